@@ -2,9 +2,10 @@ import { permits } from "../../domain/access/authorize.ts";
 import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
+import { fitting } from "../memory/paging.ts";
 import { type FoundDuplicate, findDuplicates, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
 import { ATOM_INPUT, LIBRARY, severalAtoms } from "../memory/schemas.ts";
-import { ATOM_OUTPUT, ATOMS_OUTPUT, atomsText, atomText } from "./atom-text.ts";
+import { ATOM_OUTPUT, ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
 import { CHANGES, defineTool, libraryOf, ToolFault } from "./tool.ts";
 
 type SaveArgs = Partial<AtomInput> & { atoms?: AtomInput[]; library?: string; allowDuplicate: boolean };
@@ -53,8 +54,10 @@ export const memorySaveAtom = defineTool<SaveArgs>(
     const contents = atoms.map(({ content }) => content);
     const near = await findDuplicates(db, reachOf(key), { libraryId: library.id, contents, policy });
     if (near.length > 0) {
-      const nearDuplicates = near.map(({ atom, ...found }) => ({ ...found, atom: atomJson(key, atom) }));
-      return { structured: { atom: null, atoms: [], nearDuplicates }, text: refusal(nearDuplicates) };
+      const show = ({ atom, ...found }: FoundDuplicate) => ({ ...found, atom: atomJson(key, atom) });
+      const nearDuplicates = fitting(near, show, shownBytes(duplicateText));
+      const others = nearDuplicates.length < near.length ? OTHERS : "";
+      return { structured: { atom: null, atoms: [], nearDuplicates }, text: refusal(nearDuplicates) + others };
     }
     const stored = await write("mcp.memory_save_atom", insertion(atoms, library.id, clock.now()));
     if (stored === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
@@ -83,9 +86,12 @@ function inputsOf(many: AtomInput[] | undefined, { content, ...more }: Partial<A
 
 type ShownDuplicate = Omit<FoundDuplicate, "atom"> & { readonly atom: ReturnType<typeof atomJson> };
 
+const OTHERS = "\n\nThere may be others: this answer has no room for them.";
+
+function duplicateText({ index, similarity, atom }: ShownDuplicate): string {
+  return `To atom ${index}, similarity ${similarity}:\n${atomText(atom)}`;
+}
+
 function refusal(near: readonly ShownDuplicate[]): string {
-  const told = near.map(
-    ({ index, similarity, atom }) => `To atom ${index}, similarity ${similarity}:\n${atomText(atom)}`,
-  );
-  return `Nothing was saved: the library says almost the same already. If that is wrong or outdated, correct it with memory_correct_atom and its id; if it says it, there is nothing to do; if yours is another fact, call memory_save_atom again with allowDuplicate true.\n\n${told.join("\n\n")}`;
+  return `Nothing was saved: the library says almost the same already. If that is wrong or outdated, correct it with memory_correct_atom and its id; if it says it, there is nothing to do; if yours is another fact, call memory_save_atom again with allowDuplicate true.\n\n${near.map(duplicateText).join("\n\n")}`;
 }

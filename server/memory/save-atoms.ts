@@ -4,6 +4,7 @@ import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
 import { findNearDuplicates, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
+import { PAGE_BYTES } from "../../store/memory/page.ts";
 import { type MemoryWrite, takeBack } from "./write-as.ts";
 
 /** Atoms of one batch, which is saved whole or not at all. */
@@ -16,7 +17,7 @@ export type DuplicatePolicy = "allow" | "report" | "refuse";
 export type FoundDuplicate = NearDuplicate & { readonly index: number };
 
 /**
- * What a library has almost so already; nothing where it is not asked for.
+ * What a library has almost so already; nothing where it is not asked for, and of what refuses a save the first MiB.
  *
  * @throws InvalidAtomError for a batch that says the same twice
  */
@@ -28,9 +29,13 @@ export async function findDuplicates(
   if (policy === "allow") return [];
   if (policy === "refuse") assertNoneTwice(contents);
   const found: FoundDuplicate[] = [];
+  let held = 0;
   for (const [index, content] of contents.entries()) {
     const near = await findNearDuplicates(db, reach, libraryId, content);
     found.push(...near.map((duplicate) => ({ ...duplicate, index })));
+    // What refuses a save is shown, and a page of it does.
+    held += near.reduce((sum, { atom }) => sum + Buffer.byteLength(atom.content), 0);
+    if (policy === "refuse" && held > PAGE_BYTES) break;
   }
   return found;
 }

@@ -91,6 +91,19 @@ describe("a page of the memory", () => {
     expect(answers.at(-1)?.text).not.toContain("no room");
   });
 
+  test("b109: memory_save_atom shows no more near-duplicates than a page has room for", async () => {
+    const { server, key } = opened();
+    const atoms = Array.from({ length: 16 }, (_, n) => ({ content: "A word. ".repeat(7_500) + "abcdefghijklmnop"[n] }));
+    for (const atom of atoms.slice(0, 4)) {
+      await callTool(server, key, "memory_save_atom", { ...atom, library: "diary", allowDuplicate: true });
+    }
+    const { bytes, structured, text } = await callTool(server, key, "memory_save_atom", { atoms, library: "diary" });
+    expect(bytes).toBeLessThanOrEqual(MIB);
+    expect(structured.nearDuplicates.length).toBeGreaterThan(3);
+    expect(text).toContain("There may be others: this answer has no room for them.");
+    expect(structured.atoms).toEqual([]);
+  });
+
   test("b109: memory_wake_up is no longer than a page, however much is asked for", async () => {
     await fillWithWorstAtoms(opened().store, Array(100).fill(700));
     const { server, key } = opened();
