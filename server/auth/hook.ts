@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from "fastify";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
@@ -61,8 +61,8 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
       route.onRequest = [authenticatePrincipal(deps, access, url), ...[route.onRequest ?? []].flat()];
       route.preParsing = [keepManaged, ...[route.preParsing ?? []].flat()];
       route.preValidation = [authenticatePrincipalAgain(deps, access, url), ...[route.preValidation ?? []].flat()];
-      // Lists and pages.
-      if (route.method === "GET") route.preHandler = [holdRoom, ...[route.preHandler ?? []].flat()];
+      // Lists and pages. A turn is waited for, so that they are decided again behind it.
+      if (route.method === "GET") route.preValidation = [holdRoom, ...route.preValidation];
       return;
     }
     route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];
@@ -75,7 +75,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
 }
 
 /** Takes room for what a route answers, before its handler asks the database. The memory's calls have turns there. */
-function holdRoomInTurn({ answers }: ServerDeps): preHandlerHookHandler {
+function holdRoomInTurn({ answers }: ServerDeps): preValidationHookHandler {
   const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
   return ({ managementPrincipal }, { raw }, done) => {
     turns.take(managementPrincipal?.actor ?? "", raw, () => done(roomForAnswer(raw)));
