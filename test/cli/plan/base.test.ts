@@ -121,7 +121,7 @@ describe("keyplane plan shows values", () => {
       {
         ...MAIN,
         team: hook("https://hooks.example.com/services/T1/second-token"),
-        plain: key("plain", `preset: MCPReadOnly, displayName: "${pasted} \\e[2J\\u202e"`),
+        plain: key("plain", `preset: MCPReadOnly, displayName: "${pasted} \\e[2J\\u200f"`),
         rotating: key("rotating", `preset: MCPReadOnly, rotation: { interval: 720h, trigger: "${pasted}" }`),
       },
     );

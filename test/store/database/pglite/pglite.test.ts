@@ -180,7 +180,7 @@ describe("The embedded database in use", () => {
       await sql`select 1`.execute(db);
       answered.push(name);
     };
-    const isLong = sql`select count(*) from generate_series(1, 1000000)`.execute(store.db);
+    const isLong = sql`select count(*) from generate_series(1, 100000)`.execute(store.db);
     const ofAnybody = Array.from({ length: 3 }, () => ask("anybody", store.unauthenticatedDb));
     const call = { teamId: "team", signal: new AbortController().signal };
     const others = [store.memory.run(call, (db) => ask("memory", db)), ask("general", store.db)];
