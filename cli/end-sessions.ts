@@ -7,7 +7,7 @@ import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
 
-/** `keyplane end-sessions`: ends somebody's sessions of the console, in all teams (docs/decisions/console.md). */
+/** `keyplane end-sessions`: ends a subject's sessions of the console, in all teams (docs/decisions/console.md). */
 export const addEndSessions: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

@@ -18,7 +18,7 @@ export type MemberNames = {
   readonly serviceAccount: string | null;
 };
 
-/** Who somebody is, as a token or a session says it. */
+/** The names of a person or a program, as a token or a session says them. */
 export type IssuedNames = MemberNames & {
   /**
    * When the token was issued, at the earliest, or the session begun: in milliseconds since the epoch. What was issued

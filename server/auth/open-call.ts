@@ -61,7 +61,7 @@ function heldByOthers(of: string): Problem {
 }
 
 /**
- * Notes so many bytes more of a body that is kept as long as its call lasts; what its caller is told where there is no
+ * Notes so many bytes more of a body that is kept as long as its call lasts; the problem to answer where there is no
  * room.
  */
 export function roomFor(body: OpenBody | null, bytes: number): Problem | undefined {

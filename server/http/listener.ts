@@ -31,7 +31,7 @@ const STRICT: ServerOptions = {
  *
  * @param lingering where the connections go whose request was refused before its end
  * @param answers where answers take their room
- * @param overTls whether its clients come over TLS, whoever ends it
+ * @param overTls whether its clients come over TLS, which it or a proxy ends
  */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,

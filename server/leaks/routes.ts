@@ -58,7 +58,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     preValidation: identifyIfKnown(deps, "body"),
     errorHandler(error, request, reply) {
       const shown = problemOf(error, request.method);
-      // What is wrong with a body before it is looked into is told to nobody unknown; of GitHub's, somebody is to notice it.
+      // An unknown caller does not learn what is wrong with a body before it is looked into; GitHub does, to mend it.
       const isOfBody = shown.status === 415 || (!(error instanceof Problem) && shown.status < 500);
       const isUnknown = request.managementPrincipal === null && githubSignature(request.headers) === undefined;
       if (isOfBody && isUnknown) return void reply.code(202).send(RECEIVED);

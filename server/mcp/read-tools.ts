@@ -146,7 +146,7 @@ function recalled(key: KeyRecord, { atoms, cut }: AtomsWithin): { items: AtomJso
   return { items, omitted: [...atoms.slice(items.length).map(({ id }) => id), ...cut] };
 }
 
-/** What a model is told of atoms that have no room behind the others. */
+/** The text for a model about atoms that have no room behind the others. */
 function notShown(omitted: readonly string[]): string {
   if (omitted.length === 0) return "";
   return `\n\nFound too, but this answer has no room for them: call memory_recall with these ids: ${omitted.join(", ")}`;

@@ -10,7 +10,7 @@ export type CookieName = "session" | { readonly attempt: string };
 const SESSION = "keyplane_session";
 const ATTEMPT = "keyplane_sign_in_";
 /** So much of a state keeps the attempts of one browser apart. */
-const TOLD_APART = 8;
+const NAME_LENGTH = 8;
 
 /** Where clients reach this server, as far as its cookies go. */
 type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
@@ -20,7 +20,7 @@ type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
  * and takes it over https alone (RFC 6265bis, `__Host-`).
  */
 export function cookieName(cookie: CookieName, reached: Reached): string {
-  const name = cookie === "session" ? SESSION : `${ATTEMPT}${cookie.attempt.slice(0, TOLD_APART)}`;
+  const name = cookie === "session" ? SESSION : `${ATTEMPT}${cookie.attempt.slice(0, NAME_LENGTH)}`;
   return `${isOverTls(reached) ? "__Host-" : ""}${name}`;
 }
 

@@ -9,7 +9,7 @@ export const PIECE = 64 << 10;
 /** What is taken for an answer that may be large, before it is made; in bytes. */
 export const PAGE_ROOM = 1 << 20;
 
-/** What a caller is told whose answer finds no room. */
+/** The problem for a caller whose answer finds no room. */
 const NO_ROOM: Readonly<Record<FullOf, Problem>> = {
   key: problem(
     "rate_limited",
@@ -52,7 +52,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   /**
    * Takes room for an answer that is not made yet; once for each response.
    *
-   * @returns what its caller is told where there is none
+   * @returns the problem to answer where there is none
    */
   reserve(bytes: number): Problem | undefined {
     // Of a response that is closed no event would come to give it back.
@@ -154,7 +154,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   }
 }
 
-/** Takes room for the answer to a call that is about to ask the database; what the caller is told where there is none. */
+/** Takes room for the answer to a call that is about to ask the database; the problem to answer where there is none. */
 export function roomForAnswer(response: ServerResponse): Problem | undefined {
   return response instanceof PacedResponse ? response.reserve(PAGE_ROOM) : undefined;
 }

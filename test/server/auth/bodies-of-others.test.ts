@@ -117,7 +117,7 @@ describe("what one team's bodies hold", () => {
     expect(await callsOf(harness, key)).toEqual(ALL_DONE);
     // Its part of the reserve, and of the other room a quarter, or one body that is larger than that.
     await until("it has its parts alone", () => kept(harness) <= LIMITS.kept / 16 + LARGE.length);
-    // Of its own team it is that those beyond are told, and that for another try.
+    // Only its own team's calls beyond the bound are refused, with advice to try again.
     expect([...new Set(held.map(statusOf))].toSorted()).toEqual([0, 429]);
     expect(held.map((one) => one.text()).find((text) => text.includes("this team"))).toMatch(/^retry-after: 1\r$/im);
     for (const { leave } of held) leave();

@@ -151,7 +151,7 @@ test.each([
 });
 
 test.each([
-  ["101 that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
+  ["101 that no request asked for", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
   ["100 and an end", CONTINUE],
   ["a line that only looks like it", "HTTP/1.1 1000 Continue\r\n\r\n"],
 ])("b115: %s is 502", async (_what, bytes) => {

@@ -208,7 +208,7 @@ describe("b117: A subject whose sessions are ended", () => {
     expect(await isOpen(await begin())).toEqual([true, true]);
   });
 
-  test("is said to have had those that were open: one that was over, or came with a backup, let nobody in", async () => {
+  test("is said to have had those that were open: one that was over, or came with a backup, let no one in", async () => {
     const [over, restored] = [await begin(), await begin()].map(({ digest }) => Buffer.from(digest, "latin1"));
     await sql`update sessions set expires_at = clock_timestamp() where digest = ${over}`.execute(store.db);
     await sql`update sessions set made_in = 1 where digest = ${restored}`.execute(store.db);

@@ -77,7 +77,7 @@ const secretOf = (of = browser) => of.cookie(harness.url, "keyplane_session") ??
 const digestOf = (of = browser) => secretDigest(secretOf(of)) ?? "";
 const KEY = () => at(`/keys/${keyId}`);
 
-/** Signs somebody in, and opens the page of the team's key. */
+/** Signs a person in, and opens the page of the team's key. */
 async function signInAs(who: string) {
   const page = await provider.logIn(browser, await browser.visit(KEY()), who);
   const [, csrf = ""] = /name="_csrf" value="([^"]+)"/.exec(page.text) ?? [];
