@@ -36,8 +36,7 @@ export async function renewSessionOf(
   signedIn: SignedIn,
 ): Promise<boolean> {
   const digest = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
-  if (digest === undefined || !(await renewSession(store.unauthenticatedDb, digest, signedIn))) return false;
-  return true;
+  return digest !== undefined && renewSession(store.unauthenticatedDb, digest, signedIn);
 }
 
 /**
