@@ -4,6 +4,7 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
 import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
 import { PageTurns } from "../http/answers/page-turns.ts";
+import { hasBody } from "../http/body-framing.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
@@ -52,7 +53,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.decorateRequest("managementPrincipal", null);
   app.decorateRequest("session", null);
   const keepManaged = keepManagedBody(deps);
-  const holdRoom = holdRoomInTurn(deps);
+  const inTurn = takeTurns(deps);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
@@ -60,9 +61,10 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     if ("management" in access || "console" in access) {
       route.onRequest = [authenticatePrincipal(deps, access, url), ...[route.onRequest ?? []].flat()];
       route.preParsing = [keepManaged, ...[route.preParsing ?? []].flat()];
-      route.preValidation = [authenticatePrincipalAgain(deps, access, url), ...[route.preValidation ?? []].flat()];
-      // Lists and pages. A turn is waited for, so that they are decided again behind it.
-      if (route.method === "GET") route.preValidation = [holdRoom, ...route.preValidation];
+      const again = authenticatePrincipalAgain(deps, access, url);
+      // Lists and pages are GETs.
+      const decideAgain = route.method === "GET" ? inTurn(again) : behindBody(again);
+      route.preValidation = [decideAgain, ...[route.preValidation ?? []].flat()];
       return;
     }
     route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];
@@ -74,12 +76,29 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   });
 }
 
-/** Takes room for what a route answers, before its handler asks the database. The memory's calls have turns there. */
-function holdRoomInTurn({ answers }: ServerDeps): preValidationHookHandler {
-  const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
-  return ({ managementPrincipal }, { raw }, done) => {
-    turns.take(managementPrincipal?.actor ?? "", raw, () => done(roomForAnswer(raw)));
+/** Decides again where a body was waited for. */
+function behindBody(again: preValidationHookHandler): preValidationHookHandler {
+  return function (request, reply, done) {
+    if (hasBody(request.raw)) return again.call(this, request, reply, done);
+    done();
   };
+}
+
+/**
+ * Takes room for what a route answers, before its handler asks the database; and decides again where a turn was waited
+ * for, or a body. The memory's calls have turns there.
+ */
+function takeTurns({ answers }: ServerDeps): (again: preValidationHookHandler) => preValidationHookHandler {
+  const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
+  return (again) =>
+    function (request, reply, done) {
+      const { managementPrincipal, raw } = request;
+      turns.take(managementPrincipal?.actor ?? "", reply.raw, (hasWaited) => {
+        const full = roomForAnswer(reply.raw);
+        if (full !== undefined || !(hasWaited || hasBody(raw))) return done(full);
+        again.call(this, request, reply, done);
+      });
+    };
 }
 
 function principalOf(this: FastifyRequest): KeyRecord {

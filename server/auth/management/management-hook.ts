@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
 import type { ServerDeps } from "../../deps.ts";
-import { hasBody } from "../../http/body-framing.ts";
 import { problem } from "../../http/errors.ts";
 import { authorOf } from "../../management/author.ts";
 import { presentsCredential } from "../credential.ts";
@@ -61,14 +60,13 @@ export function authenticatePrincipal(
   };
 }
 
-/** A body was waited for, and meanwhile a token may have expired, or a session have ended (spec §2.8). */
+/** For a request that was waited for: meanwhile a token may have expired, or a session have ended (spec §2.8). */
 export function authenticatePrincipalAgain(
   deps: ServerDeps,
   access: ManagedAccess | ConsoleAccess,
   url: string,
 ): preValidationHookHandler {
   return (request, reply, done) => {
-    if (!hasBody(request.raw)) return done();
     const admitAgain = async () => {
       const found = await identifyPrincipal(deps, access, request, "body");
       return "cause" in found ? refuseNobody(deps, { access, url, request, reply, ...found }) : undefined;

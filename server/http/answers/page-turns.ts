@@ -35,19 +35,21 @@ export class PageTurns {
   /**
    * Calls back in the call's turn, or once it has waited for long: then the room that there is decides. Does not call
    * back where the caller has left before.
+   *
+   * @param go is given whether the turn was waited for
    */
-  take(principal: string, response: Closing, go: () => void): void {
+  take(principal: string, response: Closing, go: (hasWaited: boolean) => void): void {
     if (response.destroyed) return;
     const line = this.#lines.get(principal) ?? { open: 0, waiting: new Set() };
     this.#lines.set(principal, line);
     if (line.open < this.#max) {
-      this.#open(principal, line, response, go);
+      this.#open(principal, line, response, () => go(false));
       return;
     }
     const begin = () => {
       clearTimeout(impatience);
       line.waiting.delete(begin);
-      this.#open(principal, line, response, go);
+      this.#open(principal, line, response, () => go(true));
     };
     const impatience = setTimeout(begin, this.#waitMs).unref();
     line.waiting.add(begin);

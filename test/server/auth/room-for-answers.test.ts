@@ -1,4 +1,7 @@
+import { setImmediate } from "node:timers/promises";
+import type { onRequestHookHandler } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RoutePlugin } from "../../../server/app.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
@@ -6,6 +9,7 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
+import { makeSigner, sign, startIssuer } from "../management/issuer.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
 
 const TOKEN = "kpt_the-token-of-this-installation";
@@ -80,10 +84,47 @@ describe("b109: room for answers", () => {
   test.each(["GET /keys", "GET /audit-events"])(
     "b109: %s is answered however often one principal asks at once: those beyond their room wait for their turn",
     async (what) => {
-      const answers = await Promise.all(Array.from({ length: 40 }, () => call(what)));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => call(what)));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       await Promise.all(answers.map((answer) => answer.text()));
       await until("nothing is held", () => harness.deps.answers.figures().heldBytes === 0);
     },
   );
+});
+
+test("b109: a listing that has waited for its turn is decided again: a token that ends meanwhile shows nothing", async () => {
+  const store = await openMemoryStore();
+  const [issuer, signer] = [await startIssuer(), await makeSigner("first")];
+  issuer.keys = [signer.jwk];
+  const [shown, admitted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const config = { management: true } as const;
+  const pages: RoutePlugin = (app) => {
+    app.get("/slow", { config }, () => shown.promise.then(() => ({})));
+    // Behind the hook that lets the token in.
+    const admit: onRequestHookHandler = (_request, _reply, done) => {
+      admitted.resolve();
+      done();
+    };
+    app.get("/listing", { config, onRequest: admit }, async () => ({}));
+  };
+  const harness = await startHarness({
+    mounts: [{ at: "", routes: pages }],
+    store,
+    answers: { key: 1 << 20 },
+    config: { oidc: { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] } },
+  });
+  const token = await sign(issuer, signer, harness.clock.now(), { claims: { groups: ["platform"] } });
+  const get = (path: string) => fetch(harness.url + path, { headers: { authorization: `Bearer ${token}` } });
+  const slow = get("/slow");
+  await until("the turn is taken", () => harness.deps.answers.figures().heldBytes > 0);
+  const listing = get("/listing");
+  await admitted.promise;
+  await setImmediate();
+  harness.clock.advance(3_600_000);
+  shown.resolve();
+  expect((await slow).status).toBe(200);
+  expect((await listing).status).toBe(401);
+  await harness.close();
+  issuer.close();
+  await store.close();
 });
