@@ -1,5 +1,6 @@
 /** Longer than most files: one class holds all that a call waits for, and lets go of it however the call ends. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { Logger } from "../../runtime/log.ts";
@@ -10,7 +11,7 @@ import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
 import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
 import type { ForwardedBody } from "./model/requested-model.ts";
-import { collectBody, passOnBody } from "./request-body.ts";
+import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "./resolve.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
@@ -67,6 +68,9 @@ const TOO_LONG = problem("gateway_timeout", "The upstream's answer took longer t
 export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
   new Exchange(deps, call).start();
 }
+
+/** What an upstream is sent: a buffer says by itself how long it is. */
+type SentBody = { readonly length: number | undefined; readonly content: Buffer | Readable };
 
 /** One client's call on its way through one upstream after the other. */
 class Exchange implements AttemptListener {
@@ -167,30 +171,36 @@ class Exchange implements AttemptListener {
 
   #send(attempt: UpstreamAttempt, to: UpstreamPool): void {
     const { upstream, model } = attempt.candidate;
-    const { head, path, pathModel, query, body, request } = this.#call;
+    const { head, path, pathModel, query } = this.#call;
     const { times } = this.#deps;
     const { pool, basePath, credentialHeader } = to;
     attempt.slots = to.slots;
     attempt.pool = to;
+    const { length, content } = this.#bodyFor({ upstream, model });
     pool.dispatch(
       {
         method: "POST",
         path: upstreamTarget(basePath, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
-        headers: upstreamHeaders(head, credentialHeader, body === "stream" ? head.contentLength : undefined),
-        body:
-          body === "stream"
-            ? passOnBody(
-                request,
-                () => this.#mayReach(upstream),
-                () => this.#cut(ENDED),
-              )
-            : (this.#collected ?? bodyOf(body, { upstream, model })),
+        headers: upstreamHeaders(head, credentialHeader, length),
+        body: content,
         headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
         bodyTimeout: times.head,
       },
       attempt,
     );
+  }
+
+  #bodyFor(candidate: Candidate): SentBody {
+    const { body, head, request } = this.#call;
+    if (body === "stream") {
+      const mayPass = () => this.#mayReach(candidate.upstream);
+      return { length: head.contentLength, content: passOnBody(request, mayPass, () => this.#cut(ENDED)) };
+    }
+    const made = this.#collected ?? (typeof body === "function" ? body(candidate) : NOTHING);
+    if (Buffer.isBuffer(made)) return { length: undefined, content: made };
+    if (made.size <= SMALL_BODY) return { length: undefined, content: made.whole() };
+    return { length: made.size, content: Readable.from(made.parts) };
   }
 
   isActive(attempt: UpstreamAttempt): boolean {
@@ -319,8 +329,4 @@ class RedirectError extends Error {}
 
 function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {
   return upstream.credential !== null;
-}
-
-function bodyOf(body: ForwardedBody, candidate: Candidate): Buffer {
-  return typeof body === "function" ? body(candidate) : NOTHING;
 }

@@ -8,7 +8,7 @@ import { type Problem, problem } from "../http/errors.ts";
 /** The largest body that is read for its model (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;
 /** Up to this length a body is read in whole whatever the gateway: one write to the upstream instead of a stream. */
-const SMALL_BODY = 64 * 1024;
+export const SMALL_BODY: number = 64 * 1024;
 
 /** Whether a body is one that {@link collectBody} may take. `length`: as it is declared. */
 export function isSmallBody(length: number | undefined): boolean {
@@ -78,7 +78,7 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
         reject(refusal);
       }
     });
-    request.once("end", () => resolve(pieces.whole()));
+    request.once("end", () => resolve(pieces.joined()));
     request.once("error", () => reject(CUT_SHORT));
     request.once("close", () => reject(CUT_SHORT));
   });

@@ -2,6 +2,7 @@
  * Finds the model names in a JSON body without parsing and writing it anew: what is not replaced stays byte by byte,
  * and a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, architecture §4).
  */
+import { BodyPieces } from "../../http/body-pieces.ts";
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/json-scanner.ts";
 import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
 
@@ -92,17 +93,19 @@ const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} member
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 
-/** The body with each of the given names replaced, all other bytes as they were. */
+/** The body with each of the given names replaced, all other bytes as they were: of a large one nothing is copied. */
 export function replaceModels(
   body: Buffer,
   models: readonly ModelSpan[],
   replacement: (old: string) => string,
-): Buffer {
-  const parts: Buffer[] = [];
+): BodyPieces {
+  const pieces = new BodyPieces();
   let from = 0;
   for (const { value, start, end } of models) {
-    parts.push(body.subarray(from, start), Buffer.from(JSON.stringify(replacement(value))));
+    pieces.add(body.subarray(from, start));
+    pieces.add(Buffer.from(JSON.stringify(replacement(value))));
     from = end;
   }
-  return Buffer.concat([...parts, body.subarray(from)]);
+  pieces.add(body.subarray(from));
+  return pieces;
 }

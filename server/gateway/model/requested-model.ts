@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../../domain/access/key-record.ts";
 import type { OpenCall } from "../../deps.ts";
 import { READ_CODINGS } from "../../http/body-coding.ts";
+import type { BodyPieces } from "../../http/body-pieces.ts";
 import { problem } from "../../http/errors.ts";
 import { BodyFault } from "../../http/json-scanner.ts";
 import { inSlices } from "../../http/slices.ts";
@@ -14,7 +15,7 @@ import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 /** What is sent as the body: passed on as it comes, collected first as it is small, or made for each candidate. */
-export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buffer);
+export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buffer | BodyPieces);
 
 /** The model that a request names, and its body for each upstream that it may go to. */
 export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };
@@ -98,7 +99,11 @@ async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSp
   return scan.models;
 }
 
-function replaced(body: Buffer, spans: readonly ModelSpan[], name: (old: string) => string | undefined): Buffer {
+function replaced(
+  body: Buffer,
+  spans: readonly ModelSpan[],
+  name: (old: string) => string | undefined,
+): Buffer | BodyPieces {
   return spans.every(({ value }) => (name(value) ?? value) === value)
     ? body
     : replaceModels(body, spans, (old) => name(old) ?? old);

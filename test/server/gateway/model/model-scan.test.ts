@@ -62,10 +62,18 @@ test("Gemini's bodies are inspected where they repeat the model", () => {
   );
   const found = findModels(body, GEMINI_REPEATS);
   expect(found.map(({ value }) => value)).toEqual(["models/a", "models/b", "c"]);
-  const renamed = replaceModels(body, found, (old) => `${old}!`).toString();
+  const renamed = replaceModels(body, found, (old) => `${old}!`)
+    .whole()
+    .toString();
   expect(renamed).toBe(
     body.toString().replace("models/a", "models/a!").replace("models/b", "models/b!").replace('"c"', '"c!"'),
   );
+});
+
+test("b83: of a large body nothing is copied for another name", () => {
+  const body = Buffer.from(`{"model":"a","input":"${"x".repeat(1 << 20)}"}`);
+  const { parts } = replaceModels(body, findModels(body, TOP_LEVEL), () => "b");
+  expect(parts.some((part) => part.length > 1 << 20 && part.buffer === body.buffer)).toBe(true);
 });
 
 test("only the model's bytes change, whatever stands around them", () => {
@@ -74,7 +82,9 @@ test("only the model's bytes change, whatever stands around them", () => {
       const text = `{"a":${JSON.stringify(before)},\n "model" :  ${JSON.stringify(model)}, "z":${JSON.stringify(after)} }`;
       const found = findModels(Buffer.from(text), TOP_LEVEL);
       expect(found.map(({ value }) => value)).toEqual([model]);
-      const replaced = replaceModels(Buffer.from(text), found, () => other).toString();
+      const replaced = replaceModels(Buffer.from(text), found, () => other)
+        .whole()
+        .toString();
       expect(replaced).toBe(
         `{"a":${JSON.stringify(before)},\n "model" :  ${JSON.stringify(other)}, "z":${JSON.stringify(after)} }`,
       );
