@@ -20,6 +20,11 @@ export const ATTACKS: readonly Attack[] = [
   { what: "pages that are not read", atOnce: 30, pauseMs: 500, once: unreadPages },
 ];
 
+/** Whether a list of parts of names, separated by commas, names an attack; an empty one names each. */
+export function isNamed(list: string, what: string): boolean {
+  return list.split(",").some((part) => what.includes(part));
+}
+
 /** Runs one of them until the signal. */
 export async function attack({ atOnce, pauseMs, once }: Attack, victim: Victim): Promise<void> {
   const { signal, count } = victim;

@@ -3,7 +3,7 @@
  * `--only` and `--without` name, separated by commas, is any part of what an attack is called.
  */
 import { parseArgs } from "node:util";
-import { ATTACKS } from "./attacks.ts";
+import { ATTACKS, isNamed } from "./attacks.ts";
 import { openServers, openUp } from "./installation.ts";
 import { runHostileTenant } from "./run.ts";
 
@@ -17,7 +17,6 @@ const { values } = parseArgs({
     without: { type: "string" },
   },
 });
-const isNamed = (list: string, what: string) => list.split(",").some((part) => what.includes(part));
 const left = ATTACKS.map(({ what }) => what).filter(
   (what) => !isNamed(values.only, what) || (values.without !== undefined && isNamed(values.without, what)),
 );
