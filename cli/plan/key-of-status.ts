@@ -47,6 +47,8 @@ const NO_VERSION: StoredVersion = {
   digest: "",
   prefix: "",
   state: "reserved",
+  // No status says so.
+  mayBeRead: true,
   imported: false,
   mintedAt: 0,
   activatedAt: null,

@@ -4,12 +4,18 @@ import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
-import { change } from "../../store/database/change.ts";
+import { change, commitChange, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../store/keys/key-versions.ts";
+import {
+  activateVersion,
+  endRetiring,
+  markMayBeRead,
+  retireVersions,
+  unmarkMayBeRead,
+} from "../../store/keys/key-versions.ts";
 import { releaseKey, revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { takeOverKey } from "../../store/keys/take-over.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
@@ -32,7 +38,10 @@ type Effect = Exclude<KeyAction["do"], "Nothing" | "Wait">;
 /** Why a workload cannot be restarted, which holds up nothing else. */
 const PASSED_OVER: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "Forbidden"] as const);
 
-/** How each planned action is carried out: one effect each, so that a crash is always between two observations. */
+/**
+ * How each planned action is carried out: one effect each, so that a crash is always between two observations. Publish
+ * has a note before its effect, which alone is no more than caution.
+ */
 const ACTS: { readonly [A in Effect]: Act<A> } = {
   AddFinalizer: (deps, { object }) => deps.cluster.addFinalizer(object),
 
@@ -54,7 +63,10 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         prefix: keyPrefix(plaintext),
         expiresAfter: declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
-        voids: action.voids,
+        supersedes: action.supersedes && {
+          number: action.supersedes.number,
+          overlapMs: action.supersedes.endsAt - rows.now,
+        },
         heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? rows.now } : null,
       }),
     );
@@ -92,8 +104,17 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
   },
 
   async Publish(deps, observation, { number }) {
-    const held = deps.keyMemory.held.get(observation.object.uid);
-    if (held !== undefined) await deliver(deps, observation, held.plaintext, number);
+    const { object, stored } = observation;
+    const held = deps.keyMemory.held.get(object.uid);
+    if (held === undefined || stored === undefined) return;
+    const isFirstWrite = await changeUnseen(deps, (tx) => markMayBeRead(tx, stored.id, number));
+    try {
+      await deliver(deps, observation, held.plaintext, number);
+    } catch (error) {
+      const isRefused = error instanceof ClusterError && error.code !== "Unclear";
+      if (isFirstWrite && isRefused) await changeUnseen(deps, (tx) => unmarkMayBeRead(tx, stored.id, number));
+      throw error;
+    }
   },
 
   async Activate(deps, observation, { number, retireOldAt }) {
@@ -257,5 +278,11 @@ async function changeKey<T>(
   deps.confirmations.changing(object.uid);
   const { seq, result } = await change(deps.store, deps.fence, body);
   deps.confirmations.changed(object.uid, seq);
+  return result;
+}
+
+/** Under the fence as every change, of what no replica hears of and nothing waits for. */
+async function changeUnseen<T>({ store, fence }: ControllerDeps, body: (tx: Tx) => Promise<T>): Promise<T> {
+  const { result } = await commitChange(store, fence, body);
   return result;
 }

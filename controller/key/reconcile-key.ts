@@ -102,7 +102,7 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
   throw new Error(`PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`);
 }
 
-/** Steps on the way to a key that leave the store as it is: it need not be asked again before the next one. */
+/** Steps on the way to a key after which the next one needs nothing new of the store: it need not be asked again. */
 const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
 
 /** After these there is nothing to do before every replica has been told. */

@@ -190,6 +190,7 @@ create table key_versions (
   heals text,
   heals_at timestamp with time zone,
   made_by text,
+  may_be_read boolean default true not null,
   constraint key_versions_digest UNIQUE (digest),
   constraint key_versions_digest_check CHECK ((octet_length(digest) = 32)),
   constraint key_versions_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),

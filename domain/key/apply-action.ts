@@ -1,15 +1,8 @@
 import type { DeclaredKey } from "./declared-key.ts";
 import { isHeal } from "./issuance-policy.ts";
 import type { KeyAction } from "./plan-key.ts";
-import {
-  isLiving,
-  type KeyIdentity,
-  type RevocationReason,
-  type StoredKey,
-  type StoredVersion,
-  versionIn,
-} from "./stored-key.ts";
-import { MAX_RETIRING, retiringEndsAt } from "./version-room.ts";
+import { isLiving, type KeyIdentity, type RevocationReason, type StoredKey, type StoredVersion } from "./stored-key.ts";
+import { MAX_RETIRING, retiringEndsAt, succeededBy } from "./version-room.ts";
 
 /** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
 export class ActionRefusedError extends Error {
@@ -60,12 +53,14 @@ export function applyAction(
   if (action.do === "Import") {
     const { digest, prefix } = action;
     const version = { digest, prefix, imported: true, heals: null };
-    const reserved = reserve(newKey(action, context), { number: 1, voids: null }, context, version);
+    const reserved = reserve(newKey(action, context), { number: 1, supersedes: null }, context, version);
     return activate(reserved, 1, now, now);
   }
   if (action.do === "TakeOver") return context.taken && takeOver(context.taken, context);
   if (key === undefined) return undefined;
   switch (action.do) {
+    case "Publish":
+      return markMayBeRead(key, action.number);
     case "Activate":
       return activate(key, action.number, action.retireOldAt, now);
     case "UpdatePolicy":
@@ -117,7 +112,7 @@ function newKey({ policy }: Pick<KeyAction & { do: "Reserve" }, "policy">, conte
 
 function reserve(
   key: StoredKey,
-  { number, voids }: Pick<KeyAction & { do: "Reserve" }, "number" | "voids">,
+  { number, supersedes }: Pick<KeyAction & { do: "Reserve" }, "number" | "supersedes">,
   { now, generation, declared: { expiresAfter, rotationTrigger } }: ActionContext,
   version: Pick<StoredVersion, "digest" | "prefix" | "imported" | "heals">,
 ): StoredKey {
@@ -135,6 +130,7 @@ function reserve(
     ...version,
     number,
     state: "reserved",
+    mayBeRead: false,
     mintedAt,
     activatedAt: null,
     retireAt: null,
@@ -143,11 +139,33 @@ function reserve(
     lastUsedAt: null,
     leakedAt: null,
   };
-  const others = changeVersions(key, (one) =>
-    one.number === voids && one.state === "reserved" ? { state: "voided" } : undefined,
-  );
+  const others = supersedes === null ? key : supersede(key, supersedes, now);
   const versions = [reserved, ...others.versions].toSorted((a, b) => b.number - a.number);
   return { ...key, lastNumber: Math.max(key.lastNumber, number), versions };
+}
+
+/** An overlap that is over as it begins voids the reservation. */
+function supersede(
+  before: StoredKey,
+  { number, endsAt }: NonNullable<(KeyAction & { do: "Reserve" })["supersedes"]>,
+  now: number,
+): StoredKey {
+  const isSuperseded = (one: StoredVersion) => one.number === number && one.state === "reserved";
+  if (endsAt <= now) return changeVersions(before, (one) => (isSuperseded(one) ? { state: "voided" } : undefined));
+  const key = retireDue(before, now);
+  refuseWhere(key.versions.some(isSuperseded) && !hasRoomFor(1, key), "there is no room for another old version");
+  return changeVersions(key, (one) => (isSuperseded(one) ? { state: "retiring", retireAt: endsAt } : undefined));
+}
+
+function hasRoomFor(more: number, { versions }: StoredKey): boolean {
+  return versions.filter(({ state }) => state === "retiring").length + more <= MAX_RETIRING;
+}
+
+/** Right before its Secret is written. */
+function markMayBeRead(key: StoredKey, number: number): StoredKey {
+  const isReserved = (one: StoredVersion) => one.number === number && one.state === "reserved";
+  refuseWhere(!key.versions.some(isReserved), `version ${number} is not a reserved one`);
+  return changeVersions(key, (one) => (isReserved(one) ? { mayBeRead: true } : undefined));
 }
 
 /** What {@link decideTakeOver} has decided on. The trigger of the declaration asks for no new version by itself. */
@@ -158,7 +176,7 @@ function takeOver(key: StoredKey, { identity, generation, declared }: ActionCont
   return { ...taken, cluster, namespace, name, ownerUid, generation, source: declared.source.type };
 }
 
-/** An overlap that is over as it begins ends the version that is succeeded, and every earlier one, at once. */
+/** An overlap that is over as it begins ends the versions that are succeeded, and every earlier one, at once. */
 function activate(before: StoredKey, number: number, retireOldAt: number, now: number): StoredKey {
   refuseWhere(before.state === "revoked", "the key is revoked");
   const key = retireDue(before, now);
@@ -166,13 +184,12 @@ function activate(before: StoredKey, number: number, retireOldAt: number, now: n
   if (own?.state === "active") return key;
   if (own?.state !== "reserved") throw new ActionRefusedError(`version ${number} is not a reserved one`);
   const overlaps = retireOldAt > now;
-  const retiring = key.versions.filter(({ state }) => state === "retiring").length;
-  const isFull = overlaps && versionIn(key, "active") !== undefined && retiring >= MAX_RETIRING;
-  refuseWhere(isFull, "there is no room for another old version");
+  const succeeded = succeededBy(number, key.versions);
+  refuseWhere(overlaps && !hasRoomFor(succeeded.length, key), "there is no room for another old version");
   const activated = changeVersions(key, (version) => {
     if (version === own) return { state: "active", activatedAt: now };
-    if (version.state === "reserved") return { state: "voided" };
-    if (version.state === "active" && overlaps) return { state: "retiring", retireAt: retireOldAt };
+    if (version.state === "reserved" && !version.mayBeRead) return { state: "voided" };
+    if (succeeded.includes(version) && overlaps) return { state: "retiring", retireAt: retireOldAt };
     return isLiving(version) && !overlaps ? { state: "retired", retireAt: null } : undefined;
   });
   const isFulfilled = key.rotationRequest !== null && key.rotationRequest.at <= own.mintedAt;
@@ -199,10 +216,12 @@ function retireDue(key: StoredKey, now: number): StoredKey {
   });
 }
 
-/** A write that brings a reserved version comes too late now: its Secret goes with the declaration. */
+/** A reserved version whose Secret was never written ends; one that may have been read works on as the key does. */
 function release(key: StoredKey): StoredKey {
   if (key.state === "revoked" || key.ownerUid === null) return key;
-  const left = changeVersions(key, ({ state }) => (state === "reserved" ? { state: "voided" } : undefined));
+  const left = changeVersions(key, ({ state, mayBeRead }) =>
+    state === "reserved" && !mayBeRead ? { state: "voided" } : undefined,
+  );
   return { ...left, ownerUid: null };
 }
 

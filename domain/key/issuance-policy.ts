@@ -86,10 +86,11 @@ export function isTampered(secret: ObservedKey["secret"], active: StoredVersion)
  */
 const HEAL_PAUSES_MS = [0, 5_000, 30_000, 5 * 60_000, 15 * 60_000];
 
-/** The losses of its Secret that a key has got over within the overlap, oldest first. */
+/** The losses of its Secret that a key has got over within the overlap, by a version that was activated, oldest first. */
 export function recentHeals(key: StoredKey): NonNullable<StoredVersion["heals"]>[] {
   return key.versions
-    .flatMap(({ state, heals }) => (heals !== null && (state === "active" || state === "retiring") ? [heals] : []))
+    .filter(({ state, activatedAt }) => activatedAt !== null && (state === "active" || state === "retiring"))
+    .flatMap(({ heals }) => (heals === null ? [] : [heals]))
     .toReversed();
 }
 

@@ -7,7 +7,7 @@ import { leakedCondition } from "./leak.ts";
 import { nextRotation } from "./next-rotation.ts";
 import { deliveredVersion, governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
-import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
+import { type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 import { MAX_RESERVED, retiringEndsAt, supersededReservation } from "./version-room.ts";
 
 /**
@@ -110,6 +110,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   const no = (reason: Reason, message: string) => condition("SecretDelivered", "False", reason, message);
   const name = `Secret ${declared.secret.name}`;
   const active = versionIn(key, "active");
+  const delivered = deliveredVersion(observed, key);
   const wanted = wantedVersion(observed, key, now);
   if (active?.imported && (wanted === undefined || wanted.from > now)) {
     const message = `Version ${active.number} (${active.prefix}...) was imported.`;
@@ -119,16 +120,13 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   if (observed.namespaceTerminates) return no("NamespaceTerminating", NAMESPACE_TERMINATES);
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
   if (isEnded(observed, key)) return no("Revoked", "No version of the key works any longer.");
-  if (active === undefined) return no(...unminted(observed, now));
+  if (active === undefined) {
+    return delivered?.state === "reserved" ? holds(name, delivered) : no(...unminted(observed, now));
+  }
   if (secret.state === "ours" && secret.immutable && wanted !== undefined) {
     return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
   }
-  const delivered = deliveredVersion(observed, key);
-  if (delivered?.state === "active" || delivered?.state === "reserved") {
-    const waits = delivered === active ? "" : " It becomes the active one when there is room.";
-    const message = `${name} holds version ${delivered.number} (${delivered.prefix}...).${waits}`;
-    return condition("SecretDelivered", "True", "Delivered", message);
-  }
+  if (delivered?.state === "active" || delivered?.state === "reserved") return holds(name, delivered);
   if (isLost(secret) && !declared.secret.healLost)
     return no("SecretLost", `${name} is gone, and spec.secret.onLost is Report.`);
   if (isTampered(secret, active) && !declared.secret.healTampered) {
@@ -144,17 +142,23 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
     const what = isLost(secret) ? "SecretLost" : "SecretTampered";
     return no("SecretContested", contestedSecret(observed, key, what, wanted.from));
   }
-  return no("Minting", `A new version is on its way to the Secret.${reservedInVain(key, now)}`);
+  return no("Minting", `A new version is on its way to the Secret.${reservedInVain(observed, now)}`);
+}
+
+function holds(name: string, { number, prefix, state }: StoredVersion): StatedCondition {
+  const waits = state === "reserved" ? " It becomes the active one when there is room." : "";
+  return condition("SecretDelivered", "True", "Delivered", `${name} holds version ${number} (${prefix}...).${waits}`);
 }
 
 /**
- * Said where the next attempt waits, since controllers have ended one after the other before they could write the
- * Secret.
+ * Said where the next attempt waits, since controllers have ended one after the other before they knew that the Secret
+ * was written.
  */
-function reservedInVain(key: StoredKey | undefined, now: number): string {
-  const from = key && supersededReservation(key)?.from;
+function reservedInVain(observed: ObservedKey, now: number): string {
+  const key = governedKey(observed);
+  const from = key && supersededReservation(key, observed.declared, now)?.from;
   if (from === undefined || from <= now) return "";
-  return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was written; the next one begins at ${rfc3339(from)}.`;
+  return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was known to be written; the next one begins at ${rfc3339(from)}.`;
 }
 
 /** Whether nothing is delivered any more: the key is revoked, or is never to be. */
@@ -176,7 +180,7 @@ function unminted(observed: ObservedKey, now: number): [Reason, string] {
       `Secret ${declared.secret.name} is immutable, and holds an earlier key. Nothing is minted meanwhile.`,
     ];
   }
-  return ["Minting", `No version has been delivered yet.${reservedInVain(governedKey(observed), now)}`];
+  return ["Minting", `No version has been delivered yet.${reservedInVain(observed, now)}`];
 }
 
 function enforced(observed: ObservedKey, key: StoredKey | undefined): StatedCondition {

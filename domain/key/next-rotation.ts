@@ -23,7 +23,7 @@ export function nextRotation(observed: ObservedKey, now: number): NextRotation |
   const wanted = wantedVersion(observed, key, now);
   const delayed = wanted !== undefined && isRotation(wanted.why) ? wanted.why : null;
   const due = delayed === null ? Math.max(rotationDueAt(active, declared.rotationInterval, key.id), steadyFrom) : now;
-  const room = Math.max(roomAt(key, retireOldAt(key, declared, due), due), supersededReservation(key)?.from ?? due);
-  const at = Math.max(due, room);
+  const room = roomAt(key, retireOldAt(key, declared, due), due);
+  const at = Math.max(due, room, supersededReservation(key, declared, due)?.from ?? due);
   return at > now && Number.isFinite(at) && mayMint(observed, at) ? { at, delayed } : undefined;
 }

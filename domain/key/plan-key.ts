@@ -22,7 +22,14 @@ import {
   type StoredVersion,
   versionIn,
 } from "./stored-key.ts";
-import { retireOldAt, retiringEndsAt, roomAt, supersededReservation } from "./version-room.ts";
+import {
+  retireOldAt,
+  retiringEndsAt,
+  roomAt,
+  type SupersededReservation,
+  succeededBy,
+  supersededReservation,
+} from "./version-room.ts";
 
 /** One step, with one effect. */
 export type KeyAction =
@@ -34,11 +41,12 @@ export type KeyAction =
       readonly policy: KeyPolicy;
       readonly why: MintReason;
       /** A lost reservation that makes way for this one. */
-      readonly voids: number | null;
+      readonly supersedes: Omit<SupersededReservation, "from"> | null;
     }
   | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
   /** Makes a key that was made by hand the declaration's own; its policy is the next step. */
   | { readonly do: "TakeOver"; readonly keyId: string }
+  /** Notes that the version may be read from here on, and writes the Secret. */
   | { readonly do: "Publish"; readonly number: number }
   | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
   /** `expiresAfter` counts anew from the mint of each version that lives. */
@@ -117,7 +125,7 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
   const policy = policyOf(declared, references);
   if (declared.source.type === "Generate") {
     if (importable !== null || !mayMint(observed, now)) return NOTHING;
-    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", voids: null };
+    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", supersedes: null };
   }
   if (importable === null || !("digest" in importable) || references.missing.length > 0) return NOTHING;
   return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
@@ -138,7 +146,7 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
   const wanted = wantedVersion(observed, key, now);
   if (wanted !== undefined && wanted.from <= now) {
     if (!mayMint(observed, now)) return NOTHING;
-    if (held === null) return planReservation(key, wanted.why, now);
+    if (held === null) return planReservation(key, declared, wanted.why, now);
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
 
@@ -150,19 +158,21 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
   return NOTHING;
 }
 
-function planReservation(key: StoredKey, why: MintReason, now: number): KeyAction {
-  const { number: voids = null, from = now } = supersededReservation(key) ?? {};
-  if (from > now) return NOTHING;
-  return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why, voids };
+function planReservation(key: StoredKey, declared: DeclaredKey, why: MintReason, now: number): KeyAction {
+  const superseded = supersededReservation(key, declared, now);
+  if (superseded !== undefined && superseded.from > now) return NOTHING;
+  const supersedes = superseded === undefined ? null : { number: superseded.number, endsAt: superseded.endsAt };
+  return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why, supersedes };
 }
 
 /**
- * The version in the Secret works already. Where an overlap that was declared meanwhile leaves no room for the one that
- * it succeeds, that one goes on as the active one until there is.
+ * The version in the Secret works already. Where there is no room yet for those that it succeeds, as for reservations
+ * that may have been read, or with an overlap that was declared meanwhile, they go on as they are until there is.
  */
 function planActivation(key: StoredKey, { number }: StoredVersion, declared: DeclaredKey, now: number): KeyAction {
   const oldEndsAt = retireOldAt(key, declared, now);
-  return roomAt(key, oldEndsAt, now) > now ? NOTHING : { do: "Activate", number, retireOldAt: oldEndsAt };
+  const isRoom = roomAt(key, oldEndsAt, now, succeededBy(number, key.versions).length) <= now;
+  return isRoom ? { do: "Activate", number, retireOldAt: oldEndsAt } : NOTHING;
 }
 
 /** A protected key lives on as declared, also while its declaration is being deleted. */
@@ -245,7 +255,7 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     active?.expiresAt,
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
     wantedVersion(observed, key, now)?.from,
-    supersededReservation(key)?.from,
+    supersededReservation(key, observed.declared, now)?.from,
     ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
     expiryNotice(observed.declared, key, now)?.from,
     nextAdoptionLook(observed, key, now),

@@ -41,6 +41,8 @@ export type StoredVersion = {
   /** Its secret came from elsewhere, or was shown to a person: no Secret of ours holds it, nor is one ours to heal. */
   readonly imported: boolean;
   readonly state: VersionState;
+  /** Of a reserved version: its Secret may have been written, so that a workload may use it. */
+  readonly mayBeRead: boolean;
   readonly mintedAt: number;
   readonly activatedAt: number | null;
   /** Of a retiring version: when it stops working. Of a retired one: when its overlap ended; null where it had none. */

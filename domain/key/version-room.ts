@@ -22,19 +22,34 @@ export function retiringEndsAt({ retireAt, expiresAt }: Pick<StoredVersion, "ret
 export function retireOldAt(key: StoredKey, { overlap }: Pick<DeclaredKey, "overlap">, now: number): number {
   const active = versionIn(key, "active");
   const byHand = key.rotationRequest;
-  if (active !== undefined && byHand?.revokeOld === true && byHand.at > active.mintedAt) return now;
+  if (byHand?.revokeOld === true && byHand.at > (active?.mintedAt ?? Number.NEGATIVE_INFINITY)) return now;
   return now + overlapLimit(overlap);
 }
 
 /**
- * When there is room for the active version among the old ones, in milliseconds since the epoch: not after `now` where
+ * The versions that a version succeeds as it becomes the active one, and that go on for the overlap: the active one, and
+ * each reserved one that may have been read from the Secret before that was lost.
+ */
+export function succeededBy<V extends Pick<StoredVersion, "number" | "state" | "mayBeRead">>(
+  number: number,
+  versions: readonly V[],
+): V[] {
+  return versions.filter(
+    (one) => one.number !== number && (one.state === "active" || (one.state === "reserved" && one.mayBeRead)),
+  );
+}
+
+/**
+ * When there is room among the old versions for so many more, in milliseconds since the epoch: not after `now` where
  * there is.
  *
- * @param oldEndsAt when the active version would end: one that ends at once needs none
+ * @param oldEndsAt when those would end: what ends at once needs no room
+ * @param more at most {@link MAX_RETIRING}
  */
-export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: number, now: number): number {
+export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: number, now: number, more = 1): number {
   const ends = versions.filter(({ state }) => state === "retiring").map(retiringEndsAt);
-  return ends.length < MAX_RETIRING || oldEndsAt <= now ? now : Math.min(...ends);
+  const tooMany = ends.length + more - MAX_RETIRING;
+  return oldEndsAt <= now ? now : (ends.toSorted((a, b) => a - b)[tooMany - 1] ?? now);
 }
 
 /** Reservations at a time: versions whose secret is in no Secret yet, and may be on its way to it. */
@@ -46,17 +61,32 @@ export const MAX_RESERVED = 4;
  */
 const LATE_WRITE_MS = 60_000;
 
+/** A reservation that makes way for the next one. Times are milliseconds since the epoch. */
+export type SupersededReservation = {
+  readonly number: number;
+  /** From when on the next one may be made. */
+  readonly from: number;
+  /** When it stops working: not after now for one that is voided, later for one whose overlap begins. */
+  readonly endsAt: number;
+};
+
 /**
  * The reservation that makes way for the next one, where there are as many as may be: the oldest. Each that is there as
  * a new one is wanted is lost, its secret gone with the process that held it, and a later one was made only then. So it
- * is voided no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused.
+ * makes way no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused. One
+ * that may have been read is not voided: its overlap begins, as soon as there is room for it.
  *
- * @returns its number, and from when on it may be voided, in milliseconds since the epoch; undefined where there is
- * room
+ * @returns undefined where there is room for another reservation
  */
-export function supersededReservation({ versions }: StoredKey): { number: number; from: number } | undefined {
-  const reserved = versions.filter(({ state }) => state === "reserved");
+export function supersededReservation(
+  key: StoredKey,
+  declared: Pick<DeclaredKey, "overlap">,
+  now: number,
+): SupersededReservation | undefined {
+  const reserved = key.versions.filter(({ state }) => state === "reserved");
   const [oldest, next] = reserved.toSorted((a, b) => a.number - b.number);
   if (reserved.length < MAX_RESERVED || oldest === undefined || next === undefined) return undefined;
-  return { number: oldest.number, from: next.mintedAt + LATE_WRITE_MS };
+  const endsAt = oldest.mayBeRead ? retireOldAt(key, declared, now) : now;
+  const from = Math.max(next.mintedAt + LATE_WRITE_MS, roomAt(key, endsAt, now));
+  return { number: oldest.number, from, endsAt };
 }

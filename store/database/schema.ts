@@ -165,6 +165,8 @@ type KeyVersionsTable = {
   activated_at: Date | null;
   retire_at: Date | null;
   retiring_slot: number | null;
+  /** Whether its Secret may have been written: true where that is not said. */
+  may_be_read: Generated<boolean>;
   expires_at: Date | null;
   rotation_trigger: string | null;
   heals: string | null;

@@ -18,7 +18,7 @@ import { DATABASE_NOW, databaseTimeIn, toDate } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { isPrefixTaken } from "./key-prefixes.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
-import { lockLivingKey } from "./key-versions.ts";
+import { lockLivingKey, type SupersededVersion, supersedeReservation } from "./key-versions.ts";
 
 const ENDED: ReadonlySet<string> = new Set(ENDED_VERSION_STATES);
 
@@ -42,7 +42,7 @@ export type Reservation = {
   /** Where the Secret was lost or edited; left out for any other reason. */
   readonly heals?: StoredVersion["heals"];
   /** A reservation that makes way for this one. */
-  readonly voids?: number | null;
+  readonly supersedes?: SupersededVersion | null;
   /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
   readonly imported?: boolean;
   readonly by?: Author;
@@ -58,6 +58,7 @@ export type Reservation = {
  * @throws PrefixTakenError when an imported secret's prefix identifies another key
  * @throws OwnerTakenError when the declaration owns another key that lives
  * @throws VersionEndedError when it was reserved, and has been given up since
+ * @throws NoRoomError where the reservation that makes way would be one old version too many
  * @throws KeyRevokedError, StaleDeclarationError
  */
 export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<void> {
@@ -71,7 +72,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
     await lockForReservation(tx, reservation);
     if (await isReserved(tx, key.id, number, digest)) return;
   }
-  if (reservation.voids != null) await voidReservation(tx, key.id, reservation.voids);
+  if (reservation.supersedes != null) await supersedeReservation(tx, key, reservation.supersedes);
   const imported = reservation.imported ?? (key.source !== "Generate" && number === 1);
   const { prefix } = reservation;
   if (imported && (await isPrefixTaken(tx, { ...reservation, source: key.source, keyId: key.id }))) {
@@ -88,6 +89,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
         digest,
         prefix,
         state: "reserved",
+        may_be_read: false,
         source_kind: imported ? "imported" : "minted",
         minted_at: mintedAt,
         expires_at: databaseTimeIn(reservation.expiresAfter, mintedAt),
@@ -118,16 +120,6 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       },
     },
   ]);
-}
-
-async function voidReservation(tx: Tx, keyId: string, number: number): Promise<void> {
-  await tx
-    .updateTable("key_versions")
-    .set({ state: "voided" })
-    .where("key_id", "=", keyId)
-    .where("number", "=", number)
-    .where("state", "=", "reserved")
-    .execute();
 }
 
 /**

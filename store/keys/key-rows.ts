@@ -50,7 +50,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
         select library_id from key_libraries where key_id = k.id order by library_id) end as library_ids,
       ${TEAM_HOLDS_NAMESPACE} as team_holds_namespace,
       v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
-      v.expires_at as version_expires_at, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
+      v.expires_at as version_expires_at, v.may_be_read, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
       s.marks as secret_marks
@@ -96,7 +96,7 @@ export const KEY_ROW_COLUMNS =
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
-  retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at
+  retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`.split(/\s+/);
 
 /** All null, `number` too, for a key without a version. */
@@ -173,6 +173,7 @@ function toVersion(row: VersionColumns): StoredVersion {
     digest: fromDigest(row.digest),
     prefix: row.prefix,
     state: row.version_state as VersionState,
+    mayBeRead: row.may_be_read,
     mintedAt: toMs(row.minted_at),
     activatedAt: toMs(row.activated_at),
     retireAt: toMs(row.retire_at),

@@ -1,9 +1,13 @@
 import { sql } from "kysely";
-import { MAX_RETIRING } from "../../domain/key/version-room.ts";
+import type { VersionState } from "../../domain/access/key-record.ts";
+import type { StoredVersion } from "../../domain/key/stored-key.ts";
+import { MAX_RETIRING, succeededBy } from "../../domain/key/version-room.ts";
 import { type Author, appendAudit } from "../audit.ts";
 import type { Tx } from "../database/change.ts";
 import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "../database/errors.ts";
 import { DATABASE_NOW, databaseTimeIn } from "../database/times.ts";
+
+const LIVING: readonly VersionState[] = ["reserved", "active", "retiring"];
 
 /** The places of old versions: a unique index has each taken once. */
 const SLOTS = Array.from({ length: MAX_RETIRING }, (_, i) => i + 1);
@@ -25,12 +29,76 @@ export async function lockLivingKey(
 }
 
 /**
- * Makes a published version the active one; the one it succeeds retires with a deadline. Voids every other reserved
- * version, and fulfils a rotation that was asked for before this one was minted. An active one again is no error. A
- * version that ends here before its deadline ends by somebody's decision: it has no deadline any longer.
+ * Notes that a reserved version may be read from here on: its Secret is about to be written. No server decides by it, so
+ * that no replica hears of it.
+ *
+ * @returns whether that was not noted before
+ * @throws VersionEndedError
+ */
+export async function markMayBeRead(tx: Tx, keyId: string, number: number): Promise<boolean> {
+  const { rows } = await sql<{ before: boolean }>`
+    update key_versions v set may_be_read = true
+    from (select may_be_read from key_versions where key_id = ${keyId} and number = ${number}) old
+    where v.key_id = ${keyId} and v.number = ${number} and v.state = 'reserved'
+    returning old.may_be_read as before`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new VersionEndedError(`key ${keyId}: version ${number} is not a reserved one`);
+  return !row.before;
+}
+
+/** Takes back what {@link markMayBeRead} has noted: the cluster has refused the write, and there was none before. */
+export async function unmarkMayBeRead(tx: Tx, keyId: string, number: number): Promise<void> {
+  await tx
+    .updateTable("key_versions")
+    .set({ may_be_read: false })
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .where("state", "=", "reserved")
+    .execute();
+}
+
+/** A reservation that makes way for another. */
+export type SupersededVersion = {
+  readonly number: number;
+  /** How long it goes on, in milliseconds; without, it is voided. */
+  readonly overlapMs: number;
+};
+
+/**
+ * Ends a reservation of a key whose row is locked, or has it begin its overlap. One that is reserved no longer is no
+ * error.
+ *
+ * @throws NoRoomError where it would be one old version too many
+ */
+export async function supersedeReservation(
+  tx: Tx,
+  { id, teamId }: { readonly id: string; readonly teamId: string },
+  { number, overlapMs }: SupersededVersion,
+): Promise<void> {
+  if (overlapMs <= 0) return voidReservation(tx, id, number);
+  const { versions } = await livingVersions(tx, id, teamId);
+  const superseded = versions.filter((version) => version.number === number && version.state === "reserved");
+  await beginOverlap(tx, id, superseded, versions, overlapMs);
+}
+
+async function voidReservation(tx: Tx, keyId: string, number: number): Promise<void> {
+  await tx
+    .updateTable("key_versions")
+    .set({ state: "voided" })
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .where("state", "=", "reserved")
+    .execute();
+}
+
+/**
+ * Makes a published version the active one; those it succeeds retire with a deadline: the one that was active, and each
+ * reserved one that may have been read. Voids every other reserved version, and fulfils a rotation that was asked for
+ * before this one was minted. An active one again is no error. A version that ends here before its deadline ends by
+ * somebody's decision: it has no deadline any longer.
  *
  * @returns the numbers of the old versions that it ends, at their deadline or before it
- * @throws NoRoomError where the one it succeeds would be one old version too many
+ * @throws NoRoomError where those it succeeds would be too many old versions
  * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
  */
 export async function activateVersion(
@@ -47,43 +115,20 @@ export async function activateVersion(
 ): Promise<number[]> {
   const { keyId, number, overlapMs, replacesUnseen = false, by } = activation;
   const key = await lockLivingKey(tx, keyId);
-  const living = await tx
-    .selectFrom("key_versions")
-    .select(["number", "state", "retiring_slot"])
-    .where("key_id", "=", keyId)
-    .where("state", "in", ["reserved", "active", "retiring"])
-    .orderBy("number")
-    .execute();
-  // A new key has none, and is spared the statement.
-  const over = living.some(({ state }) => state === "retiring") ? await retireDue(tx, keyId, key.team_id) : [];
-  const versions = living.filter(({ number }) => !over.includes(number));
+  const { versions, over } = await livingVersions(tx, keyId, key.team_id);
   const own = versions.find((version) => version.number === number);
   if (own?.state === "active") return over;
   if (own?.state !== "reserved") throw new VersionEndedError(`key ${keyId}: version ${number} is not a reserved one`);
 
   const predecessor = versions.find(({ state }) => state === "active");
-  const retiring = versions.filter(({ state }) => state === "retiring");
-  const overlap = predecessor !== undefined && overlapMs > 0 && !replacesUnseen;
-  const slot = SLOTS.find((one) => !retiring.some(({ retiring_slot }) => retiring_slot === one));
-  if (overlap && slot === undefined) {
-    throw new NoRoomError(`key ${keyId}: ${MAX_RETIRING} old versions go on beside version ${predecessor.number}`);
-  }
-  const ended = overlapMs <= 0 && !replacesUnseen ? retiring : [];
-  if (predecessor !== undefined && !overlap) ended.push(predecessor);
-  const voided = versions.filter((version) => version.state === "reserved" && version !== own);
+  const succeeded = succeededBy(number, versions);
+  const overlaps = overlapMs > 0 && !replacesUnseen;
+  const ended = overlapMs <= 0 && !replacesUnseen ? versions.filter(({ state }) => state === "retiring") : [];
+  if (!overlaps) ended.push(...succeeded);
+  const voided = versions.filter((version) => version.state === "reserved" && !version.mayBeRead && version !== own);
   await endVersions(tx, keyId, ended, { state: "retired", retire_at: null });
   await endVersions(tx, keyId, voided, { state: "voided" });
-  let retireOldAt: Date | null = null;
-  if (overlap) {
-    const succeeded = await tx
-      .updateTable("key_versions")
-      .set({ state: "retiring", retire_at: databaseTimeIn(overlapMs), retiring_slot: slot ?? null })
-      .where("key_id", "=", keyId)
-      .where("number", "=", predecessor.number)
-      .returning("retire_at")
-      .executeTakeFirst();
-    retireOldAt = succeeded?.retire_at ?? null;
-  }
+  const retireOldAt = overlaps ? await beginOverlap(tx, keyId, succeeded, versions, overlapMs) : null;
   await tx
     .updateTable("key_versions")
     .set({ state: "active", activated_at: DATABASE_NOW })
@@ -106,6 +151,61 @@ export async function activateVersion(
     },
   ]);
   return [...over, ...ended.map((version) => version.number)];
+}
+
+type LivingVersion = Pick<StoredVersion, "number" | "state" | "mayBeRead"> & { readonly slot: number | null };
+
+/**
+ * The versions of a key that live, of one whose row is locked, oldest first. Retiring ones whose time is over are
+ * retired first.
+ *
+ * @returns `over`: the numbers of those
+ */
+async function livingVersions(
+  tx: Tx,
+  keyId: string,
+  teamId: string,
+): Promise<{ versions: LivingVersion[]; over: number[] }> {
+  const rows = await tx
+    .selectFrom("key_versions")
+    .select(["number", "state", "may_be_read", "retiring_slot"])
+    .where("key_id", "=", keyId)
+    .where("state", "in", LIVING)
+    .orderBy("number")
+    .execute();
+  // A new key has none, and is spared the statement.
+  const over = rows.some(({ state }) => state === "retiring") ? await retireDue(tx, keyId, teamId) : [];
+  const versions = rows.map(({ number, state, may_be_read: mayBeRead, retiring_slot: slot }) => ({
+    ...{ number, state: state as VersionState, mayBeRead, slot },
+  }));
+  return { versions: versions.filter(({ number }) => !over.includes(number)), over };
+}
+
+/**
+ * Has old versions go on for the overlap, each in a place of its own.
+ *
+ * @param living all that live of the key
+ * @returns when they end; null without any
+ * @throws NoRoomError where there are too few places
+ */
+async function beginOverlap(
+  tx: Tx,
+  keyId: string,
+  old: readonly LivingVersion[],
+  living: readonly LivingVersion[],
+  overlapMs: number,
+): Promise<Date | null> {
+  if (old.length === 0) return null;
+  const free = SLOTS.filter((one) => !living.some(({ state, slot }) => state === "retiring" && slot === one));
+  if (free.length < old.length) {
+    throw new NoRoomError(`key ${keyId}: at most ${MAX_RETIRING} old versions go on beside the active one`);
+  }
+  const { rows } = await sql<{ retire_at: Date }>`
+    update key_versions v set state = 'retiring', retire_at = ${databaseTimeIn(overlapMs)}, retiring_slot = old.slot
+    from unnest(${old.map(({ number }) => number)}::integer[], ${free.slice(0, old.length)}::smallint[]) old (number, slot)
+    where v.key_id = ${keyId} and v.number = old.number
+    returning v.retire_at`.execute(tx);
+  return rows[0]?.retire_at ?? null;
 }
 
 async function endVersions(

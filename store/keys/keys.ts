@@ -141,9 +141,8 @@ export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason,
 }
 
 /**
- * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Its
- * reserved versions are voided: a write that brings one of them comes too late, and its Secret goes with the
- * declaration.
+ * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Of its
+ * reserved versions those are voided that no Secret can have held.
  */
 export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
   const released = await tx
@@ -160,6 +159,7 @@ export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
     .set({ state: "voided" })
     .where("key_id", "=", keyId)
     .where("state", "=", "reserved")
+    .where("may_be_read", "=", false)
     .execute();
   await appendAudit(tx, [{ at: null, kind: "key.released", keyId, teamId: released.team_id, detail: {} }]);
 }

@@ -14,11 +14,11 @@ import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { change, takeLeadership } from "../../store/database/change.ts";
+import { change, commitChange, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
-import { activateVersion } from "../../store/keys/key-versions.ts";
+import { activateVersion, markMayBeRead } from "../../store/keys/key-versions.ts";
 import { policyOf } from "../store/fixtures.ts";
 
 /** As the controller's. */
@@ -97,6 +97,7 @@ async function bringUp(item: Item): Promise<void> {
       rotationTrigger: null,
     }),
   );
+  await commitChange(store, fence, (tx) => markMayBeRead(tx, key.id, 1));
   await api.request({
     method: "POST",
     path: secretsPath(namespace),

@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { ClusterError } from "../../controller/cluster/port.ts";
 import { withCalls } from "../controller/fixtures/cluster-calls.ts";
 import type { WorldTests } from "../controller/fixtures/setup.ts";
-import { key, startWorld } from "../controller/fixtures/world.ts";
+import { HOUR, key, startWorld } from "../controller/fixtures/world.ts";
 import { until } from "../env/until.ts";
 import { createInjector } from "./injector.ts";
-import { endsAsUsual } from "./scenarios.ts";
+import { endsAsUsual, isReady } from "./scenarios.ts";
 
 export const mintFaults: WorldTests = (setup) => {
   it("c1: a kill before the reservation commits leaves nothing, and the retry mints", async (context) => {
@@ -49,6 +49,35 @@ export const mintFaults: WorldTests = (setup) => {
     expect(await world.readSecret("agent")).toEqual(injector.drafts.at(-1));
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
+
+  for (const what of ["a first mint", "a rotation"] as const) {
+    for (const lost of ["deleted", "edited"] as const) {
+      it(`c66: what a workload has read before a kill ended ${what} works for the overlap, its Secret ${lost} before the restart`, async (context) => {
+        const rotation = { overlap: { mode: "Fixed", duration: "1h" } };
+        const given = what === "a rotation" ? [key("agent", { rotation })] : [];
+        const injector = createInjector();
+        const world = await startWorld(context, { ...setup(), wrap: injector.wrap }, ...given);
+        injector.arm({ effect: what === "a rotation" ? "replaceSecret" : "createSecret", how: "killed after" });
+        await world.write(key("agent", { rotation: { ...rotation, trigger: "next" } }));
+        await until("the kill", injector.hasStruck);
+        const read = await world.plaintextOf("agent");
+        await world.stop(true);
+        if (lost === "deleted") await world.loseSecret("agent");
+        else await world.editSecret("agent", "edited");
+        world.wrapWith(undefined);
+        await world.start();
+        await until("another version is delivered", () => isReady(world));
+        await world.rest();
+        const next = await world.plaintextOf("agent");
+        expect(next).not.toBe(read);
+        expect([world.decide(read), world.decide(next)]).toEqual(["allowed", "allowed"]);
+        await world.advance(HOUR / 2);
+        expect([world.decide(read), world.decide(next)]).toEqual(["allowed", "allowed"]);
+        await world.advance(HOUR / 2);
+        expect([world.decide(read), world.decide(next)]).toEqual(["unauthorized", "allowed"]);
+      });
+    }
+  }
 
   it("c5: AlreadyExists for our own earlier write goes on with it", async (context) => {
     const injector = createInjector();

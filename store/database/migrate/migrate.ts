@@ -14,6 +14,7 @@ import { sql as leases } from "../../migrations/029-leases.ts";
 import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-memory.ts";
 import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts";
 import { sql as cutOff } from "../../migrations/032-cut-off.ts";
+import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -45,6 +46,7 @@ export const MIGRATIONS = [
   { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
   { version: 31, name: "repeatable-saves", script: repeatableSaves },
   { version: 32, name: "cut-off", script: cutOff },
+  { version: 33, name: "may-be-read", script: mayBeRead },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -113,6 +113,7 @@ function version(number: number, state: StoredVersion["state"]): StoredVersion {
     prefix: "inf_AbCdEfGh",
     imported: false,
     state,
+    mayBeRead: true,
     mintedAt: 0,
     activatedAt: 0,
     retireAt: state === "active" ? null : 3 * HOUR,

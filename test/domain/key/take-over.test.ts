@@ -6,7 +6,15 @@ import { decideTakeOver, type TakeOverCandidate, type TakeOverRequest } from "..
 
 const SECRET = `inf_${"k".repeat(57)}`;
 const version = (number: number, state: "active" | "retiring", secret: string) => ({
-  ...{ number, state, digest: keyDigest(secret), prefix: secret.slice(0, 12), imported: false, mintedAt: 0 },
+  ...{
+    number,
+    state,
+    digest: keyDigest(secret),
+    prefix: secret.slice(0, 12),
+    imported: false,
+    mayBeRead: true,
+    mintedAt: 0,
+  },
   ...{ activatedAt: 0, retireAt: state === "retiring" ? 1 : null, expiresAt: null, rotationTrigger: null },
   ...{ heals: null, lastUsedAt: null, leakedAt: null },
 });

@@ -14,7 +14,7 @@ import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { activateVersion, endRetiring, markMayBeRead, retireVersions } from "../../../store/keys/key-versions.ts";
 import {
   findKey,
   releaseKey,
@@ -62,9 +62,10 @@ const write: fc.Arbitrary<Write> = fc.oneof(
       newKey: fc.constant(false),
       policy,
       why: fc.constantFrom("TriggerChanged" as const, "SecretLost" as const, "SecretTampered" as const),
-      voids: fc.option(back),
+      supersedes: fc.option(fc.record({ number: back, endsAt: fc.constantFrom(-1, 0, 1, 5, 5) })),
     }),
   },
+  { weight: 12, arbitrary: fc.record({ do: fc.constant("Publish" as const), number: back }) },
   {
     weight: 16,
     arbitrary: fc.record({
@@ -99,7 +100,7 @@ function lifetime(): fc.Arbitrary<number | null> {
 /** Six versions, of which the last would be one too many beside the others, unless they end. */
 const NO_ROOM = [9, 9, 9, 9, 9, 9, 0].flatMap((retireOldAt): Step[] => {
   const at = { later: 1, generation: 3, expiresAfter: null, otherSecret: false, undone: false };
-  const reserve = { do: "Reserve", number: 0, newKey: false, why: "TriggerChanged", voids: null } as const;
+  const reserve = { do: "Reserve", number: 0, newKey: false, why: "TriggerChanged", supersedes: null } as const;
   return [
     { ...at, write: { ...reserve, policy: policyOf() } },
     { ...at, write: { do: "Activate", number: 0, retireOldAt } },
@@ -145,7 +146,7 @@ async function comparesEqual(store: Store, home: Home, steps: readonly Step[]): 
     newKey: true,
     policy: policyOf(),
     why: "FirstVersion",
-    voids: null,
+    supersedes: null,
   } as const;
   const begin = { write: born, later: 0, generation: 1, expiresAfter: null, otherSecret: false, undone: false };
   for (const one of [begin, ...steps]) {
@@ -176,8 +177,13 @@ function resolved(write: Write, lastNumber: number, now: number): Write {
       return {
         ...write,
         number: Math.max(1, lastNumber + 1 - write.number),
-        voids: write.voids === null ? null : lastNumber - write.voids,
+        supersedes: write.supersedes && {
+          number: lastNumber - write.supersedes.number,
+          endsAt: now + write.supersedes.endsAt * HOUR,
+        },
       };
+    case "Publish":
+      return { ...write, number: lastNumber - write.number };
     case "Activate":
       return { ...write, number: lastNumber - write.number, retireOldAt: now + write.retireOldAt * HOUR };
     case "RetireAdopted":
@@ -237,9 +243,14 @@ async function storeAction(tx: Tx, key: StoredKey | undefined, write: Write, con
         ...context.declared,
         policy: write.policy,
         number: write.number,
-        voids: write.voids,
+        supersedes: write.supersedes && {
+          number: write.supersedes.number,
+          overlapMs: write.supersedes.endsAt - context.now,
+        },
         heals: isHeal(write.why) ? { reason: write.why, at: context.undoneSince ?? context.now } : null,
       });
+    case "Publish":
+      return markMayBeRead(tx, keyId, write.number);
     case "Activate":
       return activateVersion(tx, { keyId, number: write.number, overlapMs: write.retireOldAt - context.now });
     case "UpdatePolicy":

@@ -5,7 +5,7 @@ import { StoreError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { activateVersion, endRetiring, markMayBeRead, retireVersions } from "../../../store/keys/key-versions.ts";
 import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { examples } from "../../env/nightly.ts";
@@ -14,12 +14,18 @@ import { feedHead } from "../questions.ts";
 
 /** One call, of a controller, a person or a controller that comes back from long ago. */
 type Step =
-  | { readonly call: "reserve" | "activate" | "endRetiring"; readonly number: number; readonly overlap: number }
+  | {
+      readonly call: "reserve" | "mark" | "activate" | "endRetiring";
+      readonly number: number;
+      readonly overlap: number;
+    }
   | { readonly call: "revoke" | "release" | "rotate" | "retire" | "policy"; readonly hours: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    call: fc.constantFrom("reserve" as const, "activate" as const, "activate" as const, "endRetiring" as const),
+    call: fc.constantFrom(
+      ...["reserve" as const, "mark" as const, "activate" as const, "activate" as const, "endRetiring" as const],
+    ),
     number: fc.integer({ min: 1, max: 7 }),
     overlap: fc.constantFrom(-1, 0, 1, 5),
   }),
@@ -61,6 +67,8 @@ function take(tx: Tx, step: Step, first: Reservation, generation: number): Promi
   switch (step.call) {
     case "reserve":
       return reserveVersion(tx, nextVersion(first, step.number));
+    case "mark":
+      return markMayBeRead(tx, keyId, step.number);
     case "activate":
       return activateVersion(tx, { keyId, number: step.number, overlapMs: step.overlap * HOUR });
     case "endRetiring":

@@ -16,7 +16,13 @@ import type { Store } from "../../../store/database/store.ts";
 import { listKeys } from "../../../store/keys/key-lists.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import {
+  activateVersion,
+  endRetiring,
+  markMayBeRead,
+  retireVersions,
+  unmarkMayBeRead,
+} from "../../../store/keys/key-versions.ts";
 import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findOrphans } from "../../../store/orphans.ts";
@@ -33,7 +39,7 @@ import {
   run,
   unique,
 } from "../fixtures.ts";
-import { auditOfKey, findKeyByOwner } from "../questions.ts";
+import { auditOfKey, feedHead, findKeyByOwner } from "../questions.ts";
 
 async function read(store: Store, keyId: string): Promise<LoadedKey> {
   const key = await findKey(store.db, keyId);
@@ -57,6 +63,16 @@ describeOnEachEngine("A key", (store) => {
       await activate(first.key.id, number, number * HOUR);
     }
     return first;
+  };
+
+  /** The same with versions reserved after it, of which the `lost` may have been read, and one more, which is not. */
+  const keyWithLost = async (last: number, lost: readonly number[], unread: readonly number[] = []) => {
+    const first = await keyWithVersions(last);
+    const next = last + lost.length + unread.length + 1;
+    for (let number = last + 1; number <= next; number++)
+      await run(store(), (tx) => reserveVersion(tx, nextVersion(first, number)));
+    for (const number of lost) await run(store(), (tx) => markMayBeRead(tx, first.key.id, number));
+    return first.key;
   };
 
   test("an activation tells which old versions it has ended, also where its version is active already", async () => {
@@ -217,6 +233,79 @@ describeOnEachEngine("A key", (store) => {
       3: "retired",
       4: "active",
     });
+  });
+
+  test("c66: an activation has each reserved version that may have been read go on for the overlap, and voids the others", async () => {
+    const key = await keyWithLost(1, [2, 3], [4]);
+    await activate(key.id, 5, HOUR);
+    const { versions } = await read(store(), key.id);
+    const living = versions.map(({ number, state, retireAt }) => [number, state, retireAt]);
+    const until = NOW + HOUR;
+    expect(living).toEqual([[5, "active", null], ...[3, 2, 1].map((number) => [number, "retiring", until])]);
+  });
+
+  test("c66: an activation is refused until each version that goes on has room, and nothing is changed", async () => {
+    const key = await keyWithLost(3, [4, 5]);
+    const before = await read(store(), key.id);
+    await expect(activate(key.id, 6, HOUR)).rejects.toThrow(NoRoomError);
+    expect(await read(store(), key.id)).toEqual(before);
+    await activate(key.id, 6, HOUR, NOW + 2 * HOUR);
+    expect(statesOf(await read(store(), key.id))).toEqual({
+      ...{ 2: "retiring", 3: "retiring", 4: "retiring", 5: "retiring", 6: "active" },
+    });
+  });
+
+  test("c66: an activation without an overlap ends what may have been read, too, and says so", async () => {
+    const key = await keyWithLost(1, [2]);
+    expect((await activate(key.id, 3, 0)).sort()).toEqual([1, 2]);
+    expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retired", 2: "retired", 3: "active" });
+  });
+
+  test("c66: a reserved version that makes way for another is voided without an overlap, and goes on for one where there is room", async () => {
+    const first = await keyWithVersions(4);
+    for (const number of [5, 6]) await run(store(), (tx) => reserveVersion(tx, nextVersion(first, number)));
+    const supersede = (version: number, number: number, overlapMs: number) =>
+      run(store(), (tx) => reserveVersion(tx, { ...nextVersion(first, version), supersedes: { number, overlapMs } }));
+    await supersede(7, 5, 0);
+    await supersede(8, 6, HOUR);
+    const key = await read(store(), first.key.id);
+    expect(statesOf(key)).toEqual({
+      ...{ 1: "retiring", 2: "retiring", 3: "retiring", 4: "active", 6: "retiring", 7: "reserved", 8: "reserved" },
+    });
+    expect(key.versions.find(({ number }) => number === 6)?.retireAt).toBe(NOW + HOUR);
+    await expect(supersede(9, 7, HOUR)).rejects.toThrow(NoRoomError);
+    expect(await read(store(), first.key.id)).toEqual(key);
+  });
+
+  test("c66: a release voids what no Secret can have held, and no other version", async () => {
+    const key = await keyWithLost(1, [2], [3]);
+    await run(store(), (tx) => releaseKey(tx, key.id));
+    expect(statesOf(await read(store(), key.id))).toEqual({ 1: "active", 2: "reserved" });
+  });
+
+  test("c66: that a version may be read is noted once, may be taken back, is in no feed, and is refused of one that is not reserved", async () => {
+    const { key } = await reserveKey(store(), await makeTeam(store()));
+    const head = await feedHead(store());
+    const noted = async () => (await read(store(), key.id)).versions.map(({ mayBeRead }) => mayBeRead);
+    const mark = () => run(store(), (tx) => markMayBeRead(tx, key.id, 1));
+    expect(await noted()).toEqual([false]);
+    expect([await mark(), await mark(), await noted()]).toEqual([true, false, [true]]);
+    await run(store(), (tx) => unmarkMayBeRead(tx, key.id, 1));
+    expect(await noted()).toEqual([false]);
+    expect(await feedHead(store())).toBe(head);
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand"));
+    await expect(mark()).rejects.toThrow(VersionEndedError);
+  });
+
+  test("c66: what an earlier build reserves counts as read: it does not say", async () => {
+    const { key } = await reserveKey(store(), await makeTeam(store()));
+    await sql`insert into key_versions (key_id, number, digest, prefix, state, source_kind, minted_at)
+      values (${key.id}, 2, ${Buffer.alloc(32, 7)}, 'inf_', 'reserved', 'minted', now())`.execute(store().db);
+    const versions = (await read(store(), key.id)).versions.map(({ number, mayBeRead }) => [number, mayBeRead]);
+    expect(versions).toEqual([
+      [2, true],
+      [1, false],
+    ]);
   });
 
   test("I1: the database refuses a second active version and a fifth retiring one, whoever writes", async () => {

@@ -1,8 +1,9 @@
 /** Breadth-first over every world that faults, tenants and declared changes can bring about. */
 import { hash } from "node:crypto";
+import type { VersionState } from "../../../../domain/access/key-record.ts";
 import { requestRotation, revoke } from "../../../../domain/key/apply-action.ts";
 import type { DeclaredKey } from "../../../../domain/key/declared-key.ts";
-import { type StoredKey, versionIn } from "../../../../domain/key/stored-key.ts";
+import type { StoredKey } from "../../../../domain/key/stored-key.ts";
 import {
   crash,
   declare,
@@ -45,6 +46,11 @@ const secret =
 const DISTURBANCES: readonly Disturbance[] = [
   { name: "crash", cost: "faults", apply: crash },
   { name: "crash after the effect", cost: "faults", apply: (world) => step(world, "crash after") },
+  {
+    name: "crash before the write",
+    cost: "faults",
+    apply: (world) => (plan(world)?.action.do === "Publish" ? step(world, "crash between") : world),
+  },
   { name: "answer lost", cost: "faults", apply: (world) => step(world, "answer lost") },
   { name: "write delayed", cost: "faults", apply: (world) => step(world, "delayed") },
 
@@ -307,8 +313,9 @@ function markOf(bare: string, { faults, edits, changes, uses }: Budget): string 
   return `${bare}${faults},${edits},${changes},${uses}`;
 }
 
-/** The value in the Secret, when it is a usable version of the declaration's key. */
-export function usableInSecret(world: World): boolean {
+/** Whether the Secret holds a version of the declaration's key that works, in one of these states. */
+export function usableInSecret(world: World, states: readonly VersionState[] = ["active"]): boolean {
   const key = world.declaration ? ownedKey(world, world.declaration.uid) : undefined;
-  return key?.state === "active" && versionIn(key, "active")?.digest === world.secret?.value;
+  const held = key?.versions.find(({ digest }) => digest === world.secret?.value);
+  return key?.state === "active" && held !== undefined && states.includes(held.state);
 }

@@ -1,6 +1,7 @@
 /** What must be true of every world and of every step from one to the next, as architecture §2 numbers it. */
 import type { VersionState } from "../../../../domain/access/key-record.ts";
-import { versionIn } from "../../../../domain/key/stored-key.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declared-key.ts";
+import { type StoredVersion, versionIn } from "../../../../domain/key/stored-key.ts";
 import { settle, usableInSecret } from "./explore.ts";
 import { isMintedAndUnowned, plan, STRANGER, type World } from "./world.ts";
 
@@ -17,7 +18,9 @@ export function violatedIn(world: World): string | undefined {
     const active = versionIn(key, "active");
     if (active !== undefined && !world.delivered.includes(active.digest))
       return "I2: active without having been delivered";
-    if (key.state !== "revoked" && active === undefined && count("retiring") + count("retired") > 0) {
+    const wasActive = ({ state, activatedAt }: StoredVersion) =>
+      activatedAt !== null && (state === "retiring" || state === "retired");
+    if (key.state !== "revoked" && active === undefined && key.versions.some(wasActive)) {
       return "I2: the old version retires without a successor";
     }
   }
@@ -36,8 +39,10 @@ function wrongAtRest(rest: World): string | undefined {
   const old = key?.versions.filter(({ state }) => state === "retiring").length ?? 0;
   const ready = plan(rest)?.conditions.find(({ type }) => type === "Ready");
   const heldBack = old === 4 && ready?.reason === "SecretContested";
+  const waitsForRoom = old > 0 && usableInSecret(rest, ["reserved"]);
   const mayBeAtRestWithout =
     heldBack ||
+    waitsForRoom ||
     declared.state !== "Active" ||
     declaration.teamId === null ||
     (declared.expiresAt !== null && declared.expiresAt <= now) ||
@@ -63,7 +68,7 @@ export function violatedBetween(from: World, to: World, by: string): string | un
     }
   }
   if (by === "step" && voidedEarly(from, to)) return "a reservation was voided while its secret may be on its way";
-  const endedEarly = endedInUse(from, to);
+  const endedEarly = endedInUse(from, to) ?? endedUnannounced(from, to);
   if (endedEarly !== undefined) return endedEarly;
   const ours = by === "step" || by.startsWith("write") || by.startsWith("delayed") || by.includes("effect");
   if (ours && isUnmanaged(from, from.declaration?.uid) && to.secret !== from.secret && from.declaration !== null)
@@ -119,6 +124,28 @@ function endedInUse(from: World, to: World): string | undefined {
       if (inUse) return "an old version ended though it was used within quiet";
       const delivered = from.keys.flatMap(({ versions }) => versions).findLast((other) => newer.has(other.digest));
       if (from.now < (delivered?.activatedAt ?? 0) + overlap.min) return "an old version ended before min";
+    }
+  }
+  return undefined;
+}
+
+/**
+ * A version that was in the Secret and ends, or is to end, before the declared overlap is over, though no person has
+ * asked for that: a workload may have read it.
+ */
+function endedUnannounced(from: World, to: World): string | undefined {
+  for (const key of from.keys) {
+    const after = to.keys.find((other) => other.id === key.id);
+    const active = versionIn(key, "active");
+    const isAsked = key.rotationRequest !== null && key.rotationRequest.at > (active?.mintedAt ?? -1);
+    if (after === undefined || after.state === "revoked" || isAsked) continue;
+    const overlapEnd = from.now + overlapLimit(from.declaration?.declared.overlap ?? DEFAULT_OVERLAP);
+    for (const { number, digest, state } of key.versions) {
+      if (!from.delivered.includes(digest) || (state !== "reserved" && state !== "active")) continue;
+      const later = after.versions.find((other) => other.number === number);
+      if (later === undefined || ENDED.has(later.state)) return "I2: what was in the Secret ended without its overlap";
+      if (later.state === "retiring" && (later.retireAt ?? 0) < overlapEnd)
+        return "I2: what was in the Secret has less than its overlap";
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { DEFAULT_OVERLAP, type Overlap } from "../../../../domain/key/declared-key.ts";
 import { exploreEach, NONE } from "./runs.ts";
-import { HOUR, reservedInVain, rotated } from "./world.ts";
+import { HOUR, publishedInVain, reservedInVain, rotated } from "./world.ts";
 
 const ADOPTION: Overlap = { mode: "Adoption", min: 8 * HOUR, max: 12 * HOUR, quiet: 6 * HOUR };
 
@@ -11,6 +11,7 @@ exploreEach(
     { name: "the same, with a fault", from: rotated(ADOPTION), budget: { ...NONE, faults: 1, uses: 4 } },
     { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...NONE, uses: 4 } },
     { name: "reservations in vain", from: reservedInVain(3), budget: { ...NONE, faults: 2, edits: 1 } },
+    { name: "Secrets written in vain", from: publishedInVain(4), budget: { ...NONE, faults: 2, edits: 1 } },
     { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...NONE, edits: 2, faults: 1 } },
   ],
   {

@@ -201,6 +201,8 @@ export type Outcome =
   | "done"
   /** It happens; the process dies before it learns of it. */
   | "crash after"
+  /** The process dies between the note that a version may be read and the write of its Secret. */
+  | "crash between"
   /** It happens; the answer is lost, and the process goes on. */
   | "answer lost"
   /** A write to the Secret is on its way when the process gives up waiting. */
@@ -211,7 +213,7 @@ export function step(world: World, outcome: Outcome = "done"): World {
   const next = plan(world);
   if (next === undefined || world.declaration === null) return world;
   const after = act(world, world.declaration, next.action, outcome);
-  return outcome === "crash after" ? crash(after) : after;
+  return outcome.startsWith("crash") ? crash(after) : after;
 }
 
 /** The process ends and another begins: what was in its memory is gone. */
@@ -239,14 +241,8 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
     case "Import":
     case "TakeOver":
       throw new Error("nothing here is imported or taken over");
-    case "Publish": {
-      const write = {
-        owner: declaration.uid,
-        value: world.held ?? "",
-        over: world.secret === null ? null : world.secret.revision,
-      };
-      return outcome === "delayed" ? { ...world, delayed: [...world.delayed, write] } : land(world, write);
-    }
+    case "Publish":
+      return publish(world, declaration, action, outcome);
     case "Activate":
       return { ...store(world, declaration, action), held: null };
     case "UpdatePolicy":
@@ -271,6 +267,22 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
 function reserve(world: World, declaration: Declaration, action: KeyAction & { do: "Reserve" }): World {
   const id = action.newKey ? newKeyId(world) : (ownedKey(world, declaration.uid)?.id ?? "");
   return { ...store(world, declaration, action), held: `${id}/${action.number}` };
+}
+
+function publish(
+  world: World,
+  declaration: Declaration,
+  action: KeyAction & { do: "Publish" },
+  outcome: Outcome,
+): World {
+  const noted = { ...store(world, declaration, action), confirmed: world.confirmed };
+  const over = world.secret === null ? null : world.secret.revision;
+  const write = { owner: declaration.uid, value: world.held ?? "", over };
+  if (outcome === "crash between") return noted;
+  if (outcome === "delayed") return { ...noted, delayed: [...noted.delayed, write] };
+  const written = land(noted, write);
+  // One that is refused leaves no note.
+  return written === noted && outcome === "done" ? world : written;
 }
 
 const newKeyId = ({ keys }: World) => `key-${keys.length + 1}`;
@@ -298,6 +310,19 @@ function store(world: World, { uid, generation, declared, teamId }: Declaration,
 export function reservedInVain(times: number): World {
   let world = step(newWorld(declare()));
   for (let round = 0; round < times; round++) world = { ...crash(step(world)), confirmed: true };
+  return world;
+}
+
+/**
+ * A declaration whose Secret was written as often as said, at hour 0, each time by a process that ended before it could
+ * activate the version, and lost after it.
+ */
+export function publishedInVain(times: number): World {
+  let world = step(newWorld(declare()));
+  for (let round = 0; round < times; round++) {
+    world = { ...step(world), confirmed: true };
+    world = { ...step(world, "crash after"), secret: null };
+  }
   return world;
 }
 
