@@ -1,7 +1,7 @@
 import { condition, findCondition, progressOf, type StatedCondition } from "../domain/conditions.ts";
 import { errorText } from "../domain/error-text.ts";
 import { rfc3339 } from "../domain/rfc3339.ts";
-import type { Condition, DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import { ClusterError, type Condition, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
 
 /** Conditions as they are written: a transition time stays while its status does. */
 export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {
@@ -36,13 +36,20 @@ export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStat
 
 /**
  * The status of what could not be brought to rest: as it was, and why it is tried again. Readiness is about the present
- * generation: of one that nobody could look at yet it is unknown, and one that could not be applied is not ready.
+ * generation: of one that was not looked at yet it is unknown, and one that could not be applied is not ready. Where
+ * an admission control refuses a Secret, it is named there, also of a key whose earlier version works on.
  */
 export function retryingStatus(object: DeclaredObject, error: unknown, now: number): ObjectStatus {
   const message = `The last attempt failed: ${errorText(error)}.`;
-  const stated = [condition("Reconciling", "True", "Retrying", message)];
+  const isRefused = isAdmissionRefusal(error);
+  const stated = [condition("Reconciling", "True", isRefused ? "SecretRefused" : "Retrying", message)];
   const ready = findCondition(object.status?.conditions, "Ready");
-  if (ready === undefined || ready.reason === "Pending" || ready.status === "Unknown") {
+  if (isRefused) {
+    const isWorking = ready?.status === "True" && ready.observedGeneration === object.generation;
+    stated.unshift(condition("Ready", isWorking ? "True" : "False", "SecretRefused", message));
+    if (findCondition(object.status?.conditions, "SecretDelivered")?.reason === "Minting")
+      stated.push(condition("SecretDelivered", "False", "SecretRefused", message));
+  } else if (ready === undefined || ready.reason === "Pending" || ready.status === "Unknown") {
     stated.unshift(condition("Ready", "Unknown", "Retrying", message));
   } else if (ready.observedGeneration !== object.generation || ready.reason === "Retrying") {
     stated.unshift(condition("Ready", "False", "Retrying", message));
@@ -50,4 +57,9 @@ export function retryingStatus(object: DeclaredObject, error: unknown, now: numb
   const replaced = new Set<string>(["Reconciling", "Stalled", ...stated.map(({ type }) => type)]);
   const others = object.status?.conditions?.filter(({ type }) => !replaced.has(type)) ?? [];
   return { ...object.status, conditions: [...mergeConditions(object, stated, now), ...others] };
+}
+
+/** Whether an admission control of the cluster refused what was written. */
+export function isAdmissionRefusal(error: unknown): boolean {
+  return error instanceof ClusterError && error.code === "Refused";
 }

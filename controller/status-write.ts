@@ -11,9 +11,12 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
   "CredentialNotFound",
 ] satisfies Reason[]);
 
+/** What is wrong with a key that works. */
+const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretRefused"] satisfies Reason[]);
+
 /**
- * Writes what was found of an object at rest. Where it is not ready, for a reason or in words that its status does not
- * have yet, an event says so too, and so it does of a leak: once, and not at every look.
+ * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that
+ * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const ready = findCondition(status.conditions, "Ready");
@@ -21,7 +24,8 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
   const isFirst = before === undefined || before.status === "Unknown";
   const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);
-  if (ready?.status === "False" && isNews && !isInOrder && !object.deleting) {
+  const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
+  if (isWrong && isNews && !isInOrder && !object.deleting) {
     const { reason, message } = ready;
     await recordEvent(deps, object, { type: "Warning", reason, message });
   }

@@ -53,6 +53,8 @@ export const REASONS = {
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
   SecretContested:
     "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
+  SecretRefused:
+    "Have the quota, policy or webhook that the message names admit this Secret; the controller tries again by itself, at least every 30 seconds.",
   SecretUnreadable:
     "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, mend the Secret's manifest, or put it back.",
   ImportUnusable:

@@ -90,9 +90,10 @@ export type ClusterEvent = {
 
 /**
  * Why a cluster refused. `AlreadyExists`, `Conflict` and `NotFound` are definite: nothing was written. `Forbidden` is
- * definite too. `Unclear` means that the write may have happened: read before doing anything else.
+ * definite too, and so is `Refused`: an admission control, which the message names, does not let an object in.
+ * `Unclear` means that the write may have happened: read before doing anything else.
  */
-export type ClusterErrorCode = "AlreadyExists" | "Conflict" | "NotFound" | "Forbidden" | "Unclear";
+export type ClusterErrorCode = "AlreadyExists" | "Conflict" | "NotFound" | "Forbidden" | "Refused" | "Unclear";
 
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode;

@@ -5,7 +5,7 @@ import type { DeclaredRows } from "../../store/keys/declared-key.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
-import { retryingStatus } from "../object-status.ts";
+import { isAdmissionRefusal, retryingStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
 import { actOnKey } from "./key-actions.ts";
@@ -54,7 +54,7 @@ async function reportFailureInStatus<T>(deps: ControllerDeps, attempt: Attempt, 
       const found = attempt.found?.();
       const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
       const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
-      await deps.cluster.writeStatus(object, status);
+      await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
     }
     throw error;
   }

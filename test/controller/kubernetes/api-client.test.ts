@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, type TestContext } from "vitest";
 import { createSecrets } from "../../../controller/cluster/kubernetes/secrets/secrets.ts";
-import type { ClusterError } from "../../../controller/cluster/port.ts";
+import { ClusterError } from "../../../controller/cluster/port.ts";
 import { type Call, configOf, startFakeApiServer, status } from "./fake-api-server.ts";
 
 const PLAINTEXT = "inf_plaintext-that-nobody-may-tell";
@@ -98,6 +98,35 @@ describe.concurrent("a request to the API server", () => {
     expect(error.message).not.toContain("inf_");
     expect(error.message).not.toContain(Buffer.from(PLAINTEXT).toString("base64"));
     expect(error.cause).toBeUndefined();
+  });
+
+  it.each([
+    [403, "Forbidden"],
+    [404, "NotFound"],
+    [409, "Conflict"],
+    [500, "InternalError"],
+    [422, `because of ${PLAINTEXT}`],
+  ])("c68: a webhook that refuses with %i %s is named, and what it says is not passed on", async (code, reason) => {
+    const message = `admission webhook "keys.example.com" denied the request: ${PLAINTEXT}`;
+    const fake = await startFakeApiServer((call) =>
+      call.answer(code, status(code, reason, message), { warning: `299 - "${btoa(PLAINTEXT)}"` }),
+    );
+    const error: unknown = await createSecrets(fake.api, "test", NO_NEWS)
+      .create(DRAFT)
+      .catch((thrown) => thrown);
+    expect(error).toEqual(
+      new ClusterError(
+        "Refused",
+        'while creating Secret dev/reader: admission webhook "keys.example.com" denied the request',
+      ),
+    );
+    expect(fake.lines).toEqual([]);
+    await fake.close();
+  });
+
+  it("c68: a reason that is no word of Kubernetes is not passed on", async (context) => {
+    const { failure } = await talking(context, (call) => call.answer(403, status(403, PLAINTEXT, "denied")));
+    expect((await failure()).message).toBe("while creating Secret dev/reader: the API server answered 403");
   });
 
   it("says which right is missing", async (context) => {

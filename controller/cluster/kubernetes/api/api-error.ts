@@ -30,8 +30,8 @@ export class ApiError extends Error {
  */
 export type ResourceName = { readonly group: string; readonly resource: string; readonly name: string };
 
-/** Longest message of another's that is passed on. */
-const MAX_TEXT = 300;
+/** Longest message of another's that is kept: as long as one that names three objects. */
+const MAX_TEXT = 1_000;
 
 /** Makes an error of a Status: of an answer that is no success, or of an `ERROR` in a watch. */
 export function errorOfStatus(status: unknown, httpStatus: number | null): ApiError {

@@ -25,6 +25,8 @@ export type ApiRequest = {
   readonly signal?: AbortSignal;
   /** A write of the leader election itself, which needs no leadership. */
   readonly isElection?: boolean;
+  /** What is written must not be repeated, and the server's warnings may quote it: they are dropped. */
+  readonly isConfidential?: boolean;
 };
 
 export type StreamReader = {
@@ -79,7 +81,8 @@ export function createTransport({ connection, onAnswer, onWarning }: TransportOp
       for await (const chunk of response) chunks.push(chunk);
       const status = response.statusCode ?? 0;
       onAnswer?.(request.method, status);
-      if (response.headers.warning !== undefined) onWarning(response.headers.warning);
+      const { warning } = response.headers;
+      if (warning !== undefined && request.isConfidential !== true) onWarning(warning);
       return { status, retryAfter: response.headers["retry-after"], text: Buffer.concat(chunks).toString("utf8") };
     } catch (error) {
       onAnswer?.(request.method, null);

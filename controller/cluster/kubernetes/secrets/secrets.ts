@@ -3,8 +3,9 @@ import { isRecord } from "../../../../domain/manifest/identity.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { type ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
+import { ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
 import { secretPath, secretResource, secretsPath } from "../resources.ts";
+import { admissionRefusal } from "./admission-refusal.ts";
 import { secretMarks } from "./secret-marks.ts";
 import type { SecretNews } from "./secret-watch.ts";
 
@@ -63,9 +64,9 @@ export function createSecrets(
     const path = secretsPath(namespace);
     const body = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encode(draft.data) };
     try {
-      return take(await api.request({ method: "POST", path, query: { fieldManager }, body }));
+      return take(await api.request({ method: "POST", path, query: { fieldManager }, body, isConfidential: true }));
     } catch (error) {
-      throw writeError(error, `creating ${title(draft)}`, publicMessage);
+      throw secretWriteError(error, `creating ${title(draft)}`);
     }
   }
 
@@ -88,10 +89,11 @@ export function createSecrets(
       type,
       data: encode(draft.data),
     };
+    const path = secretPath(secret);
     try {
-      return take(await api.request({ method: "PUT", path: secretPath(secret), query: { fieldManager }, body }));
+      return take(await api.request({ method: "PUT", path, query: { fieldManager }, body, isConfidential: true }));
     } catch (error) {
-      throw writeError(error, `replacing ${title(secret)}`, publicMessage);
+      throw secretWriteError(error, `replacing ${title(secret)}`);
     }
   }
 
@@ -99,12 +101,12 @@ export function createSecrets(
     const { uid, resourceVersion } = secret;
     const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
     try {
-      await api.request({ method: "DELETE", path: secretPath(secret), body });
+      await api.request({ method: "DELETE", path: secretPath(secret), body, isConfidential: true });
     } catch (error) {
       if (isNotFound(error, secretResource(secret.name))) return;
       // Another by the same name means that this one is gone.
       if (isConflict(error) && (await read(secret.namespace, secret.name))?.uid !== uid) return;
-      throw writeError(error, `deleting ${title(secret)}`, publicMessage);
+      throw secretWriteError(error, `deleting ${title(secret)}`);
     }
   }
 
@@ -187,10 +189,22 @@ function texts(map: unknown): Record<string, string> {
 const FORBIDDEN =
   /^secrets( "[^"]*")? is forbidden: User "[^"]*" cannot \w+ resource "secrets" in API group "" in the namespace "[^"]*"/;
 
-/** A refusal by anybody else (an admission webhook) may quote the Secret: only its kind is passed on. */
+/** A reason of Kubernetes' own is one word; a webhook chooses its own, which may be any text. */
+const REASON = /^[A-Z][A-Za-z]{1,30}$/;
+
+/** An admission control that refuses is `Refused` by name, whatever status it chose: nothing was written. */
+function secretWriteError(error: unknown, doing: string): Error {
+  const refusal = error instanceof ApiError ? admissionRefusal(error.message) : undefined;
+  return refusal === undefined
+    ? writeError(error, doing, publicMessage)
+    : new ClusterError("Refused", `while ${doing}: ${refusal}`);
+}
+
+/** Any other message may quote the Secret: only the status and its reason are passed on. */
 function publicMessage({ status, reason, message }: ApiError): string {
   if (status === null || status === 0) return message;
-  return FORBIDDEN.exec(message)?.[0] ?? `the API server answered ${status} ${reason}`.trim();
+  const word = REASON.test(reason) ? reason : "";
+  return FORBIDDEN.exec(message)?.[0] ?? `the API server answered ${status} ${word}`.trim();
 }
 
 const title = (ref: { namespace: string; name: string }) => titleOf({ kind: "Secret", ...ref });

@@ -1,0 +1,26 @@
+/** Which admission control refuses a Secret, as the API server names it. */
+
+/** The name of a quota, policy or webhook: such a name takes no text that could be part of a Secret. */
+const NAME = "[a-z0-9][-a-z0-9.]{0,252}";
+
+/** How the API server begins its message; the part in parentheses is shown. */
+const REFUSALS = [
+  `secrets "${NAME}" is forbidden: (exceeded quota: ${NAME}),`,
+  `secrets "${NAME}" is forbidden: (ValidatingAdmissionPolicy '${NAME}'(?: with binding '${NAME}')? denied request)\\b`,
+  `(admission webhook "${NAME}" denied the request)\\b`,
+].map((text) => new RegExp(`^${text}`));
+
+/**
+ * Names the quota, ValidatingAdmissionPolicy or webhook that refuses a Secret. What follows in the message is the
+ * refuser's own text, which may quote the Secret: it is left out.
+ *
+ * @param message of the API server's Status
+ * @returns undefined where the message is of another form
+ */
+export function admissionRefusal(message: string): string | undefined {
+  for (const refusal of REFUSALS) {
+    const named = refusal.exec(message)?.[1];
+    if (named !== undefined) return named;
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** A Secret that an admission control of a real API server refuses. */
+import { expect, it } from "vitest";
+import { eventsPath } from "../../../controller/cluster/kubernetes/resources.ts";
+import type { Kubernetes } from "../../env/kubernetes/client.ts";
+import { until } from "../../env/until.ts";
+import { type Admission, type Place, refuseByPolicy, refuseByQuota, refuseByWebhook } from "../fixtures/admission.ts";
+import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
+import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
+
+const REFUSERS: readonly {
+  readonly what: string;
+  readonly refuse: (place: Place) => Promise<Admission>;
+  readonly named: (name: string) => string;
+}[] = [
+  { what: "a ResourceQuota", refuse: refuseByQuota, named: (name) => `exceeded quota: ${name}` },
+  {
+    what: "a ValidatingAdmissionPolicy",
+    refuse: refuseByPolicy,
+    named: (name) => `ValidatingAdmissionPolicy '${name}' with binding '${name}' denied request`,
+  },
+  { what: "a webhook", refuse: refuseByWebhook, named: (name) => `admission webhook "${name}" denied the request` },
+];
+
+const ready = async (world: World) => (await world.status("agent")).conditions.find(({ type }) => type === "Ready");
+
+/** The notes of a namespace's Warnings of one reason. */
+async function warnings(kubernetes: Kubernetes, namespace: string, reason: string): Promise<string[]> {
+  const { body } = await kubernetes.request("GET", eventsPath(namespace));
+  const { items } = body as { items: { type: string; reason: string; note: string }[] };
+  return items.filter((one) => one.type === "Warning" && one.reason === reason).map(({ note }) => note);
+}
+
+describeWorldsOnKubernetes("a Secret that is refused", (setup, kubernetes) => {
+  for (const { what, refuse, named } of REFUSERS) {
+    it(`c68: by ${what}: Ready and an event name it, and nothing is quoted`, async (context) => {
+      const world = await startWorld(context, setup());
+      const namespace = `dev${world.tag}`;
+      const refuser = await refuse({ context, kubernetes: kubernetes(), namespace });
+      await world.write(key("agent"));
+      const said = await until("it is said", async () => {
+        const found = await ready(world);
+        return found?.reason === "SecretRefused" ? found : undefined;
+      });
+      expect(said.status).toBe("False");
+      expect(said.message).toContain(`creating Secret ${namespace}/agent: ${named(refuser.name)}.`);
+      expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretRefused");
+      expect(world.condition("Reconciling", "agent")).toBe("True/SecretRefused");
+      const notes = await until("an event says it", async () => {
+        const found = await warnings(kubernetes(), namespace, "SecretRefused");
+        return found.length > 0 ? found : undefined;
+      });
+      expect(notes).toEqual([said.message]);
+      expect(JSON.stringify([await world.status("agent"), notes, world.lines])).not.toContain("quoted");
+
+      await refuser.end();
+      await until("it is ready", async () => (await ready(world))?.reason === "Ready");
+      expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
+      expect((await world.stored("agent")).versions).toHaveLength(1);
+    });
+  }
+
+  it("c68: for a rotation: Ready stays True, and names who refuses; the version before works on", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { rotation: { interval: "10h" } }));
+    const namespace = `dev${world.tag}`;
+    const first = await world.plaintextOf("agent");
+    const refuser = await refuseByPolicy({ context, kubernetes: kubernetes(), namespace });
+    await world.advance(11 * HOUR);
+    const said = await until("it is said", async () => {
+      const found = await ready(world);
+      return found?.reason === "SecretRefused" ? found : undefined;
+    });
+    expect(said.status).toBe("True");
+    expect(said.message).toContain(`replacing Secret ${namespace}/agent: ValidatingAdmissionPolicy '${refuser.name}'`);
+    expect(world.condition("SecretDelivered", "agent")).toBe("True/Delivered");
+    expect(await warnings(kubernetes(), namespace, "SecretRefused")).toEqual([said.message]);
+    expect([await world.keyIn("agent"), world.decide(first)]).toEqual([first, "allowed"]);
+
+    await refuser.end();
+    await until("it is rotated", async () => (await ready(world))?.message.startsWith("Version 2 is delivered"));
+  });
+});
