@@ -82,9 +82,10 @@ export function isTampered(secret: ObservedKey["secret"], active: StoredVersion)
 
 /**
  * How long after a mint a Secret is healed, in milliseconds, by how many times that was done within the overlap: at
- * once, unless somebody keeps undoing it. From the fourth time on that is no accident, and each costs an old version.
+ * once, unless something keeps undoing it. No pause is longer than the last (architecture §2, I8); what ends the mints
+ * is that there is no room for another version.
  */
-const HEAL_PAUSES_MS = [0, 5_000, 30_000, 5 * 60_000, 15 * 60_000];
+const HEAL_PAUSES_MS = [0, 5_000, 30_000];
 
 /** The losses of its Secret that a key has got over within the overlap, by a version that was activated, oldest first. */
 export function recentHeals(key: StoredKey): NonNullable<StoredVersion["heals"]>[] {

@@ -140,7 +140,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   }
   if (key !== undefined && wanted.from > now) {
     const what = isLost(secret) ? "SecretLost" : "SecretTampered";
-    return no("SecretContested", contestedSecret(observed, key, what, wanted.from));
+    return no("SecretContested", contestedSecret(observed, key, what, wanted.from, now));
   }
   return no("Minting", `A new version is on its way to the Secret.${reservedInVain(observed, now)}`);
 }

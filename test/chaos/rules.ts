@@ -118,12 +118,12 @@ export async function endsByOwner(store: Store): Promise<Map<string, string>> {
   return new Map(rows.map(({ uid, reason }) => [uid, reason]));
 }
 
-/** The declarations whose lost or edited Secret may wait: four old versions go on, or it was made three times already. */
+/** The declarations whose lost or edited Secret may wait: four old versions go on. */
 export async function heldBackOwners(store: Store): Promise<Set<string>> {
   const { rows } = await sql<{
     uid: string;
   }>`select k.owner_uid as uid from keys k join key_versions v on v.key_id = k.id
     where k.owner_uid is not null and k.state <> 'revoked' and v.state in ('active', 'retiring') group by k.id
-    having count(*) filter (where v.state = 'retiring') = 4 or count(v.heals) >= 3`.execute(store.db);
+    having count(*) filter (where v.state = 'retiring') = 4`.execute(store.db);
   return new Set(rows.map(({ uid }) => uid));
 }
