@@ -12,7 +12,7 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
 ] satisfies Reason[]);
 
 /** What is wrong with a key that works. */
-const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretRefused"] satisfies Reason[]);
+const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "SecretRefused"] satisfies Reason[]);
 
 /**
  * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that

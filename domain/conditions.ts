@@ -53,6 +53,8 @@ export const REASONS = {
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
   SecretContested:
     "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
+  SecretAltered:
+    "Find what changes it (a mutating webhook or policy, or another controller), and have it leave this Secret alone.",
   SecretRefused:
     "Have the quota, policy or webhook that the message names admit this Secret; the controller tries again by itself, at least every 30 seconds.",
   SecretUnreadable:

@@ -73,6 +73,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     stored,
     importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),
+    altered: null,
     namespaceTerminates: false,
     undoneSince: null,
     secretMarks: [],

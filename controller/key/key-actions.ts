@@ -24,7 +24,7 @@ import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
 import { type KeyObservation, takeOverRequest } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
-import { rememberSecret, secretToRecord } from "./observe-secret.ts";
+import { rememberWrite, secretToRecord } from "./observe-secret.ts";
 
 type Act<A extends KeyAction["do"]> = (
   deps: ControllerDeps,
@@ -251,14 +251,14 @@ async function deliver(
   plaintext: string,
   number: number,
 ): Promise<void> {
-  const { object, stored, secret } = observation;
+  const { object, rows, stored, secret } = observation;
   if (stored === undefined) return;
   const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
   // Whatever is answered, or not answered: what was known of it is so no more.
   deps.keyMemory.delivered.set(object.uid, null);
   const written =
     secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
-  rememberSecret(deps, observation, written);
+  rememberWrite(deps, { ...observation, stored }, { draft, before: secret, written }, number, rows.now);
 }
 
 function recordRetired(

@@ -1,3 +1,4 @@
+import type { AlteredSecret } from "../../domain/key/observed-key.ts";
 import type { SecretObject } from "../cluster/port.ts";
 
 /**
@@ -12,6 +13,8 @@ export type KeyMemory = {
    * write with an unclear outcome may have changed.
    */
   readonly delivered: Map<string, Delivered | null>;
+  /** What something else changed of Secrets as they were last written, or before. */
+  readonly altered: Map<string, AlteredWrite>;
   /** Since when a Secret is found lost or edited, in milliseconds since the epoch. */
   readonly undoneSince: Map<string, number>;
   /** The version that a key's workloads were restarted for, until its status says so. */
@@ -34,14 +37,22 @@ export type Delivered = {
   readonly marks: readonly string[];
 };
 
+export type AlteredWrite = AlteredSecret & {
+  /** Of the Secret that was written: it is the key's, whatever it has become. */
+  readonly secretUid: string;
+  /** Tells all in it but its key from what another declaration would have there. */
+  readonly content: string;
+};
+
 export function newKeyMemory(): KeyMemory {
-  return { held: new Map(), delivered: new Map(), undoneSince: new Map(), restarted: new Map() };
+  return { held: new Map(), delivered: new Map(), altered: new Map(), undoneSince: new Map(), restarted: new Map() };
 }
 
 /** Of a declaration that is gone, or about to go. */
-export function forgetKey({ held, delivered, undoneSince, restarted }: KeyMemory, uid: string): void {
+export function forgetKey({ held, delivered, altered, undoneSince, restarted }: KeyMemory, uid: string): void {
   held.delete(uid);
   delivered.delete(uid);
+  altered.delete(uid);
   undoneSince.delete(uid);
   restarted.delete(uid);
 }

@@ -14,7 +14,7 @@ import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
-import type { SecretContext } from "./key-secret.ts";
+import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
@@ -64,6 +64,7 @@ export async function observeKey(
     references,
     stored,
     secret: secretNow,
+    altered: observeAltered(deps.keyMemory.altered.get(object.uid), context),
     namespaceTerminates: await namespaceTerminates(deps, object, stored, secretNow),
     undoneSince: noteUndone(deps, object.uid, isUndone(stored, secretNow) ? found.now : null),
     secretMarks: stored?.secretFound?.marks ?? [],

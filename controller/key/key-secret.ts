@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { keyDigest } from "../../domain/key/key-format.ts";
-import type { ObservedSecret } from "../../domain/key/observed-key.ts";
+import type { AlteredSecret, ObservedSecret, SecretField } from "../../domain/key/observed-key.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
 import { PREFERRED_API_VERSION } from "../../domain/manifest/kinds.ts";
@@ -14,7 +14,7 @@ import {
   type SecretDraft,
   type SecretObject,
 } from "../cluster/port.ts";
-import type { Delivered } from "./key-memory.ts";
+import type { AlteredWrite, Delivered } from "./key-memory.ts";
 
 /** A key's Secret is the one that its declaration names; these decide what it should be. */
 export type SecretContext = {
@@ -51,18 +51,14 @@ export function draftSecret(
  * holds, a secret that was minted for a key of this name, or, where it is declared to outlive its key, by the key id it
  * carries. That a value is ours is decided by its digest alone (I3).
  *
- * @param mintedForThisName whether the value's digest is one that was minted for a key of this namespace and name
+ * @param isOurs whether it is ours also without an owner reference: by what it holds, or since we have just written it
  */
-export function secretState(
-  secret: SecretObject | undefined,
-  mintedForThisName: boolean,
-  context: SecretContext,
-): ObservedSecret {
+export function secretState(secret: SecretObject | undefined, isOurs: boolean, context: SecretContext): ObservedSecret {
   const { object, declared, stored } = context;
   if (secret === undefined) return { state: "absent" };
   const owned = secret.owner?.uid === object.uid;
   const carriesId = stored !== undefined && secret.annotations[KEY_ID_ANNOTATION] === stored.id;
-  const unowned = secret.owner === null && (mintedForThisName || (carriesId && !declared.secret.deleteWithKey));
+  const unowned = secret.owner === null && (isOurs || (carriesId && !declared.secret.deleteWithKey));
   if (!owned && !unowned) return { state: "unmanaged" };
   const value = secret.data[declared.secret.dataKey];
   const holds = value === undefined ? "nothing" : (versionHolding(value, stored)?.number ?? "unknown");
@@ -75,7 +71,7 @@ export function secretState(
       value === undefined ||
       stored === undefined ||
       typeof holds === "string" ||
-      sameSecret(secret, draftSecret(context, value, { keyId: stored.id, number: holds })),
+      changedFields(secret, draftSecret(context, value, { keyId: stored.id, number: holds })).length === 0,
   };
 }
 
@@ -113,6 +109,45 @@ function contentOf(context: SecretContext, version: VersionName): string {
   return hash("sha256", JSON.stringify(draft), "base64url");
 }
 
+/**
+ * What something else has changed of a Secret: of what was written, as the answer shows it; or since it was last as it
+ * is declared now. Undefined where nothing has.
+ *
+ * @param before the Secret as it was read before it was written; undefined for a new one
+ * @param version the number of the version that was written
+ * @param writtenAt milliseconds since the epoch, by the database's clock
+ */
+export function alteredWrite(
+  context: SecretContext & { readonly stored: LoadedKey },
+  { draft, before, written }: SecretWrite,
+  version: number,
+  writtenAt: number,
+): AlteredWrite | undefined {
+  const { stored } = context;
+  const content = contentOf(context, { keyId: stored.id, number: version });
+  const answered = changedFields(written, draft);
+  const isAnswered = answered.length > 0;
+  const isPutRight = before !== undefined && stored.secretFound?.content === content;
+  const fields = !isAnswered && isPutRight ? changedFields(before, draft) : answered;
+  if (fields.length === 0) return undefined;
+  return { version, fields, isAnswered, writtenAt, content, secretUid: written.uid };
+}
+
+/** A write of a Secret: what was sent, over what, and what was answered. */
+export type SecretWrite = {
+  readonly draft: SecretDraft;
+  readonly before: SecretObject | undefined;
+  readonly written: SecretObject;
+};
+
+/** What is known of the last write of a Secret: null where nothing was changed by something else, or something else is declared by now. */
+export function observeAltered(altered: AlteredWrite | undefined, context: SecretContext): AlteredSecret | null {
+  const { stored } = context;
+  if (altered === undefined || stored === undefined) return null;
+  const { version, content } = altered;
+  return contentOf(context, { keyId: stored.id, number: version }) === content ? altered : null;
+}
+
 /** The version whose secret a value is. */
 function versionHolding(value: string, key: StoredKey | undefined) {
   const digest = keyDigest(value);
@@ -120,18 +155,20 @@ function versionHolding(value: string, key: StoredKey | undefined) {
 }
 
 /**
- * Compares what is declared of a Secret; what others add to its labels and annotations is theirs. An immutable one is not
- * made anew for the version alone by which its owner is named.
+ * The fields of a Secret that are not as declared; what others add to its labels and annotations is theirs. An immutable
+ * one is not made anew for the version alone by which its owner is named.
  */
-function sameSecret(read: SecretObject, wanted: SecretDraft): boolean {
-  const within = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>>) =>
-    Object.entries(want).every(([name, value]) => have[name] === value);
-  return (
-    within(wanted.data, read.data) &&
-    within(read.data, wanted.data) &&
-    within(wanted.labels, read.labels) &&
-    within(wanted.annotations, read.annotations) &&
-    read.owner?.uid === wanted.owner?.uid &&
-    (read.immutable || read.owner?.apiVersion === wanted.owner?.apiVersion)
-  );
+function changedFields(read: SecretObject, wanted: SecretDraft): SecretField[] {
+  const changed = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>>) =>
+    Object.keys(want).filter((name) => have[name] !== want[name]);
+  const hasMore = Object.keys(read.data).some((name) => !Object.hasOwn(wanted.data, name));
+  const isOwnerKept =
+    read.owner?.uid === wanted.owner?.uid && (read.immutable || read.owner?.apiVersion === wanted.owner?.apiVersion);
+  return [
+    ...changed(wanted.data, read.data).map((name) => `data[${name}]` as const),
+    ...(hasMore ? (["data"] as const) : []),
+    ...changed(wanted.labels, read.labels).map((name) => `metadata.labels[${name}]` as const),
+    ...changed(wanted.annotations, read.annotations).map((name) => `metadata.annotations[${name}]` as const),
+    ...(isOwnerKept ? [] : (["metadata.ownerReferences"] as const)),
+  ];
 }

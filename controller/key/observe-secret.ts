@@ -8,10 +8,17 @@ import type { ObservedSecret } from "../../domain/key/observed-key.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
-import { KEY_LABEL, type SecretObject } from "../cluster/port.ts";
+import type { SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import type { Delivered } from "./key-memory.ts";
-import { deliveredAs, observeDelivered, type SecretContext, secretState } from "./key-secret.ts";
+import {
+  alteredWrite,
+  deliveredAs,
+  observeDelivered,
+  type SecretContext,
+  type SecretWrite,
+  secretState,
+} from "./key-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
 
 export type SecretObservation = {
@@ -91,8 +98,9 @@ export async function readSecretOf(deps: ControllerDeps, context: SecretContext)
     return { observed: { state: "unreadable", why: read.why }, secret: undefined, isRead: true };
   }
   const { secret } = read;
-  const isMinted = await isMintedForThisName(deps, secret, context);
-  const observed = secretState(secret, isMinted, context);
+  const isWritten = secret !== undefined && deps.keyMemory.altered.get(object.uid)?.secretUid === secret.uid;
+  const isOurs = isWritten || (await isMintedForThisName(deps, secret, context));
+  const observed = secretState(secret, isOurs, context);
   rememberSecret(deps, context, secret, observed);
   return { observed, secret, isRead: true };
 }
@@ -109,8 +117,28 @@ export function rememberSecret(
 }
 
 /**
- * Whether an unowned Secret that is labelled as this key's holds a secret that was minted for a key of this name. One
- * that a former declaration released is nobody's: it delivers a key that lives on.
+ * Takes note of a Secret as the cluster has answered a write of it.
+ *
+ * @param version the number of the version that was written
+ * @param writtenAt milliseconds since the epoch, by the database's clock
+ */
+export function rememberWrite(
+  deps: ControllerDeps,
+  context: SecretContext & { readonly stored: LoadedKey },
+  write: SecretWrite,
+  version: number,
+  writtenAt: number,
+): void {
+  const { uid } = context.object;
+  const altered = alteredWrite(context, write, version, writtenAt);
+  if (altered === undefined) deps.keyMemory.altered.delete(uid);
+  else deps.keyMemory.altered.set(uid, altered);
+  rememberSecret(deps, context, write.written);
+}
+
+/**
+ * Whether an unowned Secret holds a secret that was minted for a key of this name, whatever else was stripped from it.
+ * One that a former declaration released belongs to no declaration: it delivers a key that lives on.
  */
 async function isMintedForThisName(
   { cluster, store }: ControllerDeps,
@@ -118,7 +146,7 @@ async function isMintedForThisName(
   { object: { uid, namespace, name }, declared }: SecretContext,
 ): Promise<boolean> {
   const value = secret?.data[declared.secret.dataKey];
-  if (secret?.owner !== null || secret.labels[KEY_LABEL] !== name || value === undefined) return false;
+  if (secret?.owner !== null || value === undefined) return false;
   const key = await findKeyOfDigest(store.db, keyDigest(value));
   if (key === undefined || (key.ownerUid !== uid && key.state !== "revoked")) return false;
   return key.cluster === cluster.uid && key.namespace === namespace && key.name === name;

@@ -73,7 +73,7 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
 
     if (plan.action.do === "Nothing") {
       if (signal.aborted) return AT_REST;
-      deps.keyMemory.held.delete(object.uid);
+      if (!isWrittenAgain(observation)) deps.keyMemory.held.delete(object.uid);
       await recordSecret(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
@@ -100,6 +100,11 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
     if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
   }
   throw new Error(`PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`);
+}
+
+/** Whether the version that this process holds is to be written once more: something else changed what it wrote. */
+function isWrittenAgain({ observed: { altered, held } }: KeyObservation): boolean {
+  return held !== null && altered?.version === held;
 }
 
 /** Steps on the way to a key after which the next one needs nothing new of the store: it need not be asked again. */

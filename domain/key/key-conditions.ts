@@ -1,7 +1,8 @@
 import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "../conditions.ts";
 import { rfc3339 } from "../rfc3339.ts";
+import { alteredDelivery, alteredSecret, isDataAltered } from "./altered-secret.ts";
 import { contestedSecret } from "./contested-secret.ts";
-import { issuanceBlock, NAMESPACE_TERMINATES } from "./issuance-block.ts";
+import { issuanceBlock, mayMint, NAMESPACE_TERMINATES } from "./issuance-block.ts";
 import { isLost, isTampered, type RotationReason, wantedVersion } from "./issuance-policy.ts";
 import { leakedCondition } from "./leak.ts";
 import { nextRotation } from "./next-rotation.ts";
@@ -73,6 +74,7 @@ function readiness(
   if (ended !== undefined) return no("Expired", `The key expired at ${rfc3339(ended)}.`);
   if (delivered.status !== "True") return { ...delivered, type: "Ready" };
   if (!observed.confirmed) return no("Confirming", "The last change is on its way to every replica.");
+  if (delivered.reason === "SecretAltered") return { ...delivered, type: "Ready" };
   const version = deliveredVersion(observed, key) ?? versionIn(key, "active");
   return yes("Ready", `Version ${version?.number} is delivered and enforced.`);
 }
@@ -121,12 +123,14 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
   if (isEnded(observed, key)) return no("Revoked", "No version of the key works any longer.");
   if (active === undefined) {
-    return delivered?.state === "reserved" ? holds(name, delivered) : no(...unminted(observed, now));
+    return delivered?.state === "reserved" ? holds(observed, delivered) : no(...unminted(observed, now));
   }
   if (secret.state === "ours" && secret.immutable && wanted !== undefined) {
     return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
   }
-  if (delivered?.state === "active" || delivered?.state === "reserved") return holds(name, delivered);
+  if (delivered?.state === "active" || delivered?.state === "reserved") return holds(observed, delivered);
+  const alteration = alteredReservation(observed, now);
+  if (alteration !== undefined) return no(...alteration);
   if (isLost(secret) && !declared.secret.healLost)
     return no("SecretLost", `${name} is gone, and spec.secret.onLost is Report.`);
   if (isTampered(secret, active) && !declared.secret.healTampered) {
@@ -145,9 +149,13 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   return no("Minting", `A new version is on its way to the Secret.${reservedInVain(observed, now)}`);
 }
 
-function holds(name: string, { number, prefix, state }: StoredVersion): StatedCondition {
+function holds(observed: ObservedKey, { number, prefix, state }: StoredVersion): StatedCondition {
   const waits = state === "reserved" ? " It becomes the active one when there is room." : "";
-  return condition("SecretDelivered", "True", "Delivered", `${name} holds version ${number} (${prefix}...).${waits}`);
+  const message = `Secret ${observed.declared.secret.name} holds version ${number} (${prefix}...).${waits}`;
+  const altered = alteredDelivery(observed, number);
+  if (altered === undefined) return condition("SecretDelivered", "True", "Delivered", message);
+  const status = isDataAltered(altered.fields) ? "False" : "True";
+  return condition("SecretDelivered", status, "SecretAltered", `${message} ${alteredSecret(observed, altered)}`);
 }
 
 /**
@@ -159,6 +167,13 @@ function reservedInVain(observed: ObservedKey, now: number): string {
   const from = key && supersededReservation(key, observed.declared, now)?.from;
   if (from === undefined || from <= now) return "";
   return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was known to be written; the next one begins at ${rfc3339(from)}.`;
+}
+
+/** Said where the version that is on its way does not reach the Secret, since something else changes its value there. */
+function alteredReservation(observed: ObservedKey, now: number): [Reason, string] | undefined {
+  const { altered, held } = observed;
+  if (altered === null || altered.version !== held || !mayMint(observed, now)) return undefined;
+  return ["SecretAltered", `Version ${held} is not in the Secret. ${alteredSecret(observed, altered)}`];
 }
 
 /** Whether nothing is delivered any more: the key is revoked, or is never to be. */
@@ -180,6 +195,8 @@ function unminted(observed: ObservedKey, now: number): [Reason, string] {
       `Secret ${declared.secret.name} is immutable, and holds an earlier key. Nothing is minted meanwhile.`,
     ];
   }
+  const alteration = alteredReservation(observed, now);
+  if (alteration !== undefined) return alteration;
   return ["Minting", `No version has been delivered yet.${reservedInVain(observed, now)}`];
 }
 

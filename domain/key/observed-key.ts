@@ -36,6 +36,20 @@ export type ObservedSecret =
       readonly owned: boolean;
     };
 
+/** A field of a Secret, named as Kubernetes does: `data[api-key]`. `data` alone stands for keys that are not declared. */
+export type SecretField = "data" | `data[${string}]` | `metadata.${string}`;
+
+/** What something else changed of a Secret that was written. */
+export type AlteredSecret = {
+  /** The version that was written. */
+  readonly version: number;
+  readonly fields: readonly SecretField[];
+  /** Whether the answer to the write showed it; false where the write put right what was changed before it. */
+  readonly isAnswered: boolean;
+  /** Milliseconds since the epoch, by the database's clock. */
+  readonly writtenAt: number;
+};
+
 /** The secret that a declaration asks to import, or why it cannot be. */
 export type Importable =
   | { readonly digest: string; readonly prefix: string }
@@ -56,6 +70,8 @@ export type ObservedKey = {
   /** The newest row that this declaration owns, revoked ones included. */
   readonly stored: StoredKey | undefined;
   readonly secret: ObservedSecret;
+  /** Null where nothing changed what was written, or something else is declared of it by now. */
+  readonly altered: AlteredSecret | null;
   /** The namespace is being deleted. Asked only where the Secret is not there or closed to us; false elsewhere. */
   readonly namespaceTerminates: boolean;
   /** Since when this process finds the Secret lost or edited; null while it is neither. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { StatedCondition } from "../conditions.ts";
 import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
+import { isRewriteEarly, rewriteFrom } from "./altered-secret.ts";
 import type { DeclaredKey } from "./declared-key.ts";
 import { expiryNotice } from "./expiry-notice.ts";
 import { mayMint } from "./issuance-block.ts";
@@ -147,11 +148,13 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
   if (wanted !== undefined && wanted.from <= now) {
     if (!mayMint(observed, now)) return NOTHING;
     if (held === null) return planReservation(key, declared, wanted.why, now);
+    if (isRewriteEarly(observed, held, now)) return NOTHING;
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
 
   if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
-  if (!secret.rendered && !secret.immutable) return { do: "Render" };
+  if (!secret.rendered && !secret.immutable && !isRewriteEarly(observed, delivered.number, now))
+    return { do: "Render" };
   if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
     return { do: "Restart", version: delivered.number };
   }
@@ -256,6 +259,7 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
     wantedVersion(observed, key, now)?.from,
     supersededReservation(key, observed.declared, now)?.from,
+    observed.altered && rewriteFrom(observed.altered),
     ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
     expiryNotice(observed.declared, key, now)?.from,
     nextAdoptionLook(observed, key, now),

@@ -133,6 +133,7 @@ export function observe(world: World, declaration: Declaration): ObservedKey {
     },
     stored,
     secret: observeSecret(world, declaration, stored),
+    altered: null,
     namespaceTerminates: false,
     undoneSince: null,
     secretMarks: [],
