@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api/api-error.ts";
-import { ANSWER_TIMEOUT_MS, RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { TERM_MS } from "../../controller/cluster/kubernetes/lease-timing.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
@@ -121,7 +121,7 @@ async function lookAtLease(
     const first = await readLease(api, namespace, name);
     if (first === undefined) return { state: "absent" };
     if (!first.spec.holderIdentity) return { state: "not renewed" };
-    for (let waited = 0; waited < RENEW_DEADLINE_MS; waited += LOOK_MS) {
+    for (let waited = 0; waited < TERM_MS; waited += LOOK_MS) {
       await delay(LOOK_MS);
       const before = asked;
       asked = Date.now();
@@ -143,8 +143,8 @@ function renewalIn(
   if (!holderIdentity) return { state: "not renewed" };
   const at = Date.parse(String(renewTime));
   if (Number.isNaN(at)) return { state: "renewed" };
-  // The time is of before it was sent.
-  const before = asked - ANSWER_TIMEOUT_MS;
+  // The time is of before it was sent, and a write that was on its way for longer than a term would have come too late.
+  const before = asked - TERM_MS;
   return { state: "renewed", renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
 }
 

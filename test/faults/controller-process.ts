@@ -20,6 +20,8 @@ export type ProcessOptions = {
   readonly databaseUrl: string;
   readonly encryptionKey: string;
   readonly tag: string;
+  /** Another way to the API server than the address's own. */
+  readonly kubeconfig?: string;
   /** Where SIGKILL strikes. */
   readonly fault?: InjectedFault;
   /** After a Secret of this name is written SIGSTOP strikes. */
@@ -28,12 +30,13 @@ export type ProcessOptions = {
 
 const options: ProcessOptions = JSON.parse(process.env.OPTIONS ?? "");
 const { address, databaseUrl, encryptionKey, tag, fault, pausesAfterSecret } = options;
+const kubernetes = await connectKubernetes(address);
+const { kubeconfig = kubernetes.kubeconfigPath } = options;
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const log = (_level: string, message: string) => say(message);
 
-const kubernetes = await connectKubernetes(address);
-const side = await makeKubernetesSide(kubernetes, { ahead: 0, off: 0, databaseOff: 0 }, { tag });
+const side = await makeKubernetesSide(kubernetes, { ahead: 0, off: 0, databaseOff: 0 }, { tag, kubeconfig });
 const cluster = await side.open(say);
 const store = await openPostgres(databaseUrl);
 const injector = createInjector(() => process.kill(process.pid, "SIGKILL"));
@@ -51,7 +54,7 @@ function pausing(inner: { cluster: Cluster; store: Store }): { cluster: Cluster;
 
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
-const api = createApiClient({ connection: connect(kubernetes.kubeconfigPath, clock), random: Math.random, log });
+const api = createApiClient({ connection: connect(kubeconfig, clock), random: Math.random, log });
 const lead = async (signal: AbortSignal) => {
   say("leads");
   const keyring = parseKeyring(encryptionKey);

@@ -1,21 +1,13 @@
 /** Controllers as processes of their own: killed at exact points, and paused while another takes over. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, it, type TestContext } from "vitest";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
-import { databaseUrl } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
-import type { ProcessOptions } from "./controller-process.ts";
 import { endState } from "./end-state.ts";
 import type { InjectedFault } from "./injector.ts";
 import { SCENARIOS, type ScenarioName, usual } from "./scenarios.ts";
-
-const PROGRAM = join(import.meta.dirname, "controller-process.ts");
+import { spawnController } from "./spawn-controller.ts";
 
 /** By row: the scenario, the point, and the highest version number that it ends with. */
 const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[] = [
@@ -28,23 +20,8 @@ const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[]
 ];
 
 describeWorldsOnOwnKubernetes("a controller's process", (setup, kubernetes) => {
-  async function spawnController(
-    context: TestContext,
-    options: Omit<ProcessOptions, "address" | "databaseUrl" | "encryptionKey">,
-  ): Promise<{ child: ChildProcess; lines: string[]; exit: Promise<unknown[]> }> {
-    const rest: ProcessOptions = {
-      ...options,
-      address: kubernetes().address,
-      databaseUrl: (await databaseUrl(setup().store)).href,
-      encryptionKey: randomBytes(32).toString("base64"),
-    };
-    const env = { ...process.env, OPTIONS: JSON.stringify(rest) };
-    const child = spawn(process.execPath, [PROGRAM], { env, stdio: ["ignore", "pipe", "inherit"] });
-    context.onTestFinished(() => void child.kill("SIGKILL"));
-    const lines: string[] = [];
-    createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
-    return { child, lines, exit: once(child, "exit") };
-  }
+  const spawn = (context: TestContext, options: Parameters<typeof spawnController>[2]) =>
+    spawnController(context, { kubernetes: kubernetes(), store: setup().store }, options);
 
   for (const [row, name, fault, lastNumber] of KILLS) {
     it(`${row}: ${name} whose process is ${fault.how} ${fault.effect} by SIGKILL ends as it does undisturbed`, async (context) => {
@@ -65,7 +42,7 @@ describeWorldsOnOwnKubernetes("a controller's process", (setup, kubernetes) => {
       await world.stop();
       if (name === "a deletion") await side?.remove(key("agent"));
       else await SCENARIOS[name].act(world);
-      const { exit } = await spawnController(context, { tag: world.tag, fault });
+      const { exit } = await spawn(context, { tag: world.tag, fault });
       expect((await exit)[1]).toBe("SIGKILL");
       await world.start();
       await until(`the end of ${name}`, () => SCENARIOS[name].ended(world));
@@ -81,9 +58,9 @@ describeWorldsOnOwnKubernetes("a controller's process", (setup, kubernetes) => {
     const world = await startWorld(context, setup());
     const { tag } = world;
     await world.stop();
-    const first = await spawnController(context, { tag, pausesAfterSecret: "agent" });
+    const first = await spawn(context, { tag, pausesAfterSecret: "agent" });
     await until("the first leads", () => first.lines.includes("leads"));
-    const second = await spawnController(context, { tag });
+    const second = await spawn(context, { tag });
     await world.write(key("agent"));
     await until("the first is paused", async () => (await world.readSecret("agent")) !== undefined);
     await until("the second leads", () => second.lines.includes("leads"));

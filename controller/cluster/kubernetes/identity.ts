@@ -9,9 +9,6 @@ import { readError } from "./api/api-error.ts";
 import type { ApiRequest } from "./api/transport.ts";
 import { KUBE_SYSTEM_PATH } from "./resources.ts";
 
-/** Of a question in passing: without an answer by then it is not known who answers. Milliseconds. */
-const TIMEOUT_MS = 5_000;
-
 export type Identity = {
   /** The uid of `kube-system`, which lives as long as its cluster. */
   readonly uid: string;
@@ -33,7 +30,7 @@ export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identi
   let next: Promise<void> | undefined;
 
   async function ask(): Promise<void> {
-    const found = await readClusterUid(api, { timeoutMs: TIMEOUT_MS, maxAttempts: 1 });
+    const found = await readClusterUid(api, { maxAttempts: 1 });
     if (isReplaced !== (found !== uid)) {
       isReplaced = found !== uid;
       if (isReplaced)
@@ -62,10 +59,7 @@ export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identi
 const otherCluster = (found: string, uid: string): string =>
   `the API server is another cluster's (kube-system has the uid ${found}) than the one this was started on (${uid})`;
 
-async function readClusterUid(
-  api: ApiClient,
-  patience: Pick<ApiRequest, "timeoutMs" | "maxAttempts"> = {},
-): Promise<string> {
+async function readClusterUid(api: ApiClient, patience: Pick<ApiRequest, "maxAttempts"> = {}): Promise<string> {
   try {
     const namespace = await api.request({ method: "GET", path: KUBE_SYSTEM_PATH, ...patience });
     const { metadata } = isRecord(namespace) ? namespace : {};

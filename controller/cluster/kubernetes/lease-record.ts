@@ -1,15 +1,17 @@
-/** The Lease object of a leader election: taken, renewed and given back, always under the version that was read. */
+/** The Lease object of a leader election: taken, renewed and given back, always under the version that is known. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isConflict, isNotFound } from "./api/api-error.ts";
+import type { ApiRequest } from "./api/transport.ts";
 import { microTime } from "./events.ts";
+import { LEASE_SECONDS, type Moment, respectLeft } from "./lease-timing.ts";
 import { leaseResource, leasesPath } from "./resources.ts";
 
-/** How long others respect a lease that is not renewed. */
-const LEASE_SECONDS = 15;
 const LEASE_NAME = "keyplane-controller";
+/** What all requests of an election have in common: it has a pace of its own, and waits for nothing else. */
+const AT_ONCE = { isElection: true, maxAttempts: 1 } as const;
 
 /** One Lease for each scope: those who serve different namespaces lead side by side. */
 export function leaseName(scope: string): string {
@@ -24,96 +26,137 @@ export type LeaseRecordOptions = {
   readonly name: string;
   /** Of this process, unlike any other's. */
   readonly identity: string;
-  readonly clock: { now(): number; monotonic(): number };
+  readonly now: () => Moment;
 };
 
 export type LeaseRecord = {
-  /** Takes the lease, or renews it. False when it is another's. Throws ApiError when that is not known. */
-  take(timeoutMs: number): Promise<boolean>;
+  /**
+   * Takes the lease, or renews it: by a write alone where the last one was answered, else after a look.
+   *
+   * @param timeLeft asked as each request is sent: how long its answer is waited for, in milliseconds
+   * @returns when the write that was answered was sent; undefined when the lease is another's
+   * @throws ApiError when it is not known whose it is
+   */
+  take(timeLeft: () => number): Promise<Moment | undefined>;
+  /** How long the lease, as last seen, may not be taken from another. Milliseconds; 0 where none is another's. */
+  respectLeft(): number;
   /** Lets go of it, so that another need not wait. */
-  release(timeoutMs: number): Promise<void>;
+  release(timeLeft: () => number): Promise<void>;
 };
 
 type Spec = Readonly<Record<string, unknown>>;
+type Lease = { readonly spec: Spec; readonly version: string };
 
-export function createLeaseRecord({ api, namespace, name, identity, clock }: LeaseRecordOptions): LeaseRecord {
-  const collection = leasesPath(namespace);
-  const path = `${collection}/${encodeURIComponent(name)}`;
+export function createLeaseRecord({ api, namespace, name, identity, now }: LeaseRecordOptions): LeaseRecord {
+  /** As we have written it last; undefined where it must be read first, since that is not known. */
+  let written: Lease | undefined;
   /** Another's lease as last seen, and since when it has not changed, on our own clock: theirs may be wrong. */
   let seen: { readonly spec: Spec; readonly since: number } | undefined;
 
-  const write = (method: "POST" | "PUT", timeoutMs: number, spec: Spec, resourceVersion?: string) =>
-    api.request({
-      method,
-      path: method === "POST" ? collection : path,
+  /**
+   * Writes what follows from the lease as it is, which is read where it is not known, and read again where another has
+   * changed it meanwhile.
+   *
+   * @param next undefined where nothing is to be written
+   * @returns when the write that was answered was sent; undefined when nothing was to be written
+   */
+  async function update(
+    next: (spec: Spec | undefined, at: Moment) => Spec | undefined,
+    timeLeft: () => number,
+  ): Promise<Moment | undefined> {
+    for (;;) {
+      const lease = written ?? (await readLease(api, namespace, name, { timeoutMs: timeLeft(), ...AT_ONCE }));
+      written = undefined;
+      const sent = now();
+      const spec = next(lease?.spec, sent);
+      if (spec === undefined) return undefined;
+      try {
+        written = await write(spec, lease?.version, timeLeft());
+        return sent;
+      } catch (error) {
+        if (!isConflict(error) && !isNotFound(error, leaseResource(name))) throw error;
+      }
+    }
+  }
+
+  async function write(spec: Spec, resourceVersion: string | undefined, timeoutMs: number): Promise<Lease> {
+    const collection = leasesPath(namespace);
+    const isNew = resourceVersion === undefined;
+    const answer = await api.request({
+      method: isNew ? "POST" : "PUT",
+      path: isNew ? collection : `${collection}/${encodeURIComponent(name)}`,
       timeoutMs,
-      isElection: true,
+      ...AT_ONCE,
       body: {
         apiVersion: "coordination.k8s.io/v1",
         kind: "Lease",
-        metadata: { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+        metadata: { name, namespace, ...(isNew ? {} : { resourceVersion }) },
         spec,
       },
     });
-
-  const read = (timeoutMs: number) => readLease(api, namespace, name, timeoutMs);
-
-  /** Whether it may not be taken yet. */
-  function isRespected(spec: Spec): boolean {
-    if (!spec.holderIdentity || spec.holderIdentity === identity) return false;
-    if (!isDeepStrictEqual(seen?.spec, spec)) seen = { spec, since: clock.monotonic() };
-    const seconds = typeof spec.leaseDurationSeconds === "number" ? spec.leaseDurationSeconds : LEASE_SECONDS;
-    return seen === undefined || clock.monotonic() < seen.since + seconds * 1_000;
+    return leaseIn(answer);
   }
 
-  async function take(timeoutMs: number): Promise<boolean> {
-    const lease = await read(timeoutMs);
-    if (lease !== undefined && isRespected(lease.spec)) return false;
-    const renewTime = microTime(clock.now());
-    const isRenewal = lease?.spec.holderIdentity === identity;
-    const { leaseTransitions, acquireTime } = lease?.spec ?? {};
+  function taken(before: Spec | undefined, at: Moment): Spec | undefined {
+    notice(before, at);
+    if (leftOf(at) > 0) return undefined;
+    const renewTime = microTime(at.wall);
+    const isRenewal = before?.holderIdentity === identity;
+    const { leaseTransitions, acquireTime } = before ?? {};
     const transitions = typeof leaseTransitions === "number" ? leaseTransitions : 0;
-    const spec = {
+    return {
       holderIdentity: identity,
       leaseDurationSeconds: LEASE_SECONDS,
       acquireTime: isRenewal ? acquireTime : renewTime,
       renewTime,
-      leaseTransitions: isRenewal || lease === undefined ? transitions : transitions + 1,
+      leaseTransitions: isRenewal || before === undefined ? transitions : transitions + 1,
     };
-    try {
-      await write(lease === undefined ? "POST" : "PUT", timeoutMs, spec, lease?.version);
-      return true;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      return false;
-    }
+  }
+
+  /** Remembers whether it is another's, and since when it is as it is. */
+  function notice(spec: Spec | undefined, { steady }: Moment): void {
+    if (!spec?.holderIdentity || spec.holderIdentity === identity) seen = undefined;
+    else if (!isDeepStrictEqual(seen?.spec, spec)) seen = { spec, since: steady };
+  }
+
+  function leftOf({ steady }: Moment): number {
+    if (seen === undefined) return 0;
+    const { leaseDurationSeconds: seconds } = seen.spec;
+    return respectLeft(typeof seconds === "number" ? seconds : LEASE_SECONDS, steady - seen.since);
   }
 
   return {
-    take,
-    async release(timeoutMs) {
-      const lease = await read(timeoutMs);
-      if (lease?.spec.holderIdentity !== identity) return;
-      await write("PUT", timeoutMs, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 }, lease.version);
+    take: (timeLeft) => update(taken, timeLeft),
+    respectLeft: () => leftOf(now()),
+    async release(timeLeft) {
+      const released = (spec: Spec | undefined) =>
+        spec?.holderIdentity === identity ? { ...spec, holderIdentity: "", leaseDurationSeconds: 1 } : undefined;
+      await update(released, timeLeft);
     },
   };
 }
 
-/** @returns undefined where there is none */
+/**
+ * @param patience how long, and how often, the answer is waited for
+ * @returns undefined where there is none
+ */
 export async function readLease(
   api: Pick<ApiClient, "request">,
   namespace: string,
   name: string,
-  timeoutMs?: number,
-): Promise<{ readonly spec: Spec; readonly version: string } | undefined> {
+  patience: Pick<ApiRequest, "timeoutMs" | "maxAttempts" | "isElection"> = {},
+): Promise<Lease | undefined> {
   const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
   try {
-    const lease = await api.request({ method: "GET", path, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-    const { spec, metadata } = isRecord(lease) ? lease : {};
-    const { resourceVersion } = isRecord(metadata) ? metadata : {};
-    return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
+    return leaseIn(await api.request({ method: "GET", path, ...patience }));
   } catch (error) {
     if (isNotFound(error, leaseResource(name))) return undefined;
     throw error;
   }
+}
+
+function leaseIn(lease: unknown): Lease {
+  const { spec, metadata } = isRecord(lease) ? lease : {};
+  const { resourceVersion } = isRecord(metadata) ? metadata : {};
+  return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
 }

@@ -6,16 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
+import { type Moment, TERM_MS, termLeft, untilLook, untilRenewal } from "./lease-timing.ts";
 
-/**
- * How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds.
- */
-export const RENEW_DEADLINE_MS = 10_000;
-const RETRY_MS = 2_000;
-/** Without an answer by then a renewal is tried again. */
-export const ANSWER_TIMEOUT_MS = 4_000;
-
-export type LeaseOptions = LeaseRecordOptions & {
+export type LeaseOptions = Omit<LeaseRecordOptions, "now"> & {
+  readonly clock: { now(): number; monotonic(): number };
   readonly random: () => number;
   readonly log: LogLine;
   /** Told after each attempt at the lease whether the API server let us have it, or see that it is another's. */
@@ -43,18 +37,20 @@ export async function runAsLeader(
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { api, identity, random, log, onAttempt = () => {} } = options;
-  const record = createLeaseRecord(options);
-  const term = createTerm(options.clock);
+  const { api, identity, clock, random, log, onAttempt = () => {} } = options;
+  const now = (): Moment => ({ wall: clock.now(), steady: clock.monotonic() });
+  const record = createLeaseRecord({ ...options, now });
+  /** When the last write that gave us the lease was sent; undefined while we do not lead. */
+  const term: { sent: Moment | undefined } = { sent: undefined };
+  const left = () => (term.sent === undefined ? 0 : termLeft(term.sent, now()));
 
-  /** One attempt at taking or renewing the lease, counted from before it was sent. */
-  async function take(timeoutMs: number): Promise<"ours" | "another's" | "unknown"> {
-    const since = term.mark();
+  /** One attempt at taking or renewing the lease. */
+  async function take(timeLeft: () => number): Promise<"ours" | "another's" | "unknown"> {
     try {
-      const isOurs = await record.take(timeoutMs);
+      const sent = await record.take(timeLeft);
       onAttempt(true);
-      if (!isOurs) return "another's";
-      term.begin(since);
+      if (sent === undefined) return "another's";
+      term.sent = sent;
       return "ours";
     } catch (error) {
       onAttempt(false);
@@ -63,59 +59,40 @@ export async function runAsLeader(
     }
   }
 
-  /** Renews for as long as somebody leads; fails when that came too late. */
+  /** Renews for as long as this leads; fails when that came too late. */
   async function renew(over: AbortSignal): Promise<void> {
+    let begun = term.sent ?? now();
     for (;;) {
-      await delay(Math.min(RETRY_MS, term.left()), undefined, { signal: over }).catch(() => {});
+      await delay(Math.min(untilRenewal(begun, now()), left()), undefined, { signal: over }).catch(() => {});
       if (over.aborted) return;
-      const lost = !term.holds() || (await take(Math.min(ANSWER_TIMEOUT_MS, term.left()))) === "another's";
+      begun = now();
+      const lost = left() === 0 || (await take(left)) === "another's";
       if (!lost || over.aborted) continue;
-      term.end();
+      term.sent = undefined;
       throw new LeadershipLostError();
     }
   }
 
-  while ((await take(ANSWER_TIMEOUT_MS)) !== "ours") {
-    await delay(RETRY_MS * (1 + random() / 5), undefined, { signal }).catch(() => {});
+  // The term of what is taken counts from when that is sent: each request has a whole one.
+  while ((await take(() => TERM_MS)) !== "ours") {
+    await delay(untilLook(record.respectLeft(), random()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
   }
   log("info", `${identity} leads`);
-  api.guardWrites(term.holds);
+  api.guardWrites(() => left() > 0);
   const over = new AbortController();
   const leading = lead(AbortSignal.any([signal, over.signal])).finally(() => over.abort());
+  const renewing = renew(over.signal);
   try {
-    await Promise.all([leading, renew(over.signal)]);
+    await Promise.all([leading, renewing]);
   } finally {
     over.abort();
-    await leading.catch(() => {});
-    const isOurs = term.holds();
-    term.end();
-    if (isOurs)
-      await record
-        .release(ANSWER_TIMEOUT_MS)
-        .catch((error: unknown) => log("warn", `the lease stays: ${errorText(error)}`));
+    await Promise.allSettled([leading, renewing]);
+    const { sent } = term;
+    // No write but the one that gives it back.
+    term.sent = undefined;
+    const rest = () => (sent === undefined ? 0 : termLeft(sent, now()));
+    if (rest() > 0)
+      await record.release(rest).catch((error: unknown) => log("warn", `the lease stays: ${errorText(error)}`));
   }
-}
-
-/** A moment on both clocks: the steady one stands still while a machine is suspended, the other one may be set. */
-type Moment = { readonly wall: number; readonly steady: number };
-
-function createTerm({ now, monotonic }: LeaseOptions["clock"]) {
-  let since: Moment | undefined;
-  const left = () => {
-    if (since === undefined) return 0;
-    return Math.max(0, RENEW_DEADLINE_MS - Math.max(monotonic() - since.steady, now() - since.wall));
-  };
-  return {
-    mark: (): Moment => ({ wall: now(), steady: monotonic() }),
-    begin(moment: Moment) {
-      since = moment;
-    },
-    end() {
-      since = undefined;
-    },
-    /** Milliseconds until the leadership ends unless it is renewed. */
-    left,
-    holds: () => left() > 0,
-  };
 }

@@ -9,9 +9,6 @@ import type { ApiClient } from "./api/api-client.ts";
 import { isNotFound, type ResourceName } from "./api/api-error.ts";
 import type { Identity } from "./identity.ts";
 
-/** Without an answer by then nothing is known. Milliseconds. */
-const TIMEOUT_MS = 5_000;
-
 /** What is asked for. */
 export type Wanted = ResourceName & {
   readonly path: string;
@@ -43,7 +40,7 @@ export function createLookUp(
 
   async function ask({ path, uid, ...resource }: Wanted, signal: AbortSignal): Promise<Found> {
     try {
-      const object = await api.request({ method: "GET", path, timeoutMs: TIMEOUT_MS, maxAttempts: 1, signal });
+      const object = await api.request({ method: "GET", path, maxAttempts: 1, signal });
       const { metadata } = isRecord(object) ? object : {};
       if (!isRecord(object) || !isRecord(metadata) || metadata.name !== resource.name) return UNKNOWN;
       if (typeof metadata.uid !== "string" || metadata.uid === "") return UNKNOWN;

@@ -153,6 +153,17 @@ describe.concurrent("a request to the API server", () => {
     await fake.api.request({ method: "GET", path: "/things" });
   });
 
+  it("c67: of an election waits for no connection behind what is slow", async (context) => {
+    const { fake } = await talking(context, (call) => {
+      if (call.path === "/lease") call.answer(200, {});
+    });
+    const slow = Array.from({ length: 100 }, () => fake.api.request({ method: "GET", path: "/things" }));
+    await fake.api.request({ method: "PUT", path: "/lease", body: {}, isElection: true });
+    expect(fake.calls.at(-1)?.path).toBe("/lease");
+    fake.api.close();
+    await Promise.allSettled(slow);
+  });
+
   it("is one of many on few connections", async (context) => {
     let most = 0;
     const { fake } = await talking(context, (call) => {

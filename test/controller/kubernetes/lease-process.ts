@@ -1,7 +1,7 @@
 /**
  * A process that wants to lead, for tests: `KUBECONFIG NAMESPACE IDENTITY`. While it leads it writes its identity into the
  * ConfigMap `leader` for as long as it may. It says `leads`, `wrote`, and how it ended. SIGUSR2 makes its event loop stand
- * still for 12 s.
+ * still for 16 s.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
@@ -16,7 +16,7 @@ const api = createApiClient({ connection: connect(kubeconfig, clock), random: Ma
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 process.on("SIGUSR2", () => {
-  const until = performance.now() + 12_000;
+  const until = performance.now() + 16_000;
   while (performance.now() < until);
   say("stood still");
 });

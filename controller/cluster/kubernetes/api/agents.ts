@@ -1,14 +1,17 @@
-/** The kept connections to the API server: those of requests, of which there are so many, and those of watches. */
+/**
+ * The kept connections to the API server: those of requests, of which there are so many, and those of watches and of
+ * the leader election, which wait for none.
+ */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as TlsAgent } from "node:https";
 import type { TlsOptions } from "./connection.ts";
 
-/** Requests under way at once; more of them wait for a connection. Watches are not counted. */
+/** Requests under way at once; more of them wait for a connection. */
 const MAX_AT_ONCE = 32;
 /** An idle connection is probed after this many milliseconds: a peer that is gone is found out within 20 s. */
 export const PROBE_AFTER_MS = 10_000;
 
-type Kept = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly streams: HttpAgent };
+type Kept = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly unbounded: HttpAgent };
 
 export type Agents = {
   /** Those for these certificates: kept as long as the certificates are the same. */
@@ -29,12 +32,12 @@ export function createAgents(isTls: boolean): Agents {
         const options = { keepAlive: true, keepAliveMsecs: PROBE_AFTER_MS, maxSockets };
         return isTls ? new TlsAgent({ ...options, ...tls }) : new HttpAgent(options);
       };
-      kept = { tls, requests: make(MAX_AT_ONCE), streams: make(Number.POSITIVE_INFINITY) };
+      kept = { tls, requests: make(MAX_AT_ONCE), unbounded: make(Number.POSITIVE_INFINITY) };
       return kept;
     },
     close() {
       kept?.requests.destroy();
-      kept?.streams.destroy();
+      kept?.unbounded.destroy();
     },
   };
 }

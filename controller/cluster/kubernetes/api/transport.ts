@@ -23,7 +23,7 @@ export type ApiRequest = {
   /** How often it is sent to a server that asks for patience, 8 times where it is left out. */
   readonly maxAttempts?: number;
   readonly signal?: AbortSignal;
-  /** A write of the leader election itself, which needs no leadership. */
+  /** Of the leader election itself: a write of it needs no leadership, and none of it waits for a connection. */
   readonly isElection?: boolean;
   /** What is written must not be repeated, and the server's warnings may quote it: they are dropped. */
   readonly isConfidential?: boolean;
@@ -71,7 +71,7 @@ export function createTransport({ connection, onAnswer, onWarning }: TransportOp
       const response = await open(
         connection,
         request,
-        ({ tls }) => agents.with(tls).requests,
+        ({ tls }) => agents.with(tls)[request.isElection === true ? "unbounded" : "requests"],
         (sent) => {
           const ms = request.timeoutMs ?? TIMEOUT_MS;
           timer = setTimeout(() => sent.destroy(new Error(`no answer within ${ms} ms`)), ms);
@@ -100,7 +100,7 @@ export function createTransport({ connection, onAnswer, onWarning }: TransportOp
       const response = await open(
         connection,
         what,
-        ({ tls }) => (fresh ? false : agents.with(tls).streams),
+        ({ tls }) => (fresh ? false : agents.with(tls).unbounded),
         (sent) => {
           timer = setTimeout(() => sent.destroy(new Error("the deadline has passed")), what.timeoutMs ?? TIMEOUT_MS);
         },

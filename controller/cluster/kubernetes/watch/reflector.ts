@@ -16,9 +16,9 @@ import { eachInTurns } from "./turns.ts";
 const PAGE = 500;
 const LIST_TIMEOUT_MS = 60_000;
 /** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
-const WATCH_SECONDS = 20;
+const WATCH_SECONDS = 18;
 const WATCH_JITTER_SECONDS = 5;
-const WATCH_GRACE_SECONDS = 3;
+const WATCH_GRACE_SECONDS = 7;
 /** The longest wait after the first failure. */
 const FIRST_RETRY_MS = 250;
 /** After so many refusals of a watch in a row everything is listed again. */
