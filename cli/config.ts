@@ -6,6 +6,8 @@ import { KeyringError } from "../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../store/keyring.ts";
 import { UsageError } from "./usage-error.ts";
 
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /** The process's environment. */
 export function environment(): Environment {
   return withoutServiceLinks(process.env);
@@ -78,6 +80,17 @@ export async function readGiven(flag: string, path: string): Promise<string> {
 export function namespaceList(text: string | undefined): string[] | null {
   if (text === undefined) return null;
   const names = text.split(",").map((name) => name.trim());
-  if (names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))) return [...new Set(names)];
+  if (names.every((name) => DNS_LABEL.test(name))) return [...new Set(names)];
   throw new UsageError(`--namespaces: write names of namespaces, separated by commas, instead of "${text}"`);
+}
+
+/**
+ * The name of a Lease that was given, if one was.
+ *
+ * @throws UsageError for what cannot be one's
+ */
+export function leaseNameIn(text: string | undefined): string | undefined {
+  if (text === undefined || (text.length <= 253 && text.split(".").every((label) => DNS_LABEL.test(label))))
+    return text;
+  throw new UsageError(`--lease-name: write lower-case letters, digits, "-" and "." instead of "${text}"`);
 }

@@ -17,7 +17,7 @@ import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
-import { ENCRYPTION_KEY, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";
+import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -27,6 +27,7 @@ type ControllerFlags = {
   readonly kubeconfig?: string | undefined;
   readonly namespaces?: string | undefined;
   readonly leaderElect?: string | undefined;
+  readonly leaseName?: string | undefined;
   readonly publicUrl?: string | undefined;
   readonly auditRetention?: string | undefined;
   readonly adminHost?: string | undefined;
@@ -43,6 +44,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
     .setting("--kubeconfig <file>", "how to reach the cluster", "KUBECONFIG, or the pod's service account")
     .setting("--namespaces <names>", "the namespaces that are served, separated by commas", "all")
     .setting("--leader-elect <true|false>", "lead only while holding a Lease", "true")
+    .setting("--lease-name <name>", "the Lease, one for all controllers of an installation", "by --namespaces")
     .setting("--public-url <url>", "where clients reach the server, for what is written into Secrets")
     .setting(...AUDIT_RETENTION)
     .setting("--admin-host <address>", "the address of the admin listener", "127.0.0.1")
@@ -78,6 +80,7 @@ async function runController(
   const config = parseServerConfig(env, flags);
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const elects = truth("leader-elect", setting(env, "leader-elect", flags.leaderElect) ?? "true");
+  const givenLeaseName = leaseNameIn(setting(env, "lease-name", flags.leaseName));
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   const log = logLine();
   const metrics = createControllerMetrics();
@@ -125,8 +128,9 @@ async function runController(
     const election = {
       api: cluster.api,
       namespace: cluster.ownNamespace ?? "default",
-      name: leaseName(leadershipScope(cluster)),
+      name: givenLeaseName ?? leaseName(leadershipScope(cluster)),
       identity,
+      served: cluster.namespaces,
       clock: systemClock,
       random: Math.random,
       log,

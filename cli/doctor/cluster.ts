@@ -24,6 +24,8 @@ export type ClusterPlace = {
   readonly controllerNamespace: string;
   /** The ServiceAccount that the controllers run as, in that namespace. */
   readonly controllerAccount: string;
+  /** Of the Lease that they lead by, in that namespace. */
+  readonly leaseName: string;
   /** Whether also to compare the cluster with the database, one of which was restored. */
   readonly isRestored: boolean;
 };
@@ -56,13 +58,13 @@ export async function checkCluster(place: ClusterPlace, store: Store | undefined
 }
 
 async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
-  const { controllerNamespace, controllerAccount, namespaces, isRestored } = place;
+  const { controllerNamespace, controllerAccount, leaseName, namespaces, isRestored } = place;
   const { api, uid } = cluster;
   const isSelf = cluster.podNamespace === controllerNamespace;
   const account = { namespace: controllerNamespace, name: controllerAccount, isSelf };
   const scopes = store === undefined ? [] : await leaderScopes(store.db);
   const known = [...new Set([uid, ...scopes])];
-  const leases = await watchLeases(cluster, controllerNamespace, known);
+  const leases = await watchLeases(cluster, { namespace: controllerNamespace, name: leaseName }, known);
   const findings = [
     ...(await checkCustomResources(api)),
     ...(await checkRights(api, account, namespaces)),

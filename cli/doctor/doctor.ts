@@ -4,7 +4,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type AddCommand, requiredDatabaseUrl } from "../command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, namespaceList, setting } from "../config.ts";
+import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList, setting } from "../config.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { openManagement } from "../management/management-client.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
@@ -35,6 +35,7 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => 
     .setting("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
     .setting("--controller-namespace <name>", "where the controllers run", CONTROLLER.namespace)
     .setting("--controller-account <name>", "the ServiceAccount that they run as", CONTROLLER.account)
+    .setting("--lease-name <name>", "the Lease that they lead by", "as --controller-account")
     .setting("--namespaces <names>", "the namespaces that the controller serves", "all")
     .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
@@ -78,6 +79,7 @@ type DoctorFlags = {
   readonly kubeconfig?: string;
   readonly controllerNamespace?: string;
   readonly controllerAccount?: string;
+  readonly leaseName?: string;
   readonly namespaces?: string;
   readonly afterRestore?: true;
   readonly output?: StructuredFormat;
@@ -139,11 +141,13 @@ function choosePlaces(flags: DoctorFlags, env: Environment, isFlagged: boolean) 
 }
 
 function clusterPlace(flags: DoctorFlags, env: Environment, kubeconfig: string | undefined): ClusterPlace {
+  const controllerAccount = setting(env, "controller-account", flags.controllerAccount) ?? CONTROLLER.account;
   return {
     kubeconfig,
     namespaces: namespaceList(setting(env, "namespaces", flags.namespaces)),
     controllerNamespace: setting(env, "controller-namespace", flags.controllerNamespace) ?? CONTROLLER.namespace,
-    controllerAccount: setting(env, "controller-account", flags.controllerAccount) ?? CONTROLLER.account,
+    controllerAccount,
+    leaseName: leaseNameIn(setting(env, "lease-name", flags.leaseName)) ?? controllerAccount,
     isRestored: flags.afterRestore === true,
   };
 }

@@ -2,18 +2,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api/api-error.ts";
-import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { LEASE_SELECTOR, leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { TERM_MS } from "../../controller/cluster/kubernetes/lease-timing.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
-import { listAll, namespaceOf } from "../source/list-all.ts";
+import { listAll, nameOf, namespaceOf, type Selectors } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { judgeClock } from "./judge-clock.ts";
 
 const LOOK_MS = 500;
 
-/** The Lease of those who serve the same namespaces, as it was while it was watched. */
+/** A controller's Lease, as it was while it was watched. */
 export type WatchedLease = {
   readonly namespace: string;
   readonly name: string;
@@ -39,23 +39,26 @@ type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "reque
 /**
  * Watches Leases until each is renewed, or should have been.
  *
- * @param namespace where the controllers have them
+ * @param given the one that the controllers were given, or would have been by the chart
  * @param scopes of those who have led, as the database knows them; those of other clusters are passed over
  */
 export async function watchLeases(
   { uid, api }: LeaseCluster,
-  namespace: string,
+  given: { readonly namespace: string; readonly name: string },
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
-  return Promise.all(scopesOf(uid, scopes).map((lease) => watchLease(api, { ...lease, namespace })));
+  const { namespace } = given;
+  const names = new Map([[given.name, null as WatchedLease["served"]], ...servedByName(uid, scopes)]);
+  return Promise.all([...names].map(([name, served]) => watchLease(api, { namespace, name, served })));
 }
 
-/** The scopes of one cluster, with the names of their Leases and what is served in them. */
-function scopesOf(uid: string, scopes: readonly string[]) {
-  return scopes.flatMap((scope) => {
+/** What is served under the Leases of one cluster that have the names of their scopes. */
+function servedByName(uid: string, scopes: readonly string[]): Map<string, WatchedLease["served"]> {
+  const known = scopes.flatMap((scope) => {
     const served = namespacesOfScope(scope, uid);
-    return served === undefined ? [] : [{ name: leaseName(scope), served }];
+    return served === undefined ? [] : [[leaseName(scope), served] as const];
   });
+  return new Map(known);
 }
 
 /**
@@ -70,14 +73,20 @@ export async function findRivals(
   scopes: readonly string[],
 ): Promise<Finding[]> {
   try {
-    const others = scopesOf(uid, scopes).map(async ({ name, served }) => {
-      const all = await listAll(api, leasesPath(""), `metadata.name=${name}`);
-      const elsewhere = all
-        .map(namespaceOf)
-        .filter((namespace) => !leases.some((lease) => lease.name === name && lease.namespace === namespace));
-      return Promise.all(elsewhere.map((namespace) => watchLease(api, { namespace, name, served })));
-    });
-    return judgeRivals([...leases, ...(await Promise.all(others)).flat()]);
+    const byName = servedByName(uid, scopes);
+    const questions: readonly Selectors[] = [
+      { labelSelector: LEASE_SELECTOR },
+      // Of versions that gave them no label.
+      ...[...byName.keys()].map((name) => ({ fieldSelector: `metadata.name=${name}` })),
+    ];
+    const lists = await Promise.all(questions.map((question) => listAll(api, leasesPath(""), question)));
+    const found = lists.flat().map((one) => ({ namespace: namespaceOf(one), name: nameOf(one) }));
+    const titleOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`;
+    const others = new Map(found.map((one) => [titleOf(one), one]));
+    for (const watched of leases) others.delete(titleOf(watched));
+    const watchOther = (one: { namespace: string; name: string }) =>
+      watchLease(api, { ...one, served: byName.get(one.name) ?? null });
+    return judgeRivals([...leases, ...(await Promise.all([...others.values()].map(watchOther)))]);
   } catch (error) {
     const message = `it cannot be told whether other controllers serve the same namespaces: ${errorText(error)}`;
     if (isForbidden(error)) return [note("leases", message, "ask as a cluster administrator")];
@@ -108,14 +117,18 @@ async function watchLease(
   api: Pick<ApiClient, "request">,
   lease: Omit<WatchedLease, "state" | "renewal">,
 ): Promise<WatchedLease> {
-  return { ...lease, ...(await lookAtLease(api, lease)) };
+  const { served = lease.served, ...looked } = await lookAtLease(api, lease);
+  return { ...lease, ...looked, served };
 }
+
+/** What a Lease has come to; its leader says itself what it serves, but for a version before this one. */
+type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
 
 /** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
 async function lookAtLease(
   api: Pick<ApiClient, "request">,
   { namespace, name }: Pick<WatchedLease, "namespace" | "name">,
-): Promise<Pick<WatchedLease, "state" | "renewal">> {
+): Promise<Looked> {
   try {
     let asked = Date.now();
     const first = await readLease(api, namespace, name);
@@ -135,17 +148,15 @@ async function lookAtLease(
 }
 
 /** @param asked before it was written */
-function renewalIn(
-  lease: Awaited<ReturnType<typeof readLease>>,
-  asked: number,
-): Pick<WatchedLease, "state" | "renewal"> {
+function renewalIn(lease: Awaited<ReturnType<typeof readLease>>, asked: number): Looked {
   const { holderIdentity, renewTime } = lease?.spec ?? {};
+  const served = lease?.served;
   if (!holderIdentity) return { state: "not renewed" };
   const at = Date.parse(String(renewTime));
-  if (Number.isNaN(at)) return { state: "renewed" };
+  if (Number.isNaN(at)) return { state: "renewed", served };
   // The time is of before it was sent, and a write that was on its way for longer than a term would have come too late.
   const before = asked - TERM_MS;
-  return { state: "renewed", renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
+  return { state: "renewed", served, renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
 }
 
 /** The leaders' clocks, by which their events and conditions have their times. */

@@ -2,10 +2,11 @@ import { REPORTER } from "../../controller/cluster/kubernetes/events.ts";
 import { ALL_EVENTS_PATH, eventsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { isClusterScoped, isKind } from "../../domain/manifest/kinds.ts";
+import type { Selectors } from "./list-all.ts";
 import type { EventsWanted, SeenEvent } from "./source.ts";
 
 /** The path, and the fields, by which the API server finds the events that the controller has told. */
-export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: string, fieldSelector: string] {
+export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: string, selectors: Selectors] {
   const fields = [
     `reportingController=${REPORTER}`,
     ...(kind === undefined ? [] : [`regarding.kind=${kind}`]),
@@ -13,7 +14,7 @@ export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: str
   ];
   const isOfCluster = kind !== undefined && isClusterScoped(kind);
   const path = namespace === undefined && !isOfCluster ? ALL_EVENTS_PATH : eventsPath(namespace ?? "");
-  return [path, fields.join(",")];
+  return [path, { fieldSelector: fields.join(",") }];
 }
 
 /** What the API server's events say, the oldest first. */

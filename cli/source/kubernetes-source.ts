@@ -30,7 +30,8 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
   async function list(kind: Kind, wanted: Wanted): Promise<unknown[]> {
     const namespace = isClusterScoped(kind) ? "" : (wanted.namespace ?? "");
     try {
-      return await listAll(api, objectsPath(kind, namespace), wanted.name && `metadata.name=${wanted.name}`);
+      const fieldSelector = wanted.name && `metadata.name=${wanted.name}`;
+      return await listAll(api, objectsPath(kind, namespace), { fieldSelector });
     } catch (error) {
       if (isNotServed(error)) throw new Error("the cluster does not serve the kinds of Keyplane: apply crds/ to it");
       throw failedRead(error, `listing ${kind}s`, connection.server);

@@ -1,6 +1,9 @@
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 
+/** Which objects of a collection are meant; all where neither is given. */
+export type Selectors = { readonly fieldSelector?: string | undefined; readonly labelSelector?: string | undefined };
+
 /** Objects that are read at a time. */
 const PAGE = 500;
 
@@ -12,11 +15,11 @@ const PAGE = 500;
 export async function listAll(
   api: Pick<ApiClient, "request">,
   path: string,
-  fieldSelector?: string,
+  selectors: Selectors = {},
 ): Promise<unknown[]> {
   const items: unknown[] = [];
   for (let next: string | undefined = ""; next !== undefined; ) {
-    const query = { limit: String(PAGE), fieldSelector, continue: next || undefined };
+    const query = { limit: String(PAGE), ...selectors, continue: next || undefined };
     const page = await api.request({ method: "GET", path, query });
     if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is no list: is this a Kubernetes API?`);
     items.push(...page.items);
@@ -28,6 +31,15 @@ export async function listAll(
 
 /** The namespace of an object; empty where it has none. */
 export function namespaceOf(object: unknown): string {
+  return textIn(object, "namespace");
+}
+
+export function nameOf(object: unknown): string {
+  return textIn(object, "name");
+}
+
+function textIn(object: unknown, field: "name" | "namespace"): string {
   const { metadata } = isRecord(object) ? object : {};
-  return isRecord(metadata) && typeof metadata.namespace === "string" ? metadata.namespace : "";
+  const text = isRecord(metadata) ? metadata[field] : undefined;
+  return typeof text === "string" ? text : "";
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from "kysely";
+import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import { DatabaseUnavailableError, StaleLeaderError, sqlState } from "./errors.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
@@ -9,12 +9,13 @@ export type Db = Kysely<Database>;
 export type Tx = Transaction<Database>;
 
 /**
- * A leader's right to write for a cluster: held until another takes it, or the database is replaced by a copy of what
- * it was, in which the same leadership may be over already (threats c59).
+ * A leader's right to write for a scope: held until another takes it, or one that overlaps with it, or the database is
+ * replaced by a copy of what it was, in which the same leadership may be over already (threats c59).
  */
 export type Fence = {
-  readonly cluster: string;
-  /** Counts the leaderships, for people. */
+  /** A cluster, or `CLUSTER/a,b` for some of its namespaces. */
+  readonly scope: string;
+  /** Counts the leaderships of the scope, for people. */
   readonly epoch: number;
   /** Of this leadership in this database alone. */
   readonly term: string;
@@ -87,22 +88,51 @@ async function retryOnContention<T>(task: (attempt: number) => Promise<T>): Prom
 
 /** A restored database has another number, though its rows are those of before. */
 export const DATABASE_NUMBER = sql<number>`database_number()`;
-const TERM = sql<string>`${DATABASE_NUMBER} || '/' || leaders.term`;
 
-/** Takes the leadership of a cluster. From here on every write with an earlier fence of it is refused. */
-export async function takeLeadership(store: Store, cluster: string): Promise<Fence> {
-  const { epoch, term } = await store.db
-    .insertInto("leaders")
-    .values({ cluster, epoch: 1 })
-    .onConflict((conflict) =>
-      conflict.column("cluster").doUpdateSet({ epoch: sql`leaders.epoch + 1`, term: sql`gen_random_uuid()` }),
-    )
-    .returning(["epoch", TERM.as("term")])
-    .executeTakeFirstOrThrow();
-  return { cluster, epoch, term };
+/** Whether a row of `leaders` is of a scope that has a namespace in common with this one. */
+function overlapsWith(scope: string): RawBuilder<boolean> {
+  const [cluster = "", namespaces = null] = scope.split("/", 2);
+  return sql`split_part(cluster, '/', 1) = ${cluster} and (cluster = ${cluster} or ${namespaces}::text is null
+    or string_to_array(split_part(cluster, '/', 2), ',') && string_to_array(${namespaces}::text, ','))`;
 }
 
-/** The scopes in which anybody has ever led. */
+/**
+ * What a fence of a scope is compared with, as `[epoch, term]`. The term is made of those of all scopes that overlap,
+ * so that it is over as well where a version before this one, which changes its own alone, has taken one of them. They
+ * are locked in the order in which {@link takeLeadership} locks them.
+ */
+function leadershipOf(scope: string): RawBuilder<[epoch: string | null, term: string | null]> {
+  return sql`(
+    select array[
+      max(epoch::text) filter (where cluster = ${scope}),
+      ${DATABASE_NUMBER} || '/' || string_agg(term::text, ',' order by cluster)]
+    from (select * from leaders where ${overlapsWith(scope)} order by cluster for share) as overlapping)`;
+}
+
+/**
+ * Takes the leadership of a scope. From here on every write is refused that has an earlier fence of it, or of a scope
+ * that overlaps with it.
+ *
+ * @param scope a cluster, or `CLUSTER/a,b` for some of its namespaces
+ */
+export async function takeLeadership(store: Store, scope: string): Promise<Fence> {
+  return store.db.transaction().execute(async (tx) => {
+    // Of those that take scopes which overlap, one after the other, while leaders write.
+    await sql`lock table leaders in share row exclusive mode`.execute(tx);
+    await sql`insert into leaders (cluster, epoch) values (${scope}, 0) on conflict do nothing`.execute(tx);
+    await sql`select from leaders where ${overlapsWith(scope)} order by cluster for update`.execute(tx);
+    await sql`update leaders set epoch = epoch + 1, term = gen_random_uuid() where ${overlapsWith(scope)}`.execute(tx);
+    const { rows } = await sql<{ held: [epoch: string, term: string] }>`select ${leadershipOf(scope)} as held`.execute(
+      tx,
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error("the database gave no row for what is always one");
+    const [epoch, term] = row.held;
+    return { scope, epoch: Number(epoch), term };
+  });
+}
+
+/** The scopes in which a controller has ever led. */
 export async function leaderScopes(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("leaders").select("cluster").orderBy("cluster").execute();
   return rows.map(({ cluster }) => cluster);
@@ -117,9 +147,9 @@ export async function leaderScopes(db: Db): Promise<string[]> {
 async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
-  const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`
-    select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name,
-      (select array[epoch::text, ${TERM}] from leaders where cluster = ${fence?.cluster ?? null}::text for share) as held`.execute(
+  const leadership = fence === null ? sql`null::text[]` : leadershipOf(fence.scope);
+  const { rows } = await sql<{ name: string; held: [epoch: string | null, term: string | null] | null }>`
+    select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name, ${leadership} as held`.execute(
     tx,
   );
   const [row] = rows;
@@ -128,13 +158,14 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   const [epoch, term] = held ?? [];
   if (fence === null || (epoch === String(fence.epoch) && term === fence.term)) return name;
   throw new StaleLeaderError(
-    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}${whyOver(fence, epoch)}`,
+    `leader epoch ${fence.epoch} of cluster ${fence.scope} is over, the present one is ${epoch ?? "none"}${whyOver(fence, term)}`,
   );
 }
 
-function whyOver(fence: Fence, epoch: string | undefined): string {
-  if (epoch === undefined) return "";
-  if (epoch === String(fence.epoch)) return ", of another term: the database was restored";
+function whyOver(fence: Fence, term: string | null | undefined): string {
+  if (term == null) return "";
+  const databaseOf = (one: string) => one.split("/", 1)[0];
+  if (databaseOf(term) !== databaseOf(fence.term)) return ", of another term: the database was restored";
   return ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them";
 }
 

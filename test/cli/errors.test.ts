@@ -42,6 +42,11 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /^unknown command 'constructor': see keyplane --help$/,
   ],
+  "a name that no Lease can have": [
+    ["controller", "--database-url", unreachable, "--lease-name", "Team_A"],
+    2,
+    /^--lease-name: write lower-case letters, digits, "-" and "\." instead of "Team_A"$/,
+  ],
   "a misspelt flag": [
     ["up", "--manifets", "x"],
     2,

@@ -61,7 +61,14 @@ const lead = async (signal: AbortSignal) => {
   const setup = { keyring, publicUrl: "https://keys.example.com", clock, log };
   await startController({ ...setup, ...pausing(injector.wrap(cluster, store)) }, signal);
 };
-const lease = { namespace: "default", name: `controller${tag}`, identity: randomUUID(), clock, random: Math.random };
+const lease = {
+  namespace: "default",
+  name: `controller${tag}`,
+  identity: randomUUID(),
+  served: null,
+  clock,
+  random: Math.random,
+};
 try {
   await runAsLeader({ api, log, ...lease }, lead, stop.signal);
   say("ended");

@@ -10,10 +10,18 @@ import { LEASE_SECONDS, type Moment, respectLeft } from "./lease-timing.ts";
 import { leaseResource, leasesPath } from "./resources.ts";
 
 const LEASE_NAME = "keyplane-controller";
+/** What every Lease of a controller has, whatever its name is. */
+const LABELS = { "app.kubernetes.io/name": "keyplane", "app.kubernetes.io/component": "controller" };
+/** By which they are found. */
+export const LEASE_SELECTOR = Object.entries(LABELS)
+  .map((label) => label.join("="))
+  .join(",");
+/** The namespaces that the leader serves, separated by commas; left out where it serves all. */
+const NAMESPACES_ANNOTATION = "keyplane.dev/namespaces";
 /** What all requests of an election have in common: it has a pace of its own, and waits for nothing else. */
 const AT_ONCE = { isElection: true, maxAttempts: 1 } as const;
 
-/** One Lease for each scope: those who serve different namespaces lead side by side. */
+/** The Lease of a controller that is given no other: one for each scope. */
 export function leaseName(scope: string): string {
   const [, namespaces] = scope.split("/", 2);
   if (namespaces === undefined) return LEASE_NAME;
@@ -26,6 +34,8 @@ export type LeaseRecordOptions = {
   readonly name: string;
   /** Of this process, unlike any other's. */
   readonly identity: string;
+  /** The namespaces that this process would serve, for people and doctor; null for all. */
+  readonly served: readonly string[] | null;
   readonly now: () => Moment;
 };
 
@@ -45,9 +55,19 @@ export type LeaseRecord = {
 };
 
 type Spec = Readonly<Record<string, unknown>>;
-type Lease = { readonly spec: Spec; readonly version: string };
+type Lease = {
+  readonly spec: Spec;
+  readonly version: string;
+  /** What its leader serves; null for every namespace. Undefined where it does not say, as before there were labels. */
+  readonly served: readonly string[] | null | undefined;
+};
 
-export function createLeaseRecord({ api, namespace, name, identity, now }: LeaseRecordOptions): LeaseRecord {
+export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
+  const { api, namespace, name, identity, served, now } = options;
+  const metadata = {
+    ...{ name, namespace, labels: LABELS },
+    ...(served === null ? {} : { annotations: { [NAMESPACES_ANNOTATION]: served.join(",") } }),
+  };
   /** As we have written it last; undefined where it must be read first, since that is not known. */
   let written: Lease | undefined;
   /** Another's lease as last seen, and since when it has not changed, on our own clock: theirs may be wrong. */
@@ -90,7 +110,7 @@ export function createLeaseRecord({ api, namespace, name, identity, now }: Lease
       body: {
         apiVersion: "coordination.k8s.io/v1",
         kind: "Lease",
-        metadata: { name, namespace, ...(isNew ? {} : { resourceVersion }) },
+        metadata: isNew ? metadata : { ...metadata, resourceVersion },
         spec,
       },
     });
@@ -157,6 +177,12 @@ export async function readLease(
 
 function leaseIn(lease: unknown): Lease {
   const { spec, metadata } = isRecord(lease) ? lease : {};
-  const { resourceVersion } = isRecord(metadata) ? metadata : {};
-  return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
+  const { resourceVersion, labels, annotations } = isRecord(metadata) ? metadata : {};
+  return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion), served: servedBy(labels, annotations) };
+}
+
+function servedBy(labels: unknown, annotations: unknown): Lease["served"] {
+  if (!isRecord(labels) || Object.entries(LABELS).some(([label, value]) => labels[label] !== value)) return undefined;
+  const namespaces = isRecord(annotations) ? annotations[NAMESPACES_ANNOTATION] : undefined;
+  return typeof namespaces === "string" ? namespaces.split(",") : null;
 }

@@ -14,6 +14,8 @@ import { leaseName } from "../../../controller/cluster/kubernetes/lease-record.t
 import { leaseResource } from "../../../controller/cluster/kubernetes/resources.ts";
 
 const NAME = "keyplane-controller";
+/** Where an installation's controllers have theirs. */
+const OURS = { namespace: "one", name: NAME };
 const lease = (namespace: string, served: WatchedLease["served"], state: WatchedLease["state"] = "renewed") => ({
   ...{ namespace, name: NAME, served, state },
 });
@@ -44,7 +46,7 @@ function apiWith(leases: Readonly<Record<string, readonly unknown[]>>): Pick<Api
 
 describe("doctor watches a Lease, and tells", () => {
   const stateOf = async (...versions: readonly unknown[]) => {
-    const [watched] = await watchLeases({ uid: "here", api: apiWith({ one: versions }) }, "one", ["here"]);
+    const [watched] = await watchLeases({ uid: "here", api: apiWith({ one: versions }) }, OURS, ["here"]);
     return watched?.state;
   };
 
@@ -69,7 +71,7 @@ describe("doctor watches a Lease, and tells", () => {
 
   test("of each scope of its cluster, and of no other cluster's", async () => {
     const scopes = ["here", "here/a,b", "elsewhere", "elsewhere/a"];
-    const watched = await watchLeases({ uid: "here", api: apiWith({}) }, "one", scopes);
+    const watched = await watchLeases({ uid: "here", api: apiWith({}) }, OURS, scopes);
     expect(watched.map(({ name, namespace, served }) => ({ name, namespace, served }))).toEqual([
       { name: NAME, namespace: "one", served: null },
       { name: leaseName("here/a,b"), namespace: "one", served: ["a", "b"] },
@@ -112,7 +114,7 @@ describe("doctor judges the Leases of an installation", () => {
 test("doctor judges the clock of each leader by when it says that it has renewed its Lease", async () => {
   const judged = async (renewTime?: string, holder?: string) => {
     const leases = { one: [shown("1"), shown("2", holder, "one", renewTime)] };
-    const findings = judgeLeaderClocks(await watchLeases({ uid: "here", api: apiWith(leases) }, "one", ["here"]));
+    const findings = judgeLeaderClocks(await watchLeases({ uid: "here", api: apiWith(leases) }, OURS, ["here"]));
     return findings.map(({ severity, name, message }) => `${severity} ${name}: ${message}`);
   };
   const at = (aheadMs: number) => microTime(Date.now() + aheadMs);
@@ -157,6 +159,37 @@ test("doctor looks for rivals among the Leases of every other namespace that are
   const ours = [lease("one", null), { ...lease("two", ["a"], "not renewed"), name: leaseName("here/a") }];
   const found = await findRivals({ uid: "here", api: apiWith(leases) }, ours, ["here"]);
   expect(placesIn(found)).toEqual([["one", "two"]]);
+});
+
+test("c72: doctor looks for rivals by what their Leases say, whatever these are called", async () => {
+  const labels = { "app.kubernetes.io/name": "keyplane", "app.kubernetes.io/component": "controller" };
+  const release = (name: string, namespaces: string, version: string) => ({
+    metadata: {
+      ...{ name, namespace: "one", resourceVersion: version, labels },
+      annotations: { "keyplane.dev/namespaces": namespaces },
+    },
+    spec: { holderIdentity: "me" },
+  });
+  const served = { "a-controller": "x,y", "b-controller": "y,z", "c-controller": "z", "d-controller": "w" };
+  let looks = 0;
+  const api: Pick<ApiClient, "request"> = {
+    request: async ({ path, query }) => {
+      const all = Object.entries(served).map(([name, namespaces]) => release(name, namespaces, String(looks++)));
+      const [, name] = /\/leases\/(.+)$/.exec(path) ?? [];
+      if (name !== undefined) return all.find(({ metadata }) => metadata.name === name) ?? Promise.reject(NOT_FOUND);
+      return { items: query?.labelSelector === undefined ? [] : all };
+    },
+  };
+  const ours = await watchLeases({ uid: "here", api }, { namespace: "one", name: "a-controller" }, ["here"]);
+  expect(ours).toMatchObject([
+    { name: "a-controller", served: ["x", "y"], state: "renewed" },
+    { name: NAME, state: "absent" },
+  ]);
+  const messages = (await findRivals({ uid: "here", api }, ours, ["here"])).map(({ message }) => message);
+  expect(messages).toEqual([
+    expect.stringContaining("one/a-controller and one/b-controller serve the same namespaces"),
+    expect.stringContaining("one/b-controller and one/c-controller serve the same namespaces"),
+  ]);
 });
 
 test("doctor leaves alone controllers with namespaces of their own, and those that have ended", () => {

@@ -19,7 +19,7 @@ function pagesOf(...pages: readonly (readonly string[])[]): Pick<ApiClient, "req
 }
 
 test("A collection is read to its last page, each by the same selector", async () => {
-  const read = await listAll(pagesOf(["a", "b"], [], ["c"]), "/api", "metadata.name=x");
+  const read = await listAll(pagesOf(["a", "b"], [], ["c"]), "/api", { fieldSelector: "metadata.name=x" });
   expect(read).toEqual(["a", "b", "c"].map((name) => ({ name, of: "metadata.name=x" })));
 });
 

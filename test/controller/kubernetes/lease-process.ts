@@ -41,7 +41,7 @@ async function lead(signal: AbortSignal): Promise<void> {
 
 try {
   await runAsLeader(
-    { api, namespace, name: "controller", identity, clock, random: Math.random, log },
+    { api, namespace, name: "controller", identity, served: null, clock, random: Math.random, log },
     lead,
     stop.signal,
   );

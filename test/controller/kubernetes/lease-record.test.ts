@@ -52,7 +52,8 @@ function startElection() {
   };
   const now = () => ({ wall: 1_000_000 + steady, steady });
   return {
-    enter: (identity: string) => createLeaseRecord({ api, namespace: "one", name: NAME, identity, now }),
+    enter: (identity: string) =>
+      createLeaseRecord({ api, namespace: "one", name: NAME, identity, served: ["a", "b"], now }),
     /** The methods that were sent since this was asked last. */
     requests: () => sent.splice(0).join(" "),
     fail: (error: ApiError, isDone: boolean) => void failures.push({ error, isDone }),

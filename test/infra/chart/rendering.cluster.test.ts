@@ -167,6 +167,16 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     },
   );
 
+  it("c72: has the controllers of a release lead by one Lease, whatever namespaces they serve", async () => {
+    const leasesOf = (text: string) => [...text.matchAll(/--lease-name=\S+/g)].map(([flag]) => flag);
+    const serving = (...names: string[]) => [`--set=keyNamespaces={${names}}`, "--set=controller.mode=namespaced"];
+    for (const args of [[], serving("team-a", "team-b"), serving("team-b")]) {
+      expect(leasesOf(await helm.render(...args))).toEqual(["--lease-name=keyplane-controller"]);
+      const other = await helm.helm("template", "other", CHART, ...args);
+      expect(leasesOf(other)).toEqual(["--lease-name=other-keyplane-controller"]);
+    }
+  });
+
   it("migrates where controllers may run", async () => {
     const settings = { nodeSelector: { pool: "platform" }, tolerations: [{ key: "pool", operator: "Exists" }] };
     const rendered = manifestsIn(await helm.render("--set-json", `controller=${JSON.stringify(settings)}`));

@@ -199,6 +199,56 @@ describeOnEachEngine("A leader", (store) => {
     expect((await change(store(), fence, async () => "ok")).result).toBe("ok");
   });
 
+  test.each([
+    ["all namespaces", "", "some", "/a"],
+    ["some", "/a,b", "all namespaces", ""],
+    ["some", "/a,b", "others, one of which is the same", "/b,c"],
+    ["one", "/b", "several, of which it is one", "/a,b,c"],
+  ])("c72: of %s (%s) writes no more once another leads %s (%s)", async (_what, mine, _which, theirs) => {
+    const cluster = unique("cluster");
+    const old = await takeLeadership(store(), cluster + mine);
+    await change(store(), old, async () => {});
+    const present = await takeLeadership(store(), cluster + theirs);
+    await expect(change(store(), old, async () => {})).rejects.toThrow(/another controller leads\./);
+    await change(store(), present, async () => {});
+    const again = await takeLeadership(store(), cluster + mine);
+    expect(again.epoch).toBeGreaterThan(old.epoch);
+    await change(store(), again, async () => {});
+    await expect(change(store(), present, async () => {})).rejects.toThrow(StaleLeaderError);
+  });
+
+  test("c72: of some namespaces has no say in those of others, nor in another cluster's", async () => {
+    const cluster = unique("cluster");
+    const fence = await takeLeadership(store(), `${cluster}/a,b`);
+    for (const other of [`${cluster}/c`, `${cluster}/aa,bb`, `${cluster}2`, `${cluster}2/a,b`]) {
+      await takeLeadership(store(), other);
+    }
+    expect((await change(store(), fence, async () => "ok")).result).toBe("ok");
+  });
+
+  test("c72: writes no more either once a version before this one, which knows its own scope alone, has taken one that overlaps", async () => {
+    const cluster = unique("cluster");
+    const take = (scope: string) =>
+      sql`
+      insert into leaders (cluster, epoch) values (${scope}, 1)
+      on conflict (cluster) do update set epoch = leaders.epoch + 1, term = gen_random_uuid()`.execute(store().db);
+    await take(`${cluster}/a,b`);
+    for (const scope of [`${cluster}/a,b`, `${cluster}/b`, cluster]) {
+      const fence = await takeLeadership(store(), `${cluster}/b,c`);
+      await change(store(), fence, async () => {});
+      await take(scope);
+      await expect(change(store(), fence, async () => {})).rejects.toThrow(/another controller leads\./);
+    }
+  });
+
+  test("c72: of those that take scopes which overlap at once, one can write", async () => {
+    const cluster = unique("cluster");
+    const scopes = ["", "/a,b", "/b,c", "/a,b,c", "/a,c"].map((namespaces) => cluster + namespaces);
+    const fences = await Promise.all([...scopes, ...scopes].map((scope) => takeLeadership(store(), scope)));
+    const writes = await Promise.allSettled(fences.map((fence) => change(store(), fence, async () => {})));
+    expect(writes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
   test("c59: whose number was given again by a database that was put back as a whole writes no more", async () => {
     const cluster = unique("cluster");
     const paused = await takeLeadership(store(), cluster);
@@ -211,7 +261,9 @@ describeOnEachEngine("A leader", (store) => {
 
   test("c26: whose epoch the database has forgotten has to take the leadership again", async () => {
     const cluster = unique("cluster");
-    await expect(change(store(), { cluster, epoch: 3, term: "1/x" }, async () => {})).rejects.toThrow(StaleLeaderError);
+    await expect(change(store(), { scope: cluster, epoch: 3, term: "1/x" }, async () => {})).rejects.toThrow(
+      StaleLeaderError,
+    );
   });
 });
 
