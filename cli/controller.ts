@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "@prometheus-io/client";
-import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
+import type { KubernetesCluster, LedCluster } from "../controller/cluster/kubernetes/cluster.ts";
 import type { LogLine } from "../controller/log-line.ts";
 import { leadershipScope, startController } from "../controller/main.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
@@ -87,8 +87,12 @@ async function runController(
   const identity = `${hostname()}_${randomUUID()}`;
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
-  const { leaseName } = await import("../controller/cluster/kubernetes/lease-record.ts");
+  const { leaseName, leaseTitle } = await import("../controller/cluster/kubernetes/lease-record.ts");
   const { runAsLeader } = await import("../controller/cluster/kubernetes/lease.ts");
+  const leaseOf = (cluster: LedCluster) => ({
+    namespace: cluster.ownNamespace ?? "default",
+    name: givenLeaseName ?? leaseName(leadershipScope(cluster)),
+  });
   const store = await openPostgres(flags.databaseUrl);
   const closers = [() => store.close()];
   try {
@@ -102,6 +106,7 @@ async function runController(
       log,
       fieldManager: FIELD_MANAGER,
       identity,
+      controllerName: (cluster) => leaseTitle(leaseOf(cluster)),
       onAnswer: metrics.countAnswer,
     });
     closers.unshift(() => cluster.close());
@@ -127,8 +132,7 @@ async function runController(
     if (!elects) return await lead(signal);
     const election = {
       api: cluster.api,
-      namespace: cluster.ownNamespace ?? "default",
-      name: givenLeaseName ?? leaseName(leadershipScope(cluster)),
+      ...leaseOf(cluster),
       identity,
       served: cluster.namespaces,
       clock: systemClock,

@@ -16,9 +16,11 @@ const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "Secre
 
 /**
  * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that
- * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look.
+ * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look. A status
+ * that is left to another controller never has what was found here: no event tells it either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
+  if (deps.cluster.leavesStatus(object, status)) return;
   const ready = findCondition(status.conditions, "Ready");
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;

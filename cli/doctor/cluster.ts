@@ -10,11 +10,12 @@ import type { Store } from "../../store/database/store.ts";
 import { findAfterRestore } from "./after-restore.ts";
 import { checkCustomResources } from "./custom-resources.ts";
 import { findOtherClusters } from "./database-contents.ts";
-import { checkDeclarations } from "./declarations.ts";
+import { checkDeclarations, listDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
-import { findRivals, judgeLeaderClocks, judgeLeases, watchLeases } from "./leases.ts";
+import { findRivals, judgeLeaderClocks, judgeLeases, type Lease, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
+import { findOtherWriters } from "./status-writers.ts";
 
 export type ClusterPlace = {
   /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
@@ -65,13 +66,17 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
   const scopes = store === undefined ? [] : await leaderScopes(store.db);
   const known = [...new Set([uid, ...scopes])];
   const leases = await watchLeases(cluster, { namespace: controllerNamespace, name: leaseName }, known);
+  const listed = await listDeclarations(api, namespaces);
+  // The Leases of controllers with namespaces of their own are known from the database alone.
+  const isOurs = (lease: Lease) => store === undefined && lease.namespace === controllerNamespace;
   const findings = [
     ...(await checkCustomResources(api)),
     ...(await checkRights(api, account, namespaces)),
     ...judgeLeases(controllerNamespace, leases),
     ...judgeLeaderClocks(leases),
     ...(await findRivals(cluster, leases, known)),
-    ...(await checkDeclarations(api, namespaces)),
+    ...(await findOtherWriters(api, listed.declared, leases, isOurs)),
+    ...checkDeclarations(listed),
   ];
   if (store === undefined) return findings;
   findings.push(...(await findOtherClusters(cluster, store.db)));

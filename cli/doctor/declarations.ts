@@ -16,31 +16,40 @@ const MAX_NAMED = 5;
 /** Reasons of a declaration that has ended, in time or because somebody wanted it: nothing is wrong with it. */
 const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
+/** What is declared of a kind. */
+export type Declared = { readonly kind: Kind; readonly objects: readonly Declaration[] };
+
 /**
- * Says what is not ready, by kind and reason.
+ * Lists what is declared.
  *
  * @param namespaces those that the controller serves; null for all
+ * @returns and a finding for each kind that cannot be read
  */
-export async function checkDeclarations(
+export async function listDeclarations(
   api: Pick<ApiClient, "request">,
   namespaces: readonly string[] | null,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  let count = 0;
+): Promise<{ declared: readonly Declared[]; unread: readonly Finding[] }> {
+  const declared: Declared[] = [];
+  const unread: Finding[] = [];
   for (const kind of KINDS) {
     try {
       const places = namespaces === null || isClusterScoped(kind) ? [""] : namespaces;
       const lists = await Promise.all(places.map((namespace) => listAll(api, objectsPath(kind, namespace))));
-      const objects = lists.flat().filter(isDeclaration);
-      count += objects.length;
-      findings.push(...judgeDeclarations(kind, objects));
+      declared.push({ kind, objects: lists.flat().filter(isDeclaration) });
     } catch (error) {
       // Which another check says.
       if (isNotServed(error)) continue;
       const step = "ask as somebody who may list them";
-      findings.push(note("declarations", `what is declared of ${kind} cannot be read: ${errorText(error)}`, step));
+      unread.push(note("declarations", `what is declared of ${kind} cannot be read: ${errorText(error)}`, step));
     }
   }
+  return { declared, unread };
+}
+
+/** Says what is not ready, by kind and reason. */
+export function checkDeclarations({ declared, unread }: Awaited<ReturnType<typeof listDeclarations>>): Finding[] {
+  const findings = [...unread, ...declared.flatMap(({ kind, objects }) => judgeDeclarations(kind, objects))];
+  const count = declared.reduce((sum, { objects }) => sum + objects.length, 0);
   return findings.length > 0 ? findings : [ok("declarations", `${count} declarations are ready`)];
 }
 

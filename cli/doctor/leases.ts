@@ -13,10 +13,10 @@ import { judgeClock } from "./judge-clock.ts";
 
 const LOOK_MS = 500;
 
+export type Lease = { readonly namespace: string; readonly name: string };
+
 /** A controller's Lease, as it was while it was watched. */
-export type WatchedLease = {
-  readonly namespace: string;
-  readonly name: string;
+export type WatchedLease = Lease & {
   /** What its leader serves; null for every namespace. */
   readonly served: readonly string[] | null;
   readonly state: "renewed" | "not renewed" | "absent" | { readonly unknown: string };
@@ -102,18 +102,21 @@ export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
       if (!overlap(one.served, other.served)) return [];
       const [first, second] = [one, other].map(({ namespace, name }) => `${namespace}/${name}`);
       const message = `the controllers of the Leases ${first} and ${second} serve the same namespaces: each takes the leadership from the other, and both start again and again`;
-      const step =
-        "uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)";
-      return [wrong("leases", message, step)];
+      return [wrong("leases", message, ONE_TOO_MANY)];
     }),
   );
 }
+
+/** What to do about two installations that serve the same namespaces. */
+export const ONE_TOO_MANY =
+  "uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)";
 
 function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): boolean {
   return one === null || other === null || one.some((namespace) => other.includes(namespace));
 }
 
-async function watchLease(
+/** Watches one until it is renewed, or should have been. */
+export async function watchLease(
   api: Pick<ApiClient, "request">,
   lease: Omit<WatchedLease, "state" | "renewal">,
 ): Promise<WatchedLease> {
@@ -127,7 +130,7 @@ type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: Watc
 /** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
 async function lookAtLease(
   api: Pick<ApiClient, "request">,
-  { namespace, name }: Pick<WatchedLease, "namespace" | "name">,
+  { namespace, name }: Lease,
 ): Promise<Looked> {
   try {
     let asked = Date.now();

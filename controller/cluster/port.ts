@@ -146,8 +146,13 @@ export type Cluster = {
   /** The object may be gone after this. No error when it already is. */
   removeFinalizer(object: DeclaredObject): Promise<void>;
 
-  /** Writes the status, unless it is equal to what is there. No error when the object is gone. */
+  /**
+   * Writes the status, unless it is equal to what is there, or left to another controller. No error when the object is
+   * gone.
+   */
   writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void>;
+  /** Whether the status that is there is left to the controller that wrote it; no request. */
+  leavesStatus(object: DeclaredObject, status: ObjectStatus): boolean;
 
   /** Asks whether a namespace is being deleted, or gone: nothing can be created in it any more. */
   namespaceTerminates(namespace: string): Promise<boolean>;

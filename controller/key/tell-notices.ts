@@ -19,7 +19,8 @@ export async function tellNotices(
   if (typeof keyId !== "string") return;
   if (typeof expiryWarned === "string" && expiryWarned !== object.status?.expiryWarned) {
     const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
-    await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
+    const isTold = !deps.cluster.leavesStatus(object, status);
+    if (isTold) await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
     const detail = { expiresAt: expiryWarned };
     await record(deps, { keyId, kind: "key.expiring", mark: Date.parse(expiryWarned), detail });
   }

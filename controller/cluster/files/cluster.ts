@@ -138,6 +138,7 @@ async function openLocked(
       announce({ of: "object", kind: object.kind, namespace: object.namespace, name: object.name });
     },
     writeStatus: objects.writeStatus,
+    leavesStatus: () => false,
 
     // A file is read as quickly as it is heard of.
     namespaceTerminates: async () => false,

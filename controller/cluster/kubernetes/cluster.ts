@@ -1,7 +1,7 @@
 /** The cluster of production: a Kubernetes API server. */
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../log-line.ts";
-import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
+import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "../port.ts";
 import { type ApiClient, createApiClient } from "./api/api-client.ts";
 import { connect } from "./api/connection.ts";
 import { serviceAccountNamespace } from "./api/service-account.ts";
@@ -18,6 +18,7 @@ import { createSecretReferences } from "./secrets/secret-references.ts";
 import { createSecretNews } from "./secrets/secret-watch.ts";
 import { createSecretWatches } from "./secrets/secret-watches.ts";
 import { createSecrets } from "./secrets/secrets.ts";
+import { createStatusOwners } from "./status-owners.ts";
 import { createObjectWatches } from "./watch/object-watches.ts";
 import { createObjects } from "./watch/objects.ts";
 import type { HeldObject } from "./watch/read-object.ts";
@@ -37,9 +38,14 @@ export type KubernetesClusterOptions = {
   readonly fieldManager: string;
   /** Of this process, unlike any other's: the reporter of its events. */
   readonly identity: string;
+  /** What its statuses name as the controller that wrote them; undefined for one that names none. */
+  readonly controllerName?: (cluster: LedCluster) => string;
   /** Told of each answer of the API server, and of each request without one. */
   readonly onAnswer?: (method: string, status: number | null) => void;
 };
+
+/** What the Lease of a controller depends on. */
+export type LedCluster = Pick<KubernetesCluster, "uid" | "namespaces" | "ownNamespace">;
 
 export type KubernetesCluster = Cluster & {
   /** For the leader election, which needs the same connections. */
@@ -69,6 +75,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   const accountNamespace = await serviceAccountNamespace(api);
   api.guardWrites(() => !identity.isReplaced(), "another cluster answers than the one this was started on");
   const ask = createLookUp(api, identity, clock);
+  const ownNamespace = accountNamespace ?? connection.namespace;
   const closing = new AbortController();
   let announce: (change: ClusterChange) => void = () => {};
   let watching = closing.signal;
@@ -80,7 +87,12 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     onChange: (namespace) => objects.announce(namespace),
   });
   const objects = createObjects(onObject, ending.takes);
-  const writes = createObjectWrites(api, objects, fieldManager);
+  const owners = createStatusOwners({
+    ...{ clock, log },
+    name: options.controllerName?.({ uid: identity.uid, namespaces, ownNamespace }),
+    serves: (object) => isServed(object, namespaces),
+  });
+  const writes = createObjectWrites(api, objects, owners, fieldManager);
   const references = createSecretReferences(
     (namespace) => {
       // A team may name one that is not served: it is read when the team is looked at, and no other time.
@@ -107,6 +119,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
 
   function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
     references.note(ref, now);
+    if (now === undefined) owners.forget(ref);
     announce({ of: "object", ...ref });
     if (now?.problem !== undefined) reflectors.keep(tellInvalid({ objects, writes, clock, log }, now, watching));
   }
@@ -142,6 +155,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     addFinalizer: writes.addFinalizer,
     removeFinalizer: writes.removeFinalizer,
     writeStatus: writes.writeStatus,
+    leavesStatus: owners.leaves,
     namespaceTerminates: (namespace) => namespaceTerminates(api, namespace),
     cachedSecretVersion: secretWatches.cachedVersion,
     readSecret: secrets.read,
@@ -152,7 +166,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       recordEvent(api, { now: clock.now(), controller: REPORTER, instance: options.identity }, object, event),
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
-    ownNamespace: accountNamespace ?? connection.namespace,
+    ownNamespace,
     podNamespace: accountNamespace ?? connection.podNamespace,
     heardAt: reflectors.heardAt,
     async close() {
@@ -161,4 +175,9 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       api.close();
     },
   };
+}
+
+/** Whether what an object declares is in a namespace that is served: of a team, one of those that it claims. */
+function isServed({ spec }: DeclaredObject, namespaces: readonly string[] | null): boolean {
+  return namespaces === null || !("namespaces" in spec) || spec.namespaces.some((one) => namespaces.includes(one));
 }

@@ -28,6 +28,16 @@ export function leaseName(scope: string): string {
   return `${LEASE_NAME}-${createHash("sha256").update(scope).digest("hex").slice(0, 10)}`;
 }
 
+/** A Lease as people and statuses name it, which is how its controller is named too. */
+export const leaseTitle = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  `${namespace}/${name}`;
+
+/** @returns undefined for what is no title of a Lease */
+export function parseLeaseTitle(title: string): { namespace: string; name: string } | undefined {
+  const [namespace, name, ...more] = title.split("/");
+  return namespace && name && more.length === 0 ? { namespace, name } : undefined;
+}
+
 export type LeaseRecordOptions = {
   readonly api: ApiClient;
   readonly namespace: string;

@@ -8,6 +8,7 @@ import { titleOf } from "../titles.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isConflict, isNotFound, writeError } from "./api/api-error.ts";
 import { objectPath, objectResource } from "./resources.ts";
+import type { StatusOwners } from "./status-owners.ts";
 import type { Objects } from "./watch/objects.ts";
 
 /** How often a patch is made again at once; after that it is left to the queue's back-off. */
@@ -22,7 +23,12 @@ export type ObjectWrites = {
   writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void>;
 };
 
-export function createObjectWrites(api: ApiClient, objects: Objects, fieldManager: string): ObjectWrites {
+export function createObjectWrites(
+  api: ApiClient,
+  objects: Objects,
+  owners: StatusOwners,
+  fieldManager: string,
+): ObjectWrites {
   /**
    * Patches an object.
    *
@@ -100,15 +106,25 @@ export function createObjectWrites(api: ApiClient, objects: Objects, fieldManage
     },
     async writeStatus(object, status) {
       // As it will be read back: without what JSON does not have.
-      const wanted: ObjectStatus = JSON.parse(JSON.stringify(status));
+      const wanted: ObjectStatus = JSON.parse(JSON.stringify({ ...status, controllerName: owners.name }));
+      let before: DeclaredObject | undefined;
       objects.expectStatus(object, wanted);
       try {
-        await patch(object, "writing the status of", "/status", (now) =>
-          isDeepStrictEqual(now.status, wanted) ? undefined : { op: "add", path: "/status", value: wanted },
-        );
+        const isThere = await patch(object, "writing the status of", "/status", (now) => {
+          before = saysTheSame(now.status, wanted) || owners.leaves(now, wanted) ? undefined : now;
+          return before && { op: "add", path: "/status", value: wanted };
+        });
+        if (isThere && before !== undefined) owners.wrote(before);
       } finally {
         objects.expectStatus(object, undefined);
       }
     },
   };
+}
+
+/** Whether two statuses differ in nothing, or in who wrote them alone. */
+function saysTheSame(status: ObjectStatus | undefined, wanted: ObjectStatus): boolean {
+  const { controllerName: _, ...says } = wanted;
+  const { controllerName: __, ...said } = status ?? {};
+  return isDeepStrictEqual(said, says);
 }

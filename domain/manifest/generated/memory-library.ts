@@ -53,6 +53,10 @@ export type MemoryLibraryStatus = {
    */
   observedGeneration?: number;
   /**
+   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   */
+  controllerName?: string;
+  /**
    * The library's id in the store.
    */
   libraryID?: string;

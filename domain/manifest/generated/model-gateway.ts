@@ -93,6 +93,10 @@ export type ModelGatewayStatus = {
    */
   observedGeneration?: number;
   /**
+   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   */
+  controllerName?: string;
+  /**
    * The gateway's id in the store.
    */
   gatewayID?: string;

@@ -239,6 +239,10 @@ export type PlatformKeyStatus = {
    */
   observedGeneration?: number;
   /**
+   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   */
+  controllerName?: string;
+  /**
    * The key's id, the same for as long as the key lives.
    */
   keyID?: string;

@@ -133,6 +133,10 @@ export type PlatformTeamStatus = {
    */
   observedGeneration?: number;
   /**
+   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   */
+  controllerName?: string;
+  /**
    * The team's id in the store.
    */
   teamID?: string;

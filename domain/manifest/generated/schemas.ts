@@ -127,6 +127,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "integer",
             "format": "int64"
           },
+          "controllerName": {
+            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "type": "string",
+            "maxLength": 317
+          },
           "libraryID": {
             "description": "The library's id in the store.",
             "type": "string",
@@ -439,6 +444,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The generation of the declaration that this status is about.",
             "type": "integer",
             "format": "int64"
+          },
+          "controllerName": {
+            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "type": "string",
+            "maxLength": 317
           },
           "gatewayID": {
             "description": "The gateway's id in the store.",
@@ -1132,6 +1142,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "integer",
             "format": "int64"
           },
+          "controllerName": {
+            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "type": "string",
+            "maxLength": 317
+          },
           "keyID": {
             "description": "The key's id, the same for as long as the key lives.",
             "type": "string",
@@ -1690,6 +1705,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The generation of the declaration that this status is about.",
             "type": "integer",
             "format": "int64"
+          },
+          "controllerName": {
+            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "type": "string",
+            "maxLength": 317
           },
           "teamID": {
             "description": "The team's id in the store.",

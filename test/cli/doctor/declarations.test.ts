@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkDeclarations, judgeDeclarations } from "../../../cli/doctor/declarations.ts";
+import { judgeDeclarations, listDeclarations } from "../../../cli/doctor/declarations.ts";
 
 const key = (name: string, ready?: { readonly status: "True" | "False"; readonly reason: string }) => ({
   metadata: { namespace: "team-a", name },
@@ -25,7 +25,7 @@ test("doctor looks at what is declared in the namespaces that the controller ser
     asked.push(path.replace("/apis/keyplane.dev/v1alpha1/", ""));
     return { items: [] };
   };
-  await checkDeclarations({ request }, ["team-a", "team-b"]);
+  await listDeclarations({ request }, ["team-a", "team-b"]);
   expect(asked).toEqual([
     ...["namespaces/team-a/platformkeys", "namespaces/team-b/platformkeys"],
     "platformteams",

@@ -1,14 +1,17 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { createObjectWrites } from "../../../controller/cluster/kubernetes/object-writes.ts";
+import { createStatusOwners } from "../../../controller/cluster/kubernetes/status-owners.ts";
 import { createObjects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readObject } from "../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { DeclaredObject } from "../../../controller/cluster/port.ts";
-import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
+import { type Call, clock, startFakeApiServer, status } from "./fake-api-server.ts";
 
 const raw = (resourceVersion: string) => ({
   metadata: { name: "reader", namespace: "dev", uid: "uid-1", generation: 1, resourceVersion },
   spec: { preset: "MCPReadOnly" },
 });
+
+const ALONE = createStatusOwners({ name: undefined, serves: () => true, clock, log: () => {} });
 
 async function writing(context: TestContext, patched: (call: Call, count: number) => void) {
   let patches = 0;
@@ -20,7 +23,7 @@ async function writing(context: TestContext, patched: (call: Call, count: number
   const objects = createObjects(() => {});
   const held = readObject("PlatformKey", raw("1"));
   objects.sink("PlatformKey", "").replace([held], "1");
-  const writes = createObjectWrites(fake.api, objects, "test");
+  const writes = createObjectWrites(fake.api, objects, ALONE, "test");
   return { fake, writes, object: held.object as DeclaredObject<"PlatformKey">, patches: () => patches };
 }
 
@@ -63,7 +66,7 @@ describe.concurrent("a write to an object", () => {
     const objects = createObjects(() => {});
     const { object } = readObject("PlatformKey", raw("1"));
     await objects.sink("PlatformKey", "").replace([readObject("PlatformKey", raw("1"))], "1");
-    await createObjectWrites(fake.api, objects, "test").writeStatus(object, { team: "t" });
+    await createObjectWrites(fake.api, objects, ALONE, "test").writeStatus(object, { team: "t" });
     expect(objects.get("PlatformKey", "dev", "reader")?.uid).toBe("uid-2");
   });
 

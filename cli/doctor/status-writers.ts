@@ -1,0 +1,71 @@
+/** Which controllers write the statuses of what is declared: those of another installation are named beside ours. */
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { leaseTitle, parseLeaseTitle } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { listTitles } from "../../controller/cluster/titles.ts";
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Declared } from "./declarations.ts";
+import { type Finding, note, wrong } from "./finding.ts";
+import { type Lease, ONE_TOO_MANY, type WatchedLease, watchLease } from "./leases.ts";
+
+/** How many of what one controller writes are named. */
+const MAX_NAMED = 5;
+
+type Written = { readonly kind: Kind; readonly namespace: string; readonly name: string };
+
+/**
+ * Looks for controllers of another installation by the statuses that they have written. Nothing is said of those that
+ * have ended, nor of those whose Lease may not be read.
+ *
+ * @param leases of the installation that is looked at
+ * @param isOurs whether a Lease that is not among them belongs to it all the same
+ */
+export async function findOtherWriters(
+  api: Pick<ApiClient, "request">,
+  declared: readonly Declared[],
+  leases: readonly WatchedLease[],
+  isOurs: (lease: Lease) => boolean,
+): Promise<Finding[]> {
+  const own = new Set(leases.map(leaseTitle));
+  const others = [...writtenBy(declared)].flatMap(([title, written]) => {
+    const lease = parseLeaseTitle(title);
+    return lease === undefined || own.has(title) || isOurs(lease) ? [] : [{ lease, written }];
+  });
+  const found = others.map(async ({ lease, written }) => {
+    const { state } = await watchLease(api, { ...lease, served: null });
+    return state === "renewed" ? [judgeWriter(lease, written, leases)] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** What each controller has written the status of, by the title of its Lease. */
+function writtenBy(declared: readonly Declared[]): Map<string, Written[]> {
+  const all = declared.flatMap(({ kind, objects }) =>
+    objects.flatMap(({ metadata: { namespace = "", name }, status }) => {
+      const writer = status?.controllerName;
+      return writer === undefined ? [] : [{ writer, written: { kind, namespace, name } }];
+    }),
+  );
+  const byWriter = Map.groupBy(all, ({ writer }) => writer);
+  return new Map([...byWriter].map(([writer, some]) => [writer, some.map(({ written }) => written)]));
+}
+
+/** @param leases of the installation that is looked at */
+export function judgeWriter(
+  other: Lease,
+  written: readonly Written[],
+  leases: readonly Pick<WatchedLease, "namespace" | "name" | "served" | "state">[],
+): Finding {
+  const running = leases.filter(({ state }) => state === "renewed");
+  const isServedHere = ({ namespace }: Written) =>
+    namespace !== "" && running.some(({ served }) => served === null || served.includes(namespace));
+  const contested = written.filter(isServedHere);
+  const ours = running.map(leaseTitle).join(", ") || "none that runs";
+  const named = listTitles(contested.length > 0 ? contested : written, MAX_NAMED);
+  const writes = `${leaseTitle(other)} writes the status of ${named}`;
+  if (contested.length > 0) {
+    const message = `two installations serve the same namespaces, by the controllers of the Leases ${leaseTitle(other)} and ${ours}: ${writes}`;
+    return wrong("leases", message, ONE_TOO_MANY);
+  }
+  const message = `another installation runs in this cluster beside this one, whose controllers have the Leases ${ours}: the controller of the Lease ${writes}`;
+  return note("leases", message, "nothing where both are wanted; else uninstall one: helm list -A shows them");
+}

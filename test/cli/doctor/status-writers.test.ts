@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import type { Declared } from "../../../cli/doctor/declarations.ts";
+import type { Lease, WatchedLease } from "../../../cli/doctor/leases.ts";
+import { findOtherWriters } from "../../../cli/doctor/status-writers.ts";
+
+const OURS: WatchedLease = { namespace: "ours", name: "lease", served: ["team-a"], state: "renewed" };
+
+const written = (kind: Declared["kind"], namespace: string, name: string, controllerName?: string): Declared => ({
+  kind,
+  objects: [{ metadata: { namespace, name }, status: controllerName === undefined ? {} : { controllerName } }],
+});
+
+/** An API in which the Lease of each of these namespaces is renewed; all others stay as they are. */
+const renewing = (...namespaces: readonly string[]) => {
+  let version = 0;
+  return {
+    request: async ({ path }: { readonly path: string }) => {
+      const isRenewed = namespaces.some((namespace) => path.includes(`/namespaces/${namespace}/`));
+      if (isRenewed) version++;
+      const spec = { holderIdentity: "them", renewTime: new Date().toISOString() };
+      return { metadata: { resourceVersion: String(isRenewed ? version : 0) }, spec };
+    },
+  };
+};
+
+async function found(
+  declared: readonly Declared[],
+  living: readonly string[],
+  isOurs: (lease: Lease) => boolean = () => false,
+): Promise<string[]> {
+  const findings = await findOtherWriters(renewing(...living), declared, [OURS], isOurs);
+  return findings.map(({ severity, name, message }) => `${severity} ${name}: ${message}`);
+}
+
+test("c70: doctor notes another installation that runs in the cluster, by the Leases of both", async () => {
+  const teams = [written("PlatformTeam", "", "one", "ours/lease"), written("PlatformTeam", "", "two", "theirs/lease")];
+  expect(await found(teams, ["theirs"])).toEqual([
+    "note leases: another installation runs in this cluster beside this one, whose controllers have the Leases ours/lease: the controller of the Lease theirs/lease writes the status of PlatformTeam two",
+  ]);
+  expect(await found([written("PlatformKey", "team-b", "reader", "theirs/lease")], ["theirs"])).toEqual([
+    expect.stringMatching(/^note leases: another installation .* PlatformKey team-b\/reader$/),
+  ]);
+});
+
+test("c70: doctor finds two installations that serve one namespace with databases of their own", async () => {
+  const both = [
+    written("PlatformTeam", "", "two", "theirs/lease"),
+    written("PlatformKey", "team-a", "reader", "theirs/lease"),
+  ];
+  expect(await found(both, ["theirs"])).toEqual([
+    "error leases: two installations serve the same namespaces, by the controllers of the Leases theirs/lease and ours/lease: theirs/lease writes the status of PlatformKey team-a/reader",
+  ]);
+});
+
+test("c70: doctor says nothing of a controller that is its own, has ended, or is not named", async () => {
+  const one = (controllerName?: string) => [written("PlatformTeam", "", "one", controllerName)];
+  expect(await found(one("ours/lease"), ["ours"])).toEqual([]);
+  expect(await found(one("ours/lease-2"), ["ours"], ({ namespace }) => namespace === "ours")).toEqual([]);
+  expect(await found(one("gone/lease"), [])).toEqual([]);
+  expect(await found(one(), [])).toEqual([]);
+  expect(await found(one("no title"), [])).toEqual([]);
+});
