@@ -178,6 +178,26 @@ readinessProbe:
   failureThreshold: 2
 {{- end -}}
 
+{{/*
+The namespaces of keys that are there, and those that are gone or being deleted: `{"there": [...], "gone": [...]}`. Where
+no cluster is asked, as by helm template and Argo CD, all are there.
+*/}}
+{{- define "keyplane.keyNamespaces" -}}
+{{- $isAsked := lookup "v1" "Namespace" "" "kube-system" -}}
+{{- $there := list -}}
+{{- $gone := list -}}
+{{- range .Values.keyNamespaces -}}
+{{- $name := toString . -}}
+{{- $found := lookup "v1" "Namespace" "" $name -}}
+{{- if and $isAsked (or (not $found) $found.metadata.deletionTimestamp) -}}
+{{- $gone = append $gone $name -}}
+{{- else -}}
+{{- $there = append $there $name -}}
+{{- end -}}
+{{- end -}}
+{{- dict "there" $there "gone" $gone | toJson -}}
+{{- end -}}
+
 {{/* What a binding says: `dict "root" . "kind" "Role" "role" "..."`. */}}
 {{- define "keyplane.grant" -}}
 roleRef:
