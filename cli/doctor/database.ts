@@ -5,13 +5,14 @@ import { assertListenWorks } from "../../store/database/migrate/listen-check.ts"
 import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate/migrate.ts";
 import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
+import { findsRoom } from "../../store/database/room-check.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import { databaseAdvice } from "../output/database-advice.ts";
 import { CONTENT_CHECKS } from "./database-contents.ts";
-import { type Check, type Finding, ok, runChecks, wrong } from "./finding.ts";
+import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { judgeClock } from "./judge-clock.ts";
 
 /** A database that answers. */
@@ -24,7 +25,7 @@ type Database = {
 };
 
 /** In the order in which one thing causes another. */
-const CHECKS: readonly Check<Database>[] = [checkVersion, checkNotifications, checkSession, checkClock];
+const CHECKS: readonly Check<Database>[] = [checkStorage, checkVersion, checkNotifications, checkSession, checkClock];
 
 /**
  * Looks at a database.
@@ -58,6 +59,19 @@ async function checkConnection({ store }: Database): Promise<Finding> {
   } catch (error) {
     const step = databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
     return wrong("database-connection", errorText(error), step);
+  }
+}
+
+async function checkStorage({ store }: Database): Promise<Finding[]> {
+  try {
+    if (await findsRoom(store.db)) return [ok("database-storage", "a write finds room on the database's disk")];
+    const message = "the database's disk is full, and what is new finds no room";
+    return [wrong("database-storage", message, "make room there: what PostgreSQL's own log names, or a larger disk")];
+  } catch (error) {
+    const message = `it cannot be told whether a write finds room: ${errorText(error)}`;
+    return [
+      note("database-storage", message, "see that this is the primary, and that its user may make temporary tables"),
+    ];
   }
 }
 

@@ -19,11 +19,13 @@ import { UsageError } from "../usage-error.ts";
 import { runValidate } from "../validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
+import { checkFreeSpace } from "./free-space.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkManagement } from "./server.ts";
 
 /** In the order in which one thing causes another. */
 const CHECKS: readonly Check<Embedded>[] = [
+  checkFreeSpace,
   checkModes,
   checkEncryptionKeyFile,
   checkProcess,

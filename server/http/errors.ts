@@ -3,10 +3,12 @@ import type { Logger } from "../../runtime/log.ts";
 import {
   CallerLeftError,
   DatabaseUnavailableError,
+  DISK_FULL,
   InvalidAtomError,
   MemoryBusyError,
   MemoryTimeoutError,
   SearchTextError,
+  sqlState,
 } from "../../store/database/errors.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
@@ -104,6 +106,11 @@ export const PROBLEMS = {
     detail: "This replica cannot prove at present that its view of the keys is current: try again.",
   },
   gateway_timeout: { status: 504, title: "Gateway timeout", detail: "The upstream did not answer in time." },
+  insufficient_storage: {
+    status: 507,
+    title: "Insufficient storage",
+    detail: "The database's disk is full, and nothing was written: make room there, and send the request again.",
+  },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -197,6 +204,7 @@ const IN_DOUBT = problem(
 );
 const REPEAT = "The change may have been made all the same: send the same request again with the same Idempotency-Key.";
 const IN_DOUBT_ONCE = problem("unavailable", `The database does not answer. ${REPEAT}`, ELSEWHERE);
+const DISK_IS_FULL = problem("insufficient_storage");
 const MEMORY_BUSY = {
   team: problem("rate_limited", "The team has too many calls of the memory under way: try again later.", {
     "retry-after": "1",
@@ -224,6 +232,7 @@ export function problemOf(error: unknown, method = "GET", isOnce = false): Probl
     if (SAFE_METHODS.has(method)) return UNREAD;
     return isOnce ? IN_DOUBT_ONCE : IN_DOUBT;
   }
+  if (sqlState(error) === DISK_FULL && !SAFE_METHODS.has(method)) return DISK_IS_FULL;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) {
     if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
@@ -262,7 +271,7 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
     const isOnce =
       request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
     const shown = problemOf(error, request.method, isOnce);
-    if (shown.code === "internal") {
+    if (shown.code === "internal" || shown === DISK_IS_FULL) {
       log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
     }
     sendProblem(reply, shown);

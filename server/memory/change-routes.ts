@@ -24,7 +24,7 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
           summary: "Correct an atom; its earlier revision is kept",
           response: CORRECTED_ATOM,
           example: UPDATE_EXAMPLE,
-          refusals: ["not_found", "conflict"],
+          refusals: ["not_found", "conflict", "insufficient_storage"],
         },
       },
       onRequest: requireJsonType,
@@ -48,7 +48,12 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
 
   app.delete<{ Params: { id: string } }>(
     "/atoms/:id",
-    { config: { operation: "atoms.delete", docs: { summary: "Delete an atom and its revisions", status: 204 } } },
+    {
+      config: {
+        operation: "atoms.delete",
+        docs: { summary: "Delete an atom and its revisions", status: 204, refusals: ["insufficient_storage"] },
+      },
+    },
     async (request, reply) => {
       const deletion = await callMemory(deps, request, reply, (db) =>
         writeAs(deps, db, request, {

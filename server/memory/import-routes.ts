@@ -24,7 +24,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
           status: 201,
           response: IMPORT_RESULT,
           example: IMPORT_EXAMPLE,
-          refusals: ["not_found"],
+          refusals: ["not_found", "insufficient_storage"],
           idempotent: { replay: IMPORT_RESULT },
         },
       },

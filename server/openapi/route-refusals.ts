@@ -29,7 +29,7 @@ export function refusalsOf({ url, schema, config }: RouteOptions, docs: RouteDoc
   return [
     ...(isKeyed ? KEY_REFUSALS : []),
     ...(isManaged ? MANAGEMENT : []),
-    ...(isManaged ? ([isChange ? "forbidden" : "rate_limited"] as const) : []),
+    ...(isManaged ? (isChange ? (["forbidden", "insufficient_storage"] as const) : (["rate_limited"] as const)) : []),
     ...(hasParameters ? (["not_found", "uri_too_long"] as const) : []),
     ...(schema?.querystring === undefined ? [] : (["invalid_request"] as const)),
     ...(isChange ? (isKeyed ? KEY_BODY_REFUSALS : BODY) : []),

@@ -4,7 +4,7 @@ import { unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";
 import type { Calls } from "./calls.ts";
 import { type Answered, type Call, type Described, send } from "./described.ts";
-import type { World } from "./world.ts";
+import type { DatabaseMode, World } from "./world.ts";
 
 const LONG = "x".repeat(600);
 /** More than any operation takes. */
@@ -73,7 +73,9 @@ export async function provoke(
       return whileFaulty(world, isKeyed, () => send(world.url, valid));
     case "unavailable":
       if (isKeyed) return whileStale(world, () => send(world.url, valid));
-      return whileAway(world, () => send(world.url, valid));
+      return whileDatabase(world, "away", () => send(world.url, valid));
+    case "insufficient_storage":
+      return whileDatabase(world, "full", () => send(world.url, valid));
     default:
       throw new Error(
         `nothing makes ${described.name} refuse with ${code}: add a call to test/server/openapi/calls.ts`,
@@ -139,8 +141,8 @@ async function whileStale({ harness }: World, ask: () => Promise<Answered>): Pro
   }
 }
 
-async function whileAway(world: World, ask: () => Promise<Answered>): Promise<Answered> {
-  world.setDatabase("away");
+async function whileDatabase(world: World, mode: DatabaseMode, ask: () => Promise<Answered>): Promise<Answered> {
+  world.setDatabase(mode);
   try {
     return await ask();
   } finally {

@@ -7,7 +7,7 @@ import { managementToken } from "../../../server/auth/management/management-toke
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { UPSTREAM_TIMES } from "../../../server/gateway/upstream/upstream-times.ts";
 import { PRODUCTS } from "../../../server/products.ts";
-import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
@@ -21,8 +21,8 @@ import { startUpstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { TOKEN } from "../management/api.ts";
 
-/** How the database is: as ever, gone, or with a fault that nobody has foreseen. */
-export type DatabaseMode = "up" | "away" | "broken";
+/** How the database is: as ever, gone, without room on its disk, or with a fault that nobody has foreseen. */
+export type DatabaseMode = "up" | "away" | "full" | "broken";
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
@@ -136,6 +136,7 @@ function addGateway(harness: Harness, teamId: string, url: string): string {
 function withModes(store: Store, modeOf: () => DatabaseMode): Store {
   const check = (): void => {
     if (modeOf() === "away") throw new DatabaseUnavailableError("the test says so");
+    if (modeOf() === "full") throw Object.assign(new Error("the test says so"), { code: DISK_FULL });
     if (modeOf() === "broken") throw new Error("the test says so");
   };
   return {
