@@ -68,7 +68,7 @@ async function checkStorage({ store }: Database): Promise<Finding[]> {
     const message = "the database's disk is full, and what is new finds no room";
     return [wrong("database-storage", message, "make room there: what PostgreSQL's own log names, or a larger disk")];
   } catch (error) {
-    const message = `it cannot be told whether a write finds room: ${errorText(error)}`;
+    const message = `a write could not be tried: ${errorText(error)}`;
     return [
       note("database-storage", message, "see that this is the primary, and that its user may make temporary tables"),
     ];

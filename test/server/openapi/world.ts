@@ -21,7 +21,7 @@ import { startUpstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { TOKEN } from "../management/api.ts";
 
-/** How the database is: as ever, gone, without room on its disk, or with a fault that nobody has foreseen. */
+/** How the database is: as ever, gone, without room on its disk, or with a fault that is not foreseen. */
 export type DatabaseMode = "up" | "away" | "full" | "broken";
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
