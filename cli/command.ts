@@ -35,17 +35,3 @@ export function required(env: Environment, flag: string, given: string | undefin
   if (value !== undefined) return value;
   throw new UsageError(`--${flag} is needed, or the variable ${variableOf(flag)}`);
 }
-
-/**
- * The URL of the PostgreSQL that a command works on. What is wrong with it is not shown: it may hold a password.
- *
- * @throws UsageError where none is given, or something else
- */
-export function requiredDatabaseUrl(env: Environment, given: string | undefined): string {
-  const text = required(env, "database-url", given);
-  // A socket's folder comes as ?host=, and leaves the place of the host empty.
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace("@/", "@socket/"))) return text;
-  throw new UsageError(
-    `--database-url, or ${variableOf("database-url")}: must be a URL such as postgres://keyplane@db.example.com:5432/keyplane`,
-  );
-}

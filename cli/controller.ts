@@ -13,16 +13,17 @@ import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { baseUrl } from "../server/http/base-url.ts";
+import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
-import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import type { AddCommand } from "./command.ts";
 import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
-type ControllerFlags = {
-  readonly databaseUrl: string;
+type ControllerFlags = DatabaseFlags & {
   readonly encryptionKeyFile?: string | undefined;
   readonly kubeconfig?: string | undefined;
   readonly namespaces?: string | undefined;
@@ -35,10 +36,10 @@ type ControllerFlags = {
 };
 
 export const addController: AddCommand = (program, { env, out, stopSignal }) => {
-  program
+  const command = program
     .command("controller")
-    .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads")
-    .setting("--database-url <url>", "the PostgreSQL database")
+    .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads");
+  databaseOptions(command)
     .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
     .variable(...ENCRYPTION_KEY)
     .setting("--kubeconfig <file>", "how to reach the cluster", "KUBECONFIG, or the pod's service account")
@@ -57,14 +58,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
       "keyplane controller --database-url postgres://db/keyplane --namespaces team-a,team-b",
       "of these namespaces alone, with KEYPLANE_ENCRYPTION_KEY in its environment",
     )
-    .action((flags) => {
-      return runController(
-        { ...flags, databaseUrl: requiredDatabaseUrl(env, flags.databaseUrl) },
-        env,
-        out,
-        stopSignal(),
-      );
-    });
+    .action((flags) => runController(requiredDatabase(env, flags), flags, env, out, stopSignal()));
 };
 
 /** Who writes, in `metadata.managedFields`. */
@@ -72,6 +66,7 @@ const FIELD_MANAGER = "keyplane-controller";
 
 /** `keyplane controller`: until the signal, or until another leads. */
 async function runController(
+  database: DatabaseLocation,
   flags: ControllerFlags,
   env: Environment,
   out: (line: string) => void,
@@ -93,7 +88,7 @@ async function runController(
     namespace: cluster.ownNamespace ?? "default",
     name: givenLeaseName ?? leaseName(leadershipScope(cluster)),
   });
-  const store = await openPostgres(flags.databaseUrl);
+  const store = await openPostgres(database);
   const closers = [() => store.close()];
   try {
     await assertUsable(store, keyring);

@@ -7,19 +7,20 @@ import { openPGlite } from "../store/database/pglite/pglite.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";
-import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import type { AddCommand } from "./command.ts";
 import { assertDataFolder } from "./data/data-folder.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
 
-type ForgetFlags = { readonly data?: string; readonly databaseUrl?: string };
+type ForgetFlags = DatabaseFlags & { readonly data?: string };
 
 /** `keyplane forget-encryption-key FINGERPRINT`: goes on without a key that is lost for good. */
 export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
-  program
+  const command = program
     .command("forget-encryption-key")
     .argument("<fingerprint>", "as the refusal names it")
     .description("give up an encryption key that is lost for good, and what was stored under it")
-    .setting("--data <dir>", "the data folder of keyplane up")
-    .setting("--database-url <url>", "the PostgreSQL database")
+    .setting("--data <dir>", "the data folder of keyplane up");
+  databaseOptions(command)
     .example("keyplane forget-encryption-key 0a1b2c3d --data .keyplane", "go on without that key")
     .action(async (fingerprint: string, flags: ForgetFlags) => {
       const lost = await withStore(flags, env, async (store) => {
@@ -33,11 +34,11 @@ export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
 };
 
 async function withStore<T>(
-  { data, databaseUrl }: ForgetFlags,
+  { data, ...database }: ForgetFlags,
   env: Environment,
   task: (store: Store) => Promise<T>,
 ): Promise<T> {
-  if (data === undefined) return use(await openPostgres(requiredDatabaseUrl(env, databaseUrl)), task);
+  if (data === undefined) return use(await openPostgres(requiredDatabase(env, database)), task);
   await assertDataFolder(data);
   const lock = await lockData(data, { clock: systemClock });
   try {

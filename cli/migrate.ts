@@ -2,12 +2,12 @@ import { Option } from "commander";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
-import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import type { AddCommand } from "./command.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
 import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
 
-type MigrateFlags = {
-  readonly databaseUrl?: string;
+type MigrateFlags = DatabaseFlags & {
   readonly dryRun?: boolean;
   readonly timeout: string;
   readonly output?: StructuredFormat;
@@ -15,10 +15,8 @@ type MigrateFlags = {
 
 /** `keyplane migrate`: brings the database to the schema that this version needs. */
 export const addMigrate: AddCommand = (program, { env, out }) => {
-  program
-    .command("migrate")
-    .description("bring the database to the schema that this version needs")
-    .setting("--database-url <url>", "the PostgreSQL database")
+  const command = program.command("migrate").description("bring the database to the schema that this version needs");
+  databaseOptions(command)
     .option("--dry-run", "show what would be done, and change nothing")
     .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
@@ -27,9 +25,9 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
       "keyplane migrate --database-url postgres://db/keyplane --timeout 30s",
       "do it, and wait no longer for locks",
     )
-    .action(async ({ databaseUrl, dryRun = false, timeout, output }: MigrateFlags) => {
+    .action(async ({ dryRun = false, timeout, output, ...database }: MigrateFlags) => {
       const timeoutMs = durationOf(timeout);
-      const store = await openPostgres(requiredDatabaseUrl(env, databaseUrl), { maxConnections: 1 });
+      const store = await openPostgres(requiredDatabase(env, database), { maxConnections: 1 });
       const onProgress = output === undefined ? out : () => {};
       try {
         const plan = dryRun ? await planMigration(store) : await migrate(store, { timeoutMs, onProgress });

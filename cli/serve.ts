@@ -4,26 +4,28 @@ import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
+import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { FEED_CONNECTIONS } from "../store/feed/feed-connections.ts";
-import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import type { AddCommand } from "./command.ts";
 import { ENCRYPTION_KEY, requiredEncryptionKeys } from "./config.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
 import { listenerOptions } from "./listener-options.ts";
 import { whenAborted } from "./when-aborted.ts";
 
-type ServeFlags = ServerFlags & {
-  readonly databaseUrl: string;
-  readonly encryptionKeyFile?: string | undefined;
-};
+type ServeFlags = ServerFlags &
+  DatabaseFlags & {
+    readonly encryptionKeyFile?: string | undefined;
+  };
 
 export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
-  listenerOptions(
+  const command = listenerOptions(
     program
       .command("server")
       .description("run one replica of the server on PostgreSQL, for production: PLATFORM_API_KEYS are refused"),
     "all addresses",
-  )
-    .setting("--database-url <url>", "the PostgreSQL database")
+  );
+  databaseOptions(command)
     .setting("--workers <n>", "threads that serve the public port", "1")
     .setting("--lease <duration>", "how long it serves on while the database is away: 3s to 60s", "5s")
     .setting(
@@ -36,13 +38,12 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
       "keyplane server --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",
       "one replica, on port 8080 of all addresses",
     )
-    .action((flags) => {
-      return runServer({ ...flags, databaseUrl: requiredDatabaseUrl(env, flags.databaseUrl) }, env, out, stopSignal());
-    });
+    .action((flags) => runServer(requiredDatabase(env, flags), flags, env, out, stopSignal()));
 };
 
 /** `keyplane server`: one replica on PostgreSQL, until the signal. */
 async function runServer(
+  database: DatabaseLocation,
   flags: ServeFlags,
   env: Environment,
   out: (line: string) => void,
@@ -53,14 +54,14 @@ async function runServer(
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   // Only here: the server is large, and a controller does without.
   const { startServer } = await import("../server/main.ts");
-  const store = await openPostgres(flags.databaseUrl);
-  const feedStore = await openPostgres(flags.databaseUrl, FEED_CONNECTIONS);
+  const store = await openPostgres(database);
+  const feedStore = await openPostgres(database, FEED_CONNECTIONS);
   try {
     const log = createLog("info");
     const server = await startServer({
       store,
       feedStore,
-      databaseUrl: flags.databaseUrl,
+      database,
       config,
       keyring,
       clock: systemClock,

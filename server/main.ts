@@ -9,6 +9,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { UnusableDatabaseError } from "../store/database/errors.ts";
+import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
@@ -52,8 +53,8 @@ export type ServerOptions = {
    * The same database by connections of its own, for what keeps the key index current; `store` where it is left out.
    */
   readonly feedStore?: Store;
-  /** The same database by its URL: worker threads open their own connections. Without it there is no other thread. */
-  readonly databaseUrl?: string;
+  /** Where the same database is: worker threads open their own connections. Without it there is no other thread. */
+  readonly database?: DatabaseLocation;
   readonly config: ServerConfig;
   /** Opens the providers' credentials. */
   readonly keyring: Keyring;
@@ -99,7 +100,7 @@ const COLLECT_MS = 1_000;
 export async function startServer({
   store,
   feedStore = store,
-  databaseUrl,
+  database,
   config,
   keyring,
   clock,
@@ -127,9 +128,9 @@ export async function startServer({
   const placeholders = config.production ? [] : config.placeholders;
   const cells = sharedCells();
   const workers =
-    config.workers > 1 && databaseUrl !== undefined
+    config.workers > 1 && database !== undefined
       ? new Workers({
-          ...{ count: config.workers, databaseUrl, config, cells, replicaId: id, keyring },
+          ...{ count: config.workers, database, config, cells, replicaId: id, keyring },
           managementToken: givenToken ?? null,
           onSeen: (seen) => usage.addSeen(seen),
           onRequests: (counts) => usage.addRequests(counts),

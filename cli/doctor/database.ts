@@ -4,8 +4,10 @@ import { ListenError, SchemaVersionError, ServerVersionError } from "../../store
 import { assertListenWorks } from "../../store/database/migrate/listen-check.ts";
 import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate/migrate.ts";
 import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
+import { type DatabaseLocation, protectionOf } from "../../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { findsRoom } from "../../store/database/room-check.ts";
+import { tlsProtocol } from "../../store/database/postgres/tls-protocol.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
@@ -17,6 +19,7 @@ import { judgeClock } from "./judge-clock.ts";
 
 /** A database that answers. */
 type Database = {
+  readonly location: DatabaseLocation;
   readonly store: Store;
   /** Those that are given, to see whether they are the database's; undefined where none are. */
   readonly encryptionKeys: () => Promise<Keyring | undefined>;
@@ -25,22 +28,28 @@ type Database = {
 };
 
 /** In the order in which one thing causes another. */
-const CHECKS: readonly Check<Database>[] = [checkStorage, checkVersion, checkNotifications, checkSession, checkClock];
+const CHECKS: readonly Check<Database>[] = [
+  checkStorage,
+  checkEncryption,
+  checkVersion,
+  checkNotifications,
+  checkSession,
+  checkClock,
+];
 
 /**
  * Looks at a database.
  *
- * @param url of PostgreSQL
  * @param also what else is to be looked at, with the database where its schema is this build's
  */
 export async function checkDatabase(
-  url: string,
-  given: Omit<Database, "store">,
+  location: DatabaseLocation,
+  given: Omit<Database, "location" | "store">,
   also: (store?: Store) => Promise<readonly Finding[]>,
 ): Promise<Finding[]> {
-  const store = await openPostgres(url);
+  const store = await openPostgres(location);
   try {
-    const database = { ...given, store };
+    const database = { ...given, location, store };
     const reached = await checkConnection(database);
     if (reached.severity === "error") return [reached, ...(await also())];
     const schema = await checkSchema(database);
@@ -73,6 +82,24 @@ async function checkStorage({ store }: Database): Promise<Finding[]> {
       note("database-storage", message, "see that this is the primary, and that its user may make temporary tables"),
     ];
   }
+}
+
+/** Of the way to what the URL leads to: a pooler there has a way of its own to the database. */
+async function checkEncryption({ location }: Database): Promise<Finding[]> {
+  const protection = protectionOf(location);
+  const name = "database-encryption";
+  if (protection.kind === "none") {
+    if (protection.isLocal) return [ok(name, "connections do not leave this machine")];
+    const message = "connections are not encrypted: the URL says sslmode=disable";
+    return [note(name, message, "leave sslmode=disable out, unless all that is on the way may read and change it")];
+  }
+  const encrypted = `connections are encrypted (${await tlsProtocol(location)})`;
+  if (protection.kind === "unverified") {
+    const message = `${encrypted}, by uselibpqcompat=true for a server that may be another`;
+    return [note(name, message, "write sslmode=verify-full, and give the authority by --database-ca-file FILE")];
+  }
+  const authorities = protection.caFile ?? "the authorities that Node trusts";
+  return [ok(name, `${encrypted}, and the certificate is verified against ${authorities}`)];
 }
 
 async function checkVersion({ store }: Database): Promise<Finding[]> {

@@ -2,9 +2,11 @@ import { existsSync } from "node:fs";
 import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
+import type { DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type AddCommand, requiredDatabaseUrl } from "../command.ts";
+import type { AddCommand } from "../command.ts";
 import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList, setting } from "../config.ts";
+import { type DatabaseFlags, databaseOptions, namesDatabase, requiredDatabase } from "../database-options.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { openManagement } from "../management/management-client.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
@@ -20,7 +22,7 @@ import { CONTROLLER } from "./rights.ts";
 import { checkServer } from "./server.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => {
-  program
+  const command = program
     .command("doctor")
     .description("find out what is wrong with an installation, and what to do about it; nothing is changed")
     .setting("--data <dir>", "of keyplane up: its data folder")
@@ -29,8 +31,8 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => 
     .setting("--admin-url <url>", "of a server: its admin listener")
     .setting("--tls-cert <file>", "of a server: its certificate chain in PEM")
     .setting("--tls-key <file>", "its private key in PEM")
-    .setting("--public-url <url>", "where clients reach it, which the certificate has to name")
-    .setting("--database-url <url>", "the PostgreSQL database")
+    .setting("--public-url <url>", "where clients reach it, which the certificate has to name");
+  databaseOptions(command)
     .setting("--encryption-key-file <file>", "the encryption keys, to see whether they are the database's")
     .setting("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
     .setting("--controller-namespace <name>", "where the controllers run", CONTROLLER.namespace)
@@ -66,7 +68,7 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => 
     });
 };
 
-type DoctorFlags = {
+type DoctorFlags = DatabaseFlags & {
   readonly data?: string;
   readonly server?: string;
   readonly tokenFile?: string;
@@ -74,7 +76,6 @@ type DoctorFlags = {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly publicUrl?: string;
-  readonly databaseUrl?: string;
   readonly encryptionKeyFile?: string;
   readonly kubeconfig?: string;
   readonly controllerNamespace?: string;
@@ -88,7 +89,16 @@ type DoctorFlags = {
 /** A pod's own, which says which cluster is meant. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 /** What says where to look. */
-const PLACES = ["data", "server", "adminUrl", "tlsCert", "databaseUrl", "kubeconfig", "afterRestore"] as const;
+const PLACES = [
+  "data",
+  "server",
+  "adminUrl",
+  "tlsCert",
+  "databaseUrl",
+  "databaseUrlFile",
+  "kubeconfig",
+  "afterRestore",
+] as const;
 
 /**
  * Looks at every place that the flags name; where none does, at those that the variables name.
@@ -97,9 +107,8 @@ const PLACES = ["data", "server", "adminUrl", "tlsCert", "databaseUrl", "kubecon
  */
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
   const isFlagged = PLACES.some((place) => flags[place] !== undefined);
-  const { data, server, adminUrl, tls, databaseUrl, kubeconfig } = choosePlaces(flags, env, isFlagged);
-  const hasDatabase = databaseUrl !== undefined || flags.afterRestore === true;
-  const database = hasDatabase ? requiredDatabaseUrl(env, databaseUrl) : undefined;
+  const { data, server, adminUrl, tls, hasDatabase, kubeconfig } = choosePlaces(flags, env, isFlagged);
+  const database = hasDatabase ? requiredDatabase(env, flags) : undefined;
   const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
   const hasCluster =
     kubeconfig !== undefined || flags.afterRestore === true || (database !== undefined && isClusterKnown);
@@ -111,8 +120,8 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   const now = Date.now;
   const cluster = async (store?: Store) =>
     hasCluster ? checkCluster(clusterPlace(flags, env, kubeconfig), store) : [];
-  const ofDatabase = (url: string) =>
-    checkDatabase(url, { encryptionKeys: () => encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
+  const ofDatabase = (location: DatabaseLocation) =>
+    checkDatabase(location, { encryptionKeys: () => encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
   return [
     ...(data === undefined ? [] : await checkEmbedded({ data, env })),
     ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
@@ -135,7 +144,7 @@ function choosePlaces(flags: DoctorFlags, env: Environment, isFlagged: boolean) 
     server: setting(places, "server", flags.server),
     adminUrl: setting(places, "admin-url", flags.adminUrl),
     tls: cert === undefined || key === undefined ? undefined : { cert, key, publicUrl: host },
-    databaseUrl: setting(places, "database-url", flags.databaseUrl),
+    hasDatabase: namesDatabase(places, flags) || flags.afterRestore === true,
     kubeconfig: setting(places, "kubeconfig", flags.kubeconfig),
   };
 }

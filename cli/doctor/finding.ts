@@ -20,6 +20,7 @@ export const FINDING_NAMES = [
   "clock",
   "database-connection",
   "database-storage",
+  "database-encryption",
   "database-version",
   "database-schema",
   "database-notifications",

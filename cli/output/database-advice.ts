@@ -3,7 +3,7 @@ import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 
 /** What to do about what PostgreSQL, or the way to it, refuses: by its SQLSTATE, or by the code of the system or of TLS. */
 const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [
-  [["28P01"], "give the URL with the user's right password"],
+  [["28P01"], "give the URL with the user's right password, or that in --database-password-file"],
   [["28000"], "give the URL of a user whom PostgreSQL lets in from here: see its pg_hba.conf, and sslmode"],
   [["3D000"], "create that database (createdb), or name another in the URL"],
   [["42501"], "grant the user the rights on the database's schema, or give the URL of its owner"],
@@ -18,20 +18,27 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
       "DEPTH_ZERO_SELF_SIGNED_CERT",
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
       "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-      "ERR_TLS_CERT_ALTNAME_INVALID",
-      "CERT_HAS_EXPIRED",
     ],
-    "name its certificate's authority in the URL: sslrootcert=FILE",
+    "give the authority of its certificate by --database-ca-file FILE, or by sslrootcert=FILE in the URL",
+  ],
+  [["ERR_TLS_CERT_ALTNAME_INVALID"], "name the host in the URL as the database's certificate does"],
+  [["CERT_HAS_EXPIRED"], "renew the database's certificate, or the authority's in --database-ca-file or sslrootcert"],
+];
+/** What to do about what pg says without a code. */
+const BY_MESSAGE: readonly (readonly [message: RegExp, advice: string])[] = [
+  [/timeout/i, "see the host and port in the URL, and that no firewall is in between"],
+  [
+    /does not support SSL/,
+    "turn TLS on in PostgreSQL (ssl = on) or in the pooler, or add sslmode=disable to the URL where all that is on the way may read and change it",
   ],
 ];
-const NO_ANSWER = "see the host and port in the URL, and that no firewall is in between";
 
 /** What to do about a database that cannot be reached, or lets nobody in; undefined for every other error. */
 export function databaseAdvice(error: unknown): string | undefined {
   if (!(error instanceof DatabaseUnavailableError) && !isOfServer(error)) return undefined;
   const causes = error.cause instanceof Error ? [error, error.cause] : [error];
   const known = ADVICE.find(([codes]) => causes.some((one) => hasCode(one, ...codes)));
-  return known?.[1] ?? (/timeout/i.test(error.message) ? NO_ANSWER : undefined);
+  return (known ?? BY_MESSAGE.find(([message]) => message.test(error.message)))?.[1];
 }
 
 /** An answer of PostgreSQL's own, which has a SQLSTATE. */

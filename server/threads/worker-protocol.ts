@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
+import type { DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { ServerConfig } from "../config.ts";
@@ -14,7 +15,7 @@ type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> &
 
 /** What a worker begins with. */
 export type WorkerStart = {
-  readonly databaseUrl: string;
+  readonly database: DatabaseLocation;
   readonly config: PlainConfig;
   readonly cells: SharedArrayBuffer;
   /** Where the messages of the index come in. */

@@ -37,7 +37,7 @@ const start = workerData as WorkerStart;
 
 const report = (message: WorkerReport) => main.postMessage(message);
 const log = sampleLog(createLog("info"));
-const store = await openPostgres(start.databaseUrl);
+const store = await openPostgres(start.database);
 const metrics = createMetrics();
 const streams = new StreamRegistry(metrics.countCutStream);
 const cells = sharedCells(start.cells);

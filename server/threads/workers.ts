@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
+import type { DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { ServerConfig } from "../config.ts";
@@ -19,7 +20,7 @@ const LATE_MS = 5_000;
 
 type WorkersDeps = {
   readonly count: number;
-  readonly databaseUrl: string;
+  readonly database: DatabaseLocation;
   readonly config: ServerConfig;
   readonly cells: SharedCells;
   readonly replicaId: string;
@@ -80,10 +81,10 @@ export class Workers {
   }
 
   async #startOne(port: number): Promise<{ port: number; url: string }> {
-    const { databaseUrl, config, cells, replicaId, managementToken, keyring } = this.#deps;
+    const { database, config, cells, replicaId, managementToken, keyring } = this.#deps;
     const channel = new MessageChannel();
     const start: WorkerStart = {
-      databaseUrl,
+      database,
       config: plainConfig(config),
       cells: cells.buffer,
       messages: channel.port2,

@@ -69,6 +69,9 @@ export class ListenError extends UnusableDatabaseError {}
 /** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
 export class DatabaseUnavailableError extends StoreError {}
 
+/** It cannot be read where the database is, or what is written there is no place that is asked: the message says why. */
+export class DatabaseLocationError extends DatabaseUnavailableError {}
+
 /** The text of a search cannot be read as one. */
 export class SearchTextError extends StoreError {}
 

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { awayOr, ImpatientClient } from "../database/postgres/impatient-client.ts";
+import { awayOrRefused, ImpatientClient } from "../database/postgres/impatient-client.ts";
 import type { Database } from "../database/schema.ts";
 
 /**
@@ -10,7 +10,7 @@ export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();
     const client = await pool.connect().catch((error: unknown) => {
-      throw awayOr(error);
+      throw awayOrRefused(error);
     });
     const abandon = () => {
       if (client instanceof ImpatientClient) client.abandon();

@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
 const ONLY_IN: Readonly<Record<string, string>> = {
   kysely: "store/",
   pg: "store/",
+  "pg-connection-string": "store/database/postgres/",
   "@electric-sql/pglite": "store/",
   undici: "server/gateway/",
   jose: "server/auth/",

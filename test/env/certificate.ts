@@ -7,24 +7,25 @@ const SUBJECT_ALT_NAME = Buffer.from("0603551d11", "hex");
 const ECDSA_WITH_SHA256 = Buffer.from("06082a8648ce3d040302", "hex");
 
 /**
- * Makes a certificate of one's own for 127.0.0.1, and its key; both in PEM.
+ * Makes a certificate that is its own authority, and its key; both in PEM.
  *
  * @param endsIn milliseconds; a day where it is left out
+ * @param name of the host; its address is 127.0.0.1 where there is none
  */
-export function makeCertificate(endsIn = 24 * HOUR): { readonly cert: string; readonly key: string } {
+export function makeCertificate(endsIn = 24 * HOUR, name?: string): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
-  const addresses = sequence(der(0x87, Buffer.from([127, 0, 0, 1])));
+  const issuer = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
+  const host = name === undefined ? der(0x87, Buffer.from([127, 0, 0, 1])) : der(0x82, Buffer.from(name));
   const algorithm = sequence(ECDSA_WITH_SHA256);
   const content = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1, ...randomBytes(8)])),
     algorithm,
-    name,
+    issuer,
     sequence(time(Date.now() - HOUR), time(Date.now() + endsIn)),
-    name,
+    issuer,
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, addresses)))),
+    der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, sequence(host))))),
   );
   const signature = sign("sha256", content, privateKey);
   const cert = sequence(content, algorithm, der(0x03, Buffer.from([0]), signature));

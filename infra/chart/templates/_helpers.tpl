@@ -69,11 +69,12 @@ capabilities:
 
 {{/* What is common to the containers of all components: `dict "root" . "of" .Values.server`. */}}
 {{- define "keyplane.env" -}}
-- name: KEYPLANE_DATABASE_URL
-  valueFrom:
-    secretKeyRef:
-      name: {{ .root.Values.database.existingSecret | quote }}
-      key: {{ .root.Values.database.key | quote }}
+- name: KEYPLANE_DATABASE_URL_FILE
+  value: /etc/keyplane/database/url
+{{- if include "keyplane.databaseCaVolume" .root }}
+- name: KEYPLANE_DATABASE_CA_FILE
+  value: /etc/keyplane/database-ca/ca.crt
+{{- end }}
 {{- if .root.Values.trustedCa.existingConfigMap }}
 - name: NODE_EXTRA_CA_CERTS
   value: /etc/keyplane/trusted-ca/ca.crt
@@ -85,6 +86,36 @@ capabilities:
 {{- end }}
 {{- with .extraEnv }}
 {{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The database's URL and its authority. The kubelet brings what changes in them into running pods. */}}
+{{- define "keyplane.databaseMounts" -}}
+- {name: database, mountPath: /etc/keyplane/database, readOnly: true}
+{{- if include "keyplane.databaseCaVolume" . }}
+- {name: database-ca, mountPath: /etc/keyplane/database-ca, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "keyplane.databaseVolumes" -}}
+{{- with .Values.database -}}
+{{ include "keyplane.secretVolume" (dict "name" "database" "secret" .existingSecret "key" .key "path" "url") }}
+{{- end }}
+{{- with include "keyplane.databaseCaVolume" . }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "keyplane.databaseCaVolume" -}}
+{{- with .Values.database.ca -}}
+{{- if .existingSecret -}}
+{{ include "keyplane.secretVolume" (dict "name" "database-ca" "secret" .existingSecret "key" .key "path" "ca.crt") }}
+{{- else if .existingConfigMap -}}
+- name: database-ca
+  configMap:
+    name: {{ .existingConfigMap | quote }}
+    items: [{key: {{ .key | quote }}, path: ca.crt}]
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
-import { DatabaseUnavailableError, sqlState } from "../errors.ts";
+import { DatabaseLocationError, DatabaseUnavailableError, sqlState } from "../errors.ts";
 import { preparedName } from "../prepared-statement.ts";
 import { requestCancel } from "./cancel-request.ts";
 
@@ -12,14 +12,38 @@ function prepared(args: readonly unknown[]): readonly unknown[] {
   return name === undefined ? args : [{ name, text, values }];
 }
 
+/** The socket of a client for which there is no place to connect to: a pool takes that for a server that is away. */
+class NoSocket extends Socket {
+  readonly #reason: Error;
+
+  constructor(reason: Error) {
+    super();
+    this.#reason = reason;
+  }
+
+  override connect(): this {
+    return this.destroy(this.#reason);
+  }
+}
+
+export type ImpatientOptions = pg.ClientConfig & {
+  /** Says what this one connection is made with. */
+  readonly locate?: () => pg.ClientConfig;
+};
+
 /**
  * A pool's client that gives its socket up when an answer does not come. Without this a connection into the void would
- * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40).
+ * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40). Each is located anew, so that
+ * a pool goes on by another password or another address (threats c74).
  */
 export class ImpatientClient extends pg.Client {
-  constructor(config: pg.ClientConfig = {}) {
-    const socket = new Socket();
-    super({ ...config, stream: () => socket });
+  constructor({ locate = () => ({}), ...options }: ImpatientOptions = {}) {
+    const located = orError(locate);
+    const isPlace = !(located instanceof Error);
+    const config = isPlace ? located : {};
+    const socket = isPlace ? new Socket() : new NoSocket(located);
+    super({ ...options, ...config, stream: () => socket });
+    this.#ssl = config.ssl;
     this.on("error", () => {
       // Whoever was asking gets the error; the pool drops the client. Unhandled, the event would end the process.
     });
@@ -31,12 +55,13 @@ export class ImpatientClient extends pg.Client {
   }
 
   readonly #giveUp: () => void;
+  readonly #ssl: pg.ClientConfig["ssl"];
 
   /**
    * Ends what runs, at the server and here. The connection is gone with it: a late cancellation meets nobody else's.
    */
   abandon(): void {
-    requestCancel(this);
+    requestCancel(this, this.#ssl);
     this.#giveUp();
   }
 
@@ -51,6 +76,15 @@ export class ImpatientClient extends pg.Client {
   }
 }
 
+/** An error that a client's constructor throws would leave its pool in the middle of its work. */
+function orError(locate: () => pg.ClientConfig): pg.ClientConfig | Error {
+  try {
+    return locate();
+  } catch (error) {
+    return error instanceof Error ? error : new DatabaseLocationError(String(error));
+  }
+}
+
 /** SQLSTATE of a statement that was ended for its time or by a request. */
 export const CANCELLED = "57014";
 /** SQLSTATEs of a server that gave up, is going, coming or full; and their class of broken connections. */
@@ -59,10 +93,21 @@ const BROKEN_CONNECTION = /^08/;
 
 /** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
 export function awayOr(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof TypeError) return error;
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof DatabaseUnavailableError)
+    return error;
   const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
   if (state !== undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
   return new DatabaseUnavailableError(`the database does not answer: ${error.message || sqlState(error)}`, {
     cause: error,
   });
+}
+
+/**
+ * The same of an attempt to connect: a server that refuses a password may take the one that is read for the next
+ * attempt, so it counts as one that is away (threats c74).
+ */
+export function awayOrRefused(error: unknown): unknown {
+  const known = awayOr(error);
+  if (known !== error || !(error instanceof pg.DatabaseError)) return known;
+  return new DatabaseUnavailableError(`the database refuses the connection: ${error.message}`, { cause: error });
 }

@@ -6,8 +6,9 @@ import { lendConnections } from "../../memory/postgres-memory.ts";
 import { COLUMN_TYPES } from "../column-types.ts";
 import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
+import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
-import { awayOr, ImpatientClient } from "./impatient-client.ts";
+import { awayOr, awayOrRefused, ImpatientClient, type ImpatientOptions } from "./impatient-client.ts";
 
 type PostgresOptions = {
   readonly maxConnections?: number;
@@ -34,16 +35,21 @@ const KEEPALIVE_MS = 10_000;
 /** As many calls at a time as the memory has connections; half of them for one team at most. */
 const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
-/** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const connection: pg.ClientConfig = {
-    connectionString: url,
+/**
+ * Opens a PostgreSQL by its URL, or by where that stands. Connects with the first question, so that a server which is
+ * down is no error here.
+ */
+export async function openPostgres(database: string | DatabaseLocation, options: PostgresOptions = {}): Promise<Store> {
+  const location = typeof database === "string" ? { url: database } : database;
+  const connection = {
+    locate: () => connectionConfig(location),
     application_name: options.applicationName ?? "keyplane",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
     types: COLUMN_TYPES,
   };
+  const located = (): pg.ClientConfig => ({ ...connection, ...connection.locate() });
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
   const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
@@ -57,11 +63,14 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     unauthenticatedDb: db,
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
-    listen: (channel, onNotify, onEnd) => listen(connection, channel, onNotify, onEnd),
-    copyRows: (question, take) =>
-      copyRows(connection, answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take).catch((error: unknown) => {
+    listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
+    async copyRows(question, take) {
+      try {
+        await copyRows(located(), answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take);
+      } catch (error) {
         throw awayOr(error);
-      }),
+      }
+    },
     async withConnection(body) {
       const own = databaseOn(openPool(connection, 1, 0));
       try {
@@ -77,7 +86,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
 function databaseOn(pool: pg.Pool): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
-      throw awayOr(error);
+      throw awayOrRefused(error);
     });
   const asking = { options: pool.options, connect, end: () => pool.end() };
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
@@ -88,7 +97,7 @@ function databaseOn(pool: pg.Pool): Kysely<Database> {
  * @param settings of each connection's session
  */
 function openPool(
-  connection: pg.PoolConfig,
+  connection: pg.PoolConfig & ImpatientOptions,
   max: number,
   answerTimeoutMs: number,
   settings: readonly string[] = [],

@@ -26,7 +26,11 @@ describe("keyplane doctor --database-url", () => {
 
   /** What is wrong, as `name: message: action`. */
   async function wrong(database: string, now = Date.now): Promise<string[]> {
-    const findings = await checkDatabase(database, { encryptionKeys: async () => undefined, now }, async () => []);
+    const findings = await checkDatabase(
+      { url: database },
+      { encryptionKeys: async () => undefined, now },
+      async () => [],
+    );
     return findings.filter(({ severity }) => severity === "error").map(inLine);
   }
   const inLine = ({ name, message, action }: Finding) => `${name}: ${message}: ${action}`;

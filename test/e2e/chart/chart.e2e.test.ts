@@ -55,7 +55,8 @@ describe("infra/chart, on a node", () => {
     terminal = await openTerminal(kubernetes.kubeconfigPath, programs);
     const port = Number(new URL(database.url).port);
     closers.push(await startBalancer({ host: NODE_ADDRESS, port }, () => ({ host: "127.0.0.1", port })));
-    await writeFile(join(terminal.folder, "database-url"), `${database.url.replace("127.0.0.1", NODE_ADDRESS)}\n`);
+    const reached = `${database.url.replace("127.0.0.1", NODE_ADDRESS)}?sslmode=disable`;
+    await writeFile(join(terminal.folder, "database-url"), `${reached}\n`);
     // The chart brings them.
     await run("kubectl delete -f crds/");
   });

@@ -63,7 +63,7 @@ describe("an installation that is broken", () => {
   }
   /** The database's URL as pods reach it, or that of what is between. */
   const urlFor = (password: string, { port }: URL) =>
-    `postgres://keyplane:${password}@${NODE_ADDRESS}:${port}/keyplane`;
+    `postgres://keyplane:${password}@${NODE_ADDRESS}:${port}/keyplane?sslmode=disable`;
   const saveUrl = (url: string) => writeFile(join(terminal.folder, "database-url"), `${url}\n`);
   const useUrl = () => run(from(blocksOf(PAGE, "Another URL of the database"), "keyplane-database"));
   /** Lets pods reach what listens on loopback. */

@@ -113,6 +113,7 @@ async function install(
   const [, repository, tag] = /^(.+):([^:/]+)$/.exec(image) ?? [];
   const databaseUrl = new URL(postgres.url);
   databaseUrl.host = `${cluster.host}:${databasePort}`;
+  databaseUrl.search = "sslmode=disable";
   const values = {
     image: { repository, tag },
     // They are there already: whoever opened the cluster has applied them.

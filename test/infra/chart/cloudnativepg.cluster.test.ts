@@ -28,9 +28,10 @@ describeOnKubernetes("The chart's example for CloudNativePG", (kubernetes) => {
     expect(applied).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("names the Secret that the operator makes for it", async () => {
+  it("names the Secrets that the operator makes for it", async () => {
     const { metadata } = parse(await readFile(join(EXAMPLES, "cloudnativepg.yaml"), "utf8"));
     const { database } = parse(await readFile(join(EXAMPLES, "values-cloudnativepg.yaml"), "utf8"));
-    expect(database).toEqual({ existingSecret: `${metadata.name}-app`, key: "uri" });
+    const ca = { existingSecret: `${metadata.name}-ca` };
+    expect(database).toEqual({ existingSecret: `${metadata.name}-app`, key: "uri", ca });
   });
 });

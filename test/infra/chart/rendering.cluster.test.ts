@@ -15,6 +15,7 @@ const values = (await readdir(EXAMPLES)).filter((file) => file.startsWith("value
 /** All that can be asked for at once. */
 const EVERYTHING = [
   ...["bootstrapToken.existingSecret=bootstrap", "trustedCa.existingConfigMap=ca", "tls.existingSecret=tls"],
+  ...["database.ca.existingConfigMap=database-ca", "database.ca.key=root.pem"],
   ...["oidc.audience=keyplane", "oidc.adminGroups={platform admins}", "keyNamespaces={team-a,team-b}"],
   ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=keyplane"],
   ...["oidc.issuers[0].clientSecret.name=oidc", "oidc.issuers[0].clientSecret.key=secret"],
@@ -28,6 +29,7 @@ const EVERYTHING = [
 const AMBIGUOUS = [
   ...["adminHost=::", "keyNamespaces={2024}", "controller.mode=namespaced", "image.pullSecrets={1}"],
   ...["database.existingSecret=1e3", "database.key=on", "encryptionKey.existingSecret=1", "tls.existingSecret=2"],
+  ...["database.ca.existingSecret=8", "database.ca.key=off"],
   ...["trustedCa.existingConfigMap=3", "controller.priorityClassName=4", "oidc.audience=a: b #c"],
   ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=a #b"],
   ...["ingress.className=5", "ingress.host=6", "ingress.tlsSecret=7"],
@@ -130,6 +132,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
   const REFUSED: [string, string, string][] = [
     ["a name that is none", "server.replica=3", "at '/server': additional properties 'replica' not allowed"],
     ["no Secret for the database", "database.existingSecret=", "at '/database/existingSecret'"],
+    ["two authorities of the database", "database.ca.existingConfigMap=a,database.ca.existingSecret=b", "not both"],
     ["a mode that is none", "controller.mode=all", "value must be one of 'cluster-wide', 'namespaced'"],
     ["a port as a text", "networkPolicy.databasePort=db", "at '/networkPolicy/databasePort': got string, want integer"],
     ["a URL without a scheme", "publicUrl=keyplane.example.com", "at '/publicUrl'"],

@@ -30,7 +30,7 @@ describeOnPostgres("two worker threads", (store) => {
     const first = await write();
     const server = await startServer({
       store: store(),
-      databaseUrl: (await databaseUrl(store())).href,
+      database: { url: (await databaseUrl(store())).href },
       config: parseServerConfig({}, { port: "0", adminPort: "0", workers: "2", tlsCert, tlsKey }),
       keyring,
       clock: systemClock,

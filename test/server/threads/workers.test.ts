@@ -54,7 +54,7 @@ describeOnPostgres("two worker threads", (store) => {
     const tokens = { publicUrl: "https://keys.example.com", oidcIssuer: issuer.url, oidcAudience: "keyplane" };
     const started = await startServer({
       store: store(),
-      databaseUrl: (await databaseUrl(store())).href,
+      database: { url: (await databaseUrl(store())).href },
       config: parseServerConfig({}, { ...flags, ...tokens }),
       keyring,
       clock: systemClock,

@@ -1,0 +1,123 @@
+/** Where PostgreSQL is, with which password it is asked, and over which TLS. */
+import { readFileSync } from "node:fs";
+import type pg from "pg";
+import { type ConnectionOptions, parse, toClientConfig } from "pg-connection-string";
+import { errorText } from "../../../domain/error-text.ts";
+import { DatabaseLocationError } from "../errors.ts";
+
+/** Plain data, which a worker thread is given too. Its files are read for each new connection. */
+export type DatabaseLocation = {
+  /** The URL, or the file that holds it. */
+  readonly url: string | { readonly file: string };
+  /** Holds the password of a URL that has none. */
+  readonly passwordFile?: string | undefined;
+  /** Holds the certificates in PEM that the database's own is verified against, as the URL's `sslrootcert`. */
+  readonly caFile?: string | undefined;
+};
+
+/** How a connection is protected on its way to the database, or to the pooler in between. */
+export type Protection =
+  /** By the certificates of a file; null for the authorities that Node trusts. */
+  | { readonly kind: "verified"; readonly caFile: string | null }
+  /** Encrypted, for a server that may be another: libpq's `require` and `verify-ca`. */
+  | { readonly kind: "unverified" }
+  | { readonly kind: "none"; readonly isLocal: boolean };
+
+type Parsed = { readonly config: pg.ClientConfig; readonly isLocal: boolean; readonly caFile: string | null };
+
+const SCHEME = /^postgres(?:ql)?:\/\//;
+/** What stands between the user with the password and the path. */
+const HOSTS = /^\w+:\/\/(?:[^/?]*@)?([^/?]*)/;
+const LOOPBACK = /^(?:localhost|::1|127\.\d+\.\d+\.\d+)$/i;
+const SSL_MODES: ReadonlySet<unknown> = new Set(["disable", "require", "verify-ca", "verify-full"]);
+/** What pg takes for verify-full, with a warning. */
+const ALIASES = /([?&]sslmode=)(?:require|verify-ca)(?=&|$)/g;
+const LIBPQ = /[?&]uselibpqcompat=true(?=&|$)/;
+
+const NO_URL = "must be a URL such as postgres://keyplane@db.example.com:5432/keyplane";
+const MANY_HOSTS =
+  "names several hosts, among which Keyplane does not choose: name one that leads to the primary, such as a Service, a virtual IP, a DNS name or a pooler in session mode";
+const WRONG_MODE =
+  "sslmode must be verify-full, which holds for another machine where none is given, or disable for a connection without TLS; prefer, allow and no-verify are refused";
+
+/**
+ * What a new connection is made with. It reads files synchronously, since pg makes a client at once.
+ *
+ * @throws DatabaseLocationError for a file that cannot be read, and for a URL that names no single database: nothing of
+ *   a URL or a password is in its message, but the value of a parameter
+ */
+export function connectionConfig({ url, passwordFile, caFile }: DatabaseLocation): pg.ClientConfig {
+  const { config } = parseUrl(url, caFile);
+  if (passwordFile === undefined) return config;
+  if (config.password) {
+    throw new DatabaseLocationError("the URL holds a password, and a file with the password is given: leave one out");
+  }
+  return { ...config, password: readPassword(passwordFile) };
+}
+
+/**
+ * How connections to that place are protected.
+ *
+ * @throws DatabaseLocationError as {@link connectionConfig} does
+ */
+export function protectionOf(location: DatabaseLocation): Protection {
+  const { config, isLocal, caFile } = parseUrl(location.url, location.caFile);
+  if (!config.ssl) return { kind: "none", isLocal };
+  const { rejectUnauthorized = true, checkServerIdentity } = config.ssl === true ? {} : config.ssl;
+  const isVerified = rejectUnauthorized && checkServerIdentity === undefined;
+  return isVerified ? { kind: "verified", caFile } : { kind: "unverified" };
+}
+
+/** What pg makes of a URL, so that what is decided of a host is decided of the one that is asked. */
+function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Parsed {
+  const isFile = typeof url === "object";
+  const text = (isFile ? readText(url.file) : url).trim();
+  const refuse = (message: string) => new DatabaseLocationError(isFile ? `${url.file}: ${message}` : message);
+  // Behind a # pg would read nothing, not even sslmode.
+  if (!SCHEME.test(text) || text.includes("#")) throw refuse(NO_URL);
+  if (HOSTS.exec(text)?.[1]?.includes(",")) throw refuse(MANY_HOSTS);
+  // pg would warn before it is refused.
+  if (/[?&]sslmode=prefer(?=&|$)/.test(text)) throw refuse(WRONG_MODE);
+  if (caFile !== undefined && /[?&]sslrootcert=/.test(text)) {
+    throw refuse("sslrootcert stands there, and a file with the authorities is given: leave one out");
+  }
+  const named = LIBPQ.test(text) ? text : text.replaceAll(ALIASES, "$1verify-full");
+  const complete = caFile === undefined ? named : withParameter(named, "sslrootcert", caFile);
+  try {
+    return decideTls(parse(complete));
+  } catch (error) {
+    // What says that a text is no URL quotes it.
+    throw refuse(error instanceof TypeError || error instanceof URIError ? NO_URL : errorText(error));
+  }
+}
+
+/** Where nothing says how another machine is asked, it is asked over TLS, with Node's own checks. */
+function decideTls(parsed: ConnectionOptions): Parsed {
+  const { host, ssl, sslmode, sslrootcert } = parsed;
+  if (sslmode !== undefined && !SSL_MODES.has(sslmode)) throw new Error(WRONG_MODE);
+  if (host?.includes(",")) throw new Error(MANY_HOSTS);
+  // A URL without a host means that of PGHOST, which may be anywhere.
+  const isLocal = host?.startsWith("/") === true || LOOPBACK.test(host ?? "");
+  const decided = sslmode !== undefined || isLocal ? {} : { ssl: typeof ssl === "object" ? ssl : true };
+  const caFile = typeof sslrootcert === "string" ? sslrootcert : null;
+  return { config: toClientConfig({ ...parsed, ...decided }), isLocal, caFile };
+}
+
+function withParameter(url: string, name: string, value: string): string {
+  const encoded = encodeURI(value).replaceAll(/[?&#+]/g, (character) => encodeURIComponent(character));
+  return `${url}${url.includes("?") ? "&" : "?"}${name}=${encoded}`;
+}
+
+function readPassword(file: string): string {
+  const password = readText(file).replace(/\r?\n$/, "");
+  if (password === "") throw new DatabaseLocationError(`${file}: there is no password in it`);
+  return password;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new DatabaseLocationError(errorText(error));
+  }
+}
