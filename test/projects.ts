@@ -84,6 +84,7 @@ export const APART = [
   "test/server/memory/pages.test.ts",
   "test/server/memory/routes.test.ts",
   "test/server/threads/*.test.ts",
+  "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/store/memory/atoms.test.ts",
 ];

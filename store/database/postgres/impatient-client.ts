@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
+import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseLocationError, DatabaseUnavailableError, sqlState } from "../errors.ts";
 import { preparedName } from "../prepared-statement.ts";
 import { requestCancel } from "./cancel-request.ts";
@@ -81,7 +82,7 @@ function orError(locate: () => pg.ClientConfig): pg.ClientConfig | Error {
   try {
     return locate();
   } catch (error) {
-    return error instanceof Error ? error : new DatabaseLocationError(String(error));
+    return error instanceof Error ? error : new DatabaseLocationError(errorText(error));
   }
 }
 
