@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -127,6 +128,32 @@ describe("A PostgreSQL that fails", () => {
       ),
     ).rejects.toThrow(/ECONNREFUSED/);
     await store.close();
+  });
+
+  test("c74: whose URL cannot be read is an error of each question that wants a connection, until it can be read again", async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), "keyplane-url-"));
+    const file = join(folder, "url");
+    const store = await openPostgres({ url: { file } }, { maxConnections: 1 });
+    context.onTestFinished(async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    });
+    const ask = () => sql`select 1 as one`.execute(store.db);
+    const listen = () =>
+      store.listen(
+        "moved",
+        () => {},
+        () => {},
+      );
+    // The second waits for the first one's connection, so that the pool makes another by itself.
+    const asked: Promise<unknown>[] = [ask(), ask(), listen()];
+    for (const error of await Promise.all(asked.map((one) => one.catch((thrown: unknown) => thrown)))) {
+      expect(error).toBeInstanceOf(DatabaseUnavailableError);
+      expect(String(error)).toMatch(/ENOENT.*url'$/);
+    }
+    await writeFile(file, `${url}\n`);
+    expect((await ask()).rows).toEqual([{ one: 1 }]);
+    await (await listen()).close();
   });
 
   test("c32, c64: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
