@@ -6,7 +6,7 @@ import type { AtomFilter } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
 import { type AtomList, firstOf, idsOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
 import { bytesBefore, readInOrder, readWithin, storedBytes } from "./atoms-within.ts";
-import type { Page, PageSize } from "./page.ts";
+import { nonEmpty, type Page, type PageSize } from "./page.ts";
 
 /** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
 export async function listAtoms(
@@ -30,10 +30,11 @@ export async function listAtoms(
     );
     return { items: atoms, isMore: cut.length > 0 };
   }
-  // Those that go between the two questions end no list.
-  const ids = await idsOf(db, list, limit + 1, bounds);
-  const { atoms, cut } = await readInOrder(db, reach, ids.slice(0, limit), size);
-  return { items: atoms, isMore: cut.length > 0 || ids.length > limit };
+  return nonEmpty(async () => {
+    const ids = await idsOf(db, list, limit + 1, bounds);
+    const { atoms, cut } = await readInOrder(db, reach, ids.slice(0, limit), size);
+    return { items: atoms, isMore: cut.length > 0 || ids.length > limit };
+  });
 }
 
 /** The places of the first atoms of a list whatever its filter, for {@link readWithin}. */

@@ -11,3 +11,14 @@ export type PageSize = {
   /** Of each content, from its beginning; all of it where it is left out. */
   readonly characters?: number | undefined;
 };
+
+/**
+ * Asks for a page anew where all that it found was deleted before it was read: a page without a row, by whose last one
+ * the next is asked for, would end its list.
+ */
+export async function nonEmpty<Row>(ask: () => Promise<Page<Row>>): Promise<Page<Row>> {
+  for (;;) {
+    const page = await ask();
+    if (page.items.length > 0 || !page.isMore) return page;
+  }
+}

@@ -4,7 +4,7 @@ import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
-import type { Page, PageSize } from "../page.ts";
+import { nonEmpty, type Page, type PageSize } from "../page.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import {
   byId,
@@ -200,19 +200,21 @@ async function bySimilarity(
 }
 
 /** A page of the atoms that a query finds, the closest first, with their text. */
-export async function searchAtoms(
+export function searchAtoms(
   db: Db,
   reach: Reach,
   { limit, ...search }: PagedSearch & PageSize,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<Page<AtomHit>> {
-  const { ranked, words, before } = await rank(db, reach, { ...search, limit: limit + 1 }, bounds);
-  const { found, cut } = await inOrder(db, reach, ranked.slice(0, limit), search);
-  const hits: AtomHit[] = [];
-  const turn = takeTurns();
-  for (const hit of found) {
-    await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
-    hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
-  }
-  return { items: hits, isMore: cut.length > 0 || ranked.length > limit };
+  return nonEmpty(async () => {
+    const { ranked, words, before } = await rank(db, reach, { ...search, limit: limit + 1 }, bounds);
+    const { found, cut } = await inOrder(db, reach, ranked.slice(0, limit), search);
+    const hits: AtomHit[] = [];
+    const turn = takeTurns();
+    for (const hit of found) {
+      await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
+      hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
+    }
+    return { items: hits, isMore: cut.length > 0 || ranked.length > limit };
+  });
 }

@@ -1,4 +1,4 @@
-import type { Kysely, KyselyPlugin } from "kysely";
+import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
 import type { Atom, AtomPosition, Reach } from "../../../store/memory/atom.ts";
@@ -11,7 +11,7 @@ import { readInOrder } from "../../../store/memory/atoms-within.ts";
 import { PAGE_BYTES, type Page } from "../../../store/memory/page.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { FOUND_BY, fillWithWorstAtoms, numberOf } from "../../server/memory/worst-atoms.ts";
 
@@ -99,6 +99,57 @@ describeOnEachEngine("a page of atoms", (opened) => {
     expect(await one()).toBe(before);
   });
 });
+
+describeOnPostgres("a page of atoms that are deleted meanwhile", (opened) => {
+  beforeAll(async () => {
+    await addTeamsWithLibraries(opened());
+    await fillWithWorstAtoms(opened(), Array(60).fill(10));
+  });
+
+  const TWO = { ...LIBRARY, limit: 2 };
+  /** With a column of the rows by which each has found its atoms, and has not read them yet. */
+  const QUESTIONS: readonly [string, string, (db: Kysely<Database>) => Promise<Page<Atom>>][] = [
+    ["a list of a filter", "looked", (db) => listAtoms(db, REACH, { ...TWO, importance: 0 })],
+    [
+      "a search",
+      "rank",
+      async (db) => {
+        const { items, isMore } = await searchAtoms(db, REACH, { ...TWO, query: FOUND_BY, sort: "newest" });
+        return { items: items.map(({ atom }) => atom), isMore };
+      },
+    ],
+  ];
+
+  test.each(QUESTIONS)(
+    "b109: %s whose first page is deleted before it is read has the next one, and does not end there",
+    async (_name, column, question) => {
+      const first = (await question(opened().db)).items.map(({ id }) => id);
+      const page = await question(opened().db.withPlugin(onceFound(column, () => deleteAtoms(first))));
+      expect(page.items).toHaveLength(2);
+      expect(page.items.map(({ id }) => id)).not.toEqual(expect.arrayContaining(first));
+      expect(page.isMore).toBe(true);
+    },
+  );
+
+  const deleteAtoms = (ids: readonly string[]) =>
+    sql`delete from atoms where id = any(${ids}::uuid[])`.execute(opened().db);
+});
+
+/** Changes the atoms once a statement has given rows with this column. */
+function onceFound(column: string, change: () => Promise<unknown>): KyselyPlugin {
+  let changed: Promise<unknown> | undefined;
+  return {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      const [row] = result.rows;
+      if (row !== undefined && column in row) {
+        changed ??= change();
+        await changed;
+      }
+      return result;
+    },
+  };
+}
 
 /** Bytes of the rows that a question gets, as JSON with its control characters as they are. */
 async function bytesSent(db: Kysely<Database>, question: (db: Kysely<Database>) => Promise<unknown>): Promise<number> {
