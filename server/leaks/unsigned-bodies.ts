@@ -39,7 +39,8 @@ export function boundUnsignedBodies(
   }
 
   return (request, reply, payload, done) => {
-    if (request.managementPrincipal !== null) return done(null, payload);
+    // Of a caller who has left already no event would come to forget the body by.
+    if (request.managementPrincipal !== null || reply.raw.destroyed) return done(null, payload);
     const own: Held = { request, reply, bytes: 0, isWhole: false };
     bodies.add(own);
     // In the same turn as the framework's own listener, which misses nothing of it.
