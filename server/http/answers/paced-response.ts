@@ -144,7 +144,8 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
     this.#refusal = body;
     const type = "application/problem+json";
     const length = Buffer.byteLength(body);
-    return super.writeHead(shown.status, { ...shown.headers, "content-type": type, "content-length": length });
+    // As any other head: what every answer says, this one does.
+    return this.writeHead(shown.status, { ...shown.headers, "content-type": type, "content-length": length });
   }
 
   #cut(): this {

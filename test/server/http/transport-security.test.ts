@@ -143,3 +143,17 @@ test.each<[string, (response: ServerResponse) => unknown]>([
     `strict-transport-security: ${OURS[0]}`,
   ]);
 });
+
+test("a refusal in place of an answer that finds no room says it", async (context) => {
+  const listener = createListener(
+    (_request, response) => response.writeHead(200, { "content-length": 100_000 }).end("x".repeat(100_000)),
+    null,
+    new LingeringSockets(1),
+    new AnswerRoom({ key: 1, team: 1, process: 1 }),
+    true,
+  );
+  context.onTestFinished(() => void listener.close());
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  const { port } = listener.address() as AddressInfo;
+  expect(await ask(port, "/", { connection: "close" })).toEqual([503, OURS]);
+});
