@@ -138,6 +138,23 @@ describe("what one team's bodies hold", () => {
     await until("nothing is kept", () => kept(harness) === 0);
   });
 
+  test("b110: a call of a model that made way keeps nothing of what still comes", async () => {
+    const harness = await startTeams({ kept: 64 * KIB });
+    const body = `{"model":"fast","input":"${"x".repeat(16 * KIB - 27)}"}`;
+    const route = "POST /g/routed/v1/embeddings";
+    const [key = ""] = keysOf(harness, "team-a", 1);
+    // One in the reserve, whose next byte is waited for the longest, and three in the room of all.
+    const first = holdBack({ port: harness.port, key }, route, body);
+    await until("the first is kept", () => kept(harness) === body.length - 1);
+    const others = ["team-1", "team-2", "team-3"].map((teamId) => hold(harness, keysOf(harness, teamId, 1), 1, body));
+    await settled(harness, [{ ...first, sent: body.length - 1 }, ...others.flat()]);
+    hold(harness, keysOf(harness, "team-4", 1), 1, SMALL);
+    await until("the first has made way", () => statusOf(first) === 503);
+    first.finish();
+    for (const { leave } of others.flat()) leave();
+    await until("the last alone is kept", () => kept(harness) === SMALL.length - 1);
+  });
+
   test("b110: a body larger than its key's and its team's part is let in where it is their only one", async () => {
     const harness = await startTeams(LIMITS);
     const body = `{"content":"${"x".repeat(300 * KIB)}"}`;

@@ -235,6 +235,39 @@ describe("b109: an answer", () => {
     await until("the connection is reset", () => unread.state() === "reset");
   });
 
+  test("b109: of a stream whose piece is larger than what was taken takes more, and is cut where there is none", async () => {
+    const { port, room } = await start({ key: 2 * MIB }, null, (_request, response) => {
+      roomForAnswer(response);
+      response.writeHead(200);
+      response.write(Buffer.alloc(2 * MIB, "x"), () => {
+        expect(room.figures().heldBytes).toBe(2 * MIB);
+        response.write(Buffer.alloc(2 * MIB + 1, "y"));
+      });
+    });
+    const caller = openCaller(port);
+    caller.socket.write(requestHead("GET / HTTP/1.1"));
+    await until("the connection is reset", () => caller.state() === "reset");
+    expect(caller.text()).not.toContain("y");
+    await until("nothing is held", () => room.figures().heldBytes === 0);
+  });
+
+  test("b109: that is asked for when its caller has left takes no room", async () => {
+    const left = Promise.withResolvers<void>();
+    const { port, room } = await start({}, null, (_request, response) => {
+      response.once("close", () => {
+        expect(roomForAnswer(response)).toBeUndefined();
+        left.resolve();
+      });
+      response.flushHeaders();
+    });
+    const caller = openCaller(port);
+    caller.socket.write(requestHead("GET / HTTP/1.1"));
+    await answers(caller, 1);
+    caller.socket.destroy();
+    await left.promise;
+    expect(room.figures().heldBytes).toBe(0);
+  });
+
   test("b109: whose caller leaves at any moment gives all back", async () => {
     const { port, room } = await start({ key: 100 * LARGE, team: 100 * LARGE, process: 100 * LARGE });
     const ask = requestHead(`GET /${MIB} HTTP/1.1`);

@@ -40,6 +40,14 @@ test("b109: a turn that is waited for goes to the next one where its caller has 
   expect(come).toEqual(["a", "c", "d"]);
 });
 
+test("b109: a caller who has left before takes no turn, of whom no event would come to give it back", () => {
+  const { turns, come, ask } = start(1);
+  turns.take("desk", Object.assign(new EventEmitter(), { destroyed: true }), () => come.push("left"));
+  expect(turns.principals).toBe(0);
+  ask("a");
+  expect(come).toEqual(["a"]);
+});
+
 test("b109: one that has waited for long goes on, and is refused or not by the room that there is", async () => {
   const { turns, come, ask } = start(1, 1);
   const ends = ["a", "b"].map((name) => ask(name));
