@@ -23,7 +23,10 @@ export function keepManagedBody({ streams, index }: Pick<ServerDeps, "streams" |
  * Whose the body of a management request is: its caller's in the place of a key's, and one of the caller's teams. That
  * is read from the index, however old it is, and opens nothing.
  */
-function managedBodyHolder(index: Pick<KeyIndexView, "findMember">, { actor: keyId, as }: Principal): BodyHolder {
+export function managedBodyHolder(
+  index: Pick<KeyIndexView, "findMember">,
+  { actor: keyId, as }: Principal,
+): BodyHolder {
   if (typeof as === "string") return { keyId, teamId: INSTALLATION };
   const [member] = index.findMember({ actor: keyId, names: standingNames(as), ...EVER }, null);
   return { keyId, teamId: member?.teamId ?? NO_TEAM };

@@ -141,18 +141,22 @@ describe("what one team's bodies hold", () => {
   test("b110: a call of a model that made way keeps nothing of what still comes", async () => {
     const harness = await startTeams({ kept: 64 * KIB });
     const body = `{"model":"fast","input":"${"x".repeat(16 * KIB - 27)}"}`;
-    const route = "POST /g/routed/v1/embeddings";
     const [key = ""] = keysOf(harness, "team-a", 1);
+    const held = [`X-API-Key: ${key}`, `Content-Length: ${body.length}`];
     // One in the reserve, whose next byte is waited for the longest, and three in the room of all.
-    const first = holdBack({ port: harness.port, key }, route, body);
+    const first = openCaller(harness.port);
+    first.socket.write(requestHead("POST /g/routed/v1/embeddings HTTP/1.1", held) + body.slice(0, -1));
     await until("the first is kept", () => kept(harness) === body.length - 1);
-    const others = ["team-1", "team-2", "team-3"].map((teamId) => hold(harness, keysOf(harness, teamId, 1), 1, body));
-    await settled(harness, [{ ...first, sent: body.length - 1 }, ...others.flat()]);
+    const others = ["team-1", "team-2", "team-3"].flatMap((id) => hold(harness, keysOf(harness, id, 1), 1, body));
+    await until("all are kept", () => kept(harness) === 4 * (body.length - 1));
     hold(harness, keysOf(harness, "team-4", 1), 1, SMALL);
-    await until("the first has made way", () => statusOf(first) === 503);
-    first.finish();
-    for (const { leave } of others.flat()) leave();
+    await answers(first, 1);
+    first.socket.write(body.slice(-1) + requestHead("GET /atoms?limit=1 HTTP/1.1", [`X-API-Key: ${key}`]));
+    await answers(first, 2);
+    expect(statusesOf(first)).toEqual([503, 200]);
+    for (const { leave } of others) leave();
     await until("the last alone is kept", () => kept(harness) === SMALL.length - 1);
+    first.socket.destroy();
   });
 
   test("b110: a body larger than its key's and its team's part is let in where it is their only one", async () => {
