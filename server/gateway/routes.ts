@@ -11,7 +11,7 @@ import { gatewayPaths } from "./described.ts";
 import { callerDialect } from "./errors/caller-dialect.ts";
 import { sendErrorResponse } from "./errors/error-response.ts";
 import { type ForwardingDeps, forward } from "./forward.ts";
-import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers/headers.ts";
+import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } from "./headers/headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
@@ -94,8 +94,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request came through that is not watched");
-  const head = readHead(raw.rawHeaders, deps.config.vendorHeader);
-  const need = bodyNeed(head, gateway, key.allowedModels);
+  const read = readHead(raw.rawHeaders, deps.config.vendorHeader);
+  const need = bodyNeed(read, gateway, key.allowedModels);
+  const head = need === "inspect" ? withoutModels(read) : read;
   const proceed = ({ model, body }: RequestedModel, resolved: Resolved | Problem): void => {
     if (resolved instanceof Problem) {
       refuse(resolved);

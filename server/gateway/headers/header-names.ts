@@ -1,3 +1,5 @@
+import { canonical, MODEL_NAMES } from "../model/model-places.ts";
+
 /** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
 const HOP_BY_HOP = [
   "connection",
@@ -47,6 +49,13 @@ const FORWARDING_CLAIM = "x-forwarded-";
 /** What we decide on where we read a body for its model: another spelling would have an upstream read another body. */
 const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set(["content-encoding", "content-type"]);
 
+/** What chooses a model and does not say so: of SageMaker's endpoints, and Portkey's targets with their models. */
+const MODEL_CHOICES: ReadonlySet<string> = new Set([
+  "x-amzn-sagemaker-inference-component",
+  "x-amzn-sagemaker-target-variant",
+  "x-portkey-config",
+]);
+
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
 const NOT_RETURNED = new Set<string>([
   ...HOP_BY_HOP,
@@ -75,6 +84,8 @@ type Spelling = {
   readonly lower: string;
   /** Whether a header of this name never goes upstream, whatever the configuration. */
   readonly notForwarded: boolean;
+  /** Whether an upstream may read a model in it: not forwarded where a model is decided on. */
+  readonly namesModel: boolean;
   /** Whether a header of this name never reaches a client. */
   readonly notReturned: boolean;
 };
@@ -88,7 +99,8 @@ export function spellingOf(name: string): Spelling {
   const known = spellings.get(name);
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
-  const spelling = { name, lower, notForwarded: staysHere(lower), notReturned: NOT_RETURNED.has(lower) };
+  const [notForwarded, namesModel] = [staysHere(lower), isModelName(lower)];
+  const spelling = { name, lower, notForwarded, namesModel, notReturned: NOT_RETURNED.has(lower) };
   if (spellings.size < MAX_SPELLINGS) spellings.set(name, spelling);
   return spelling;
 }
@@ -128,4 +140,10 @@ function staysHere(lower: string): boolean {
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
   if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || lower.includes("inf_")) return true;
   return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
+}
+
+/** Whether a part of a header's name is one that a model goes by, as in Azure ML's `azureml-model-deployment`. */
+function isModelName(lower: string): boolean {
+  const parts = lower.split(/[^a-z0-9]+/);
+  return [lower, ...parts].some((part) => MODEL_NAMES.has(canonical(part))) || MODEL_CHOICES.has(parts.join("-"));
 }

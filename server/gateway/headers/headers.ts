@@ -63,6 +63,11 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
   return { forwarded, contentLength, contentType, contentEncoding };
 }
 
+/** A head without what an upstream may read a model in: for a request whose model is decided on. */
+export function withoutModels(head: RequestHead): RequestHead {
+  return { ...head, forwarded: filtered(head.forwarded, (name) => !spellingOf(name).namesModel) };
+}
+
 /** The head to send to an upstream. `contentLength`: for a body that is streamed with a known length. */
 export function upstreamHeaders(
   { forwarded }: RequestHead,
@@ -154,10 +159,15 @@ function addListed(listed: Set<string> | undefined, value: string): Set<string> 
 }
 
 function withoutListed(headers: readonly string[], listed: ReadonlySet<string>): string[] {
+  return filtered(headers, (name) => !listed.has(name.toLowerCase()));
+}
+
+/** Of names and values in turn, those whose name may stay. */
+function filtered(headers: readonly string[], mayStay: (name: string) => boolean): string[] {
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i] ?? "";
-    if (!listed.has(name.toLowerCase())) kept.push(name, headers[i + 1] ?? "");
+    if (mayStay(name)) kept.push(name, headers[i + 1] ?? "");
   }
   return kept;
 }

@@ -39,12 +39,12 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
 /**
  * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
  * back on, the names that a deployment of a model goes by, what says anew which model a name stands for (LiteLLM), and
- * what is loaded to go with a model (mlx-lm).
+ * what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
  */
 const OTHER_NAMES = [
   ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
   ...(["fallbacks", "context_window_fallbacks", "context_window_fallback_dict", "content_policy_fallbacks"] as const),
-  ...(["user_config", "router_settings_override", "draft_model", "adapters"] as const),
+  ...(["user_config", "router_settings_override", "draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
@@ -54,6 +54,8 @@ const OVERRULING = {
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.
   providerOptions: placesOf({ gateway: OVERRULING_MEMBERS }),
+  // Of Groq's systems that ask several models.
+  compound_custom: OVERRULING_MEMBERS,
 };
 
 /** Where OpenAI's and Anthropic's bodies name their model. A tool may run one too. */

@@ -187,6 +187,10 @@ test.each([
   ['"router_settings_override":{"fallbacks":[{"m":["other"]}]}'],
   ['"draft_model":"other"'],
   ['"adapters":"other"'],
+  ['"lora_path":"other"'],
+  ['"extra_body":{"loraPath":["other"]}'],
+  ['"lora":[{"id":0,"scale":1}]'],
+  ['"compound_custom":{"models":{"answering_model":"other"}}'],
   ['"providerOptions":{"gateway":{"models":["other"]}}'],
   ['"provider_options":{"Gateway":{"model":"other"}}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
@@ -202,6 +206,7 @@ test.each([
   '"messages":[{"role":"user","content":"x","model":"y"}],"metadata":{"model":"x","deployment":"y"}',
   '"response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"models":{}}}}}',
   '"providerOptions":{"gateway":{"order":["a"]},"openai":{"model":"x"}}',
+  '"compound_custom":{"tools":{"enabled_tools":["web_search"]}}',
 ])("b113: a body with %s names one model, and goes upstream as it is", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(200);
@@ -222,6 +227,44 @@ test.each(["Content_Encoding: gzip", "content_type: text/plain", "content.type: 
     }
   },
 );
+
+const MODEL_HEADERS = [
+  "azureml-model-deployment",
+  "azureml_model_deployment",
+  "X-LiteLLM-Model",
+  "X-ModelId",
+  "Deployment-Id",
+  "Engine",
+  "Helicone-Fallbacks",
+  "X-Portkey-Config",
+  "X-Amzn-SageMaker-Target-Variant",
+];
+
+test.each(MODEL_HEADERS)(
+  "b113: the header %s, by which an upstream may take another model, stays here",
+  async (name) => {
+    for (const [id, as] of restricted()) {
+      for (const [path, body] of [
+        ["v1/chat/completions", '{"model":"m"}'],
+        [`${GEMINI}:generateContent`, "{}"],
+      ] as const) {
+        const answer = await post(`${id}/${path}`, body, { [name]: "other", "x-trace": "remodelled" }, as);
+        expect(answer.status).toBe(200);
+        const { rawHeaders } = upstream.received.at(-1) ?? { rawHeaders: [] };
+        expect(rawHeaders).toContain("remodelled");
+        expect(rawHeaders).not.toContain("other");
+      }
+    }
+  },
+);
+
+test("b113: where no model is decided on, a header that names one goes upstream", async () => {
+  const open = harness.addGateway(allDialects(upstream.url)).publicId;
+  for (const name of MODEL_HEADERS) {
+    await post(`${open}/v1/chat/completions`, '{"model":"m"}', { [name]: "other" });
+    expect(upstream.received.at(-1)?.rawHeaders).toContain("other");
+  }
+});
 
 test.each([
   ["application/json; charset=utf-16"],
