@@ -5,6 +5,7 @@ import type { ServerDeps } from "../deps.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { isJsonType } from "../http/json-body.ts";
+import { boundUnknownBodies } from "../http/unknown-bodies.ts";
 import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
 import { answerGithub } from "./answer-github.ts";
@@ -13,7 +14,6 @@ import { leakPaths } from "./described.ts";
 import { createGithubJudge, GithubUnavailableError, githubSignature } from "./github.ts";
 import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
-import { boundUnsignedBodies } from "./unsigned-bodies.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
 
 /** Of a report: GitHub's hold what it found at a time. */
@@ -48,7 +48,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     onRequest: [identifyIfKnown(deps, "head"), dontKeep],
     preParsing: [
       keepManagedBody(deps),
-      boundUnsignedBodies((request, reply) => {
+      boundUnknownBodies((request, reply) => {
         count("anonymous", "dropped");
         // GitHub sends it again.
         if (githubSignature(request.headers) === undefined) reply.code(202).send(RECEIVED);

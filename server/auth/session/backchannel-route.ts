@@ -3,6 +3,7 @@ import { appendAudit } from "../../../store/audit.ts";
 import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
 import type { ServerDeps } from "../../deps.ts";
 import { problemOf, sendProblem } from "../../http/errors.ts";
+import { boundUnknownBodies } from "../../http/unknown-bodies.ts";
 import { authorAs } from "../../management/author.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
@@ -10,6 +11,9 @@ import { createLogoutJudge } from "./logout-token.ts";
 
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
 const INVALID = { error: "invalid_request" };
+
+/** The answer to a token that is to come again: its issuer or this server cannot take it now. */
+const UNAVAILABLE = { error: "temporarily_unavailable" };
 
 /** Twice the longest token. Anybody may send a body here: none is to be held that can be no token. */
 const MAX_BODY = 16 << 10;
@@ -22,12 +26,13 @@ export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
   app.post("/backchannel-logout", {
     config: { public: true },
     bodyLimit: MAX_BODY,
+    preParsing: boundUnknownBodies((_request, reply) => reply.code(503).send(UNAVAILABLE)),
     errorHandler(error, request, reply) {
       const isAway = error instanceof IssuerUnavailableError;
       const shown = problemOf(error, request.method);
       if (isAway) log.warn({ error }, "an issuer's logout token cannot be judged");
       else if (shown.code === "internal") log.error({ error }, "a request failed");
-      if (isAway) reply.code(503).send({ error: "temporarily_unavailable" });
+      if (isAway) reply.code(503).send(UNAVAILABLE);
       else sendProblem(reply, shown);
     },
     async handler(request, reply) {

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -141,6 +142,26 @@ test("A body that is larger than any logout token is not waited for, whoever sen
     `Transfer-Encoding: chunked\r\n\r\n5000\r\n${"a".repeat(0x5000)}`,
   ])
     expect((await sendRaw(harness.port, [...head, framing].join("\r\n"))).status).toBe(413);
+});
+
+test("b110: Bodies that callers without a credential hold back hold bounded memory, and keep no logout out", async () => {
+  const session = await begin("ann");
+  const statuses: string[] = [];
+  const heldBack = Array.from({ length: 6 }, () => {
+    const socket = connect(harness.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.on("data", (answer) => statuses.push(answer.toString("latin1").slice(9, 12)));
+    socket.write(`POST ${CONSOLE}/backchannel-logout HTTP/1.1\r\nHost: localhost:${harness.port}\r\n`);
+    socket.write("Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n");
+    // Each byte is held in a buffer of its own: these are 8 MiB.
+    socket.write("1\r\na\r\n".repeat(16_000));
+    return socket;
+  });
+  await until("those that came first have made room", () => statuses.length >= 4);
+  expect(new Set(statuses)).toEqual(new Set(["503"]));
+  expect(await tell(await provider.logoutToken({ sub: "ann" }))).toBe(200);
+  expect(await isThere(session)).toBe(false);
+  for (const socket of heldBack) socket.destroy();
 });
 
 test("A logout token while the issuer's keys cannot be had is not taken, and may come again", async () => {

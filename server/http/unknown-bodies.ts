@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
-import { heldBytes } from "../http/held-bytes.ts";
+import { heldBytes } from "./held-bytes.ts";
 
-/** What bodies of callers who are not known take of a thread's memory at most, until they are answered. In bytes. */
+/** What bodies of callers who are not known take of a thread's memory for a route, until they are answered. In bytes. */
 const MAX_HELD = 16 << 20;
 
 type Held = {
@@ -13,12 +13,12 @@ type Held = {
 };
 
 /**
- * Bounds what callers who are not known can have a thread hold, however many of them there are. Where there is no more
- * room, the body that is waited for the longest makes it: whoever holds theirs back crowds out nobody.
+ * Bounds what callers who are not known can have a thread hold for a route, however many of them there are. Where there
+ * is no more room, the body that is waited for the longest makes it: one that is held back crowds out no other.
  *
  * @param answer ends the call of whose body there is no room for: nothing more of it is read
  */
-export function boundUnsignedBodies(
+export function boundUnknownBodies(
   answer: (request: FastifyRequest, reply: FastifyReply) => void,
 ): preParsingHookHandler {
   let held = 0;
