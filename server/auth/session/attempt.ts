@@ -16,8 +16,10 @@ export type Attempt = Checks & {
   readonly expiresAt: number;
 };
 
-/** Attempts that a browser has at a time: a request with all of their cookies is well within what a head may be. */
+/** Attempts that a browser has at a time. */
 const MAX_ATTEMPTS = 8;
+/** What all of their cookies hold at most: half of what the head of a request may have. In bytes. */
+const MAX_BYTES = 8 << 10;
 
 type Wanted = Pick<Attempt, "issuer" | "returnTo" | "renews">;
 
@@ -50,11 +52,20 @@ export function openAttempt(keyring: Keyring, cookie: string | undefined, now: n
 /**
  * The states of the attempts that make way for another one, by what a browser's cookies hold: the oldest, which are the
  * least likely to be come back to.
+ *
+ * @param sealed the other one
  */
-export function attemptsToForget(keyring: Keyring, cookies: readonly string[], now: number): string[] {
-  return cookies
-    .flatMap((cookie) => openAttempt(keyring, cookie, now) ?? [])
-    .sort((one, other) => other.expiresAt - one.expiresAt)
-    .slice(MAX_ATTEMPTS - 1)
-    .map(({ state }) => state);
+export function attemptsToForget(keyring: Keyring, cookies: readonly string[], sealed: string, now: number): string[] {
+  const newestFirst = cookies
+    .flatMap((cookie) => {
+      const attempt = openAttempt(keyring, cookie, now);
+      return attempt === undefined ? [] : { ...attempt, bytes: cookie.length };
+    })
+    .sort((one, other) => other.expiresAt - one.expiresAt);
+  let held = sealed.length;
+  const full = newestFirst.findIndex(({ bytes }, i) => {
+    held += bytes;
+    return i === MAX_ATTEMPTS - 1 || held > MAX_BYTES;
+  });
+  return full === -1 ? [] : newestFirst.slice(full).map(({ state }) => state);
 }

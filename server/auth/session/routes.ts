@@ -62,10 +62,11 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   ) {
     const attempt = beginAttempt({ issuer: client.issuer, ...wanted }, clock.now());
     const url = await client.authorizationUrl(callbackOf(request, config), attempt, attempt.renews);
+    const sealed = sealAttempt(keyring, attempt);
     const begun = readAttempts(config, request.raw.rawHeaders);
     reply.header("set-cookie", [
-      ...attemptsToForget(keyring, begun, clock.now()).map((state) => clearCookie({ attempt: state }, config)),
-      setCookie({ attempt: attempt.state }, config, sealAttempt(keyring, attempt), ATTEMPT_MS),
+      ...attemptsToForget(keyring, begun, sealed, clock.now()).map((state) => clearCookie({ attempt: state }, config)),
+      setCookie({ attempt: attempt.state }, config, sealed, ATTEMPT_MS),
     ]);
     return reply.redirect(url.href, 303);
   }

@@ -137,6 +137,13 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     expect([page.status, page.url]).toEqual([200, KEY()]);
   });
 
+  test("b117: nor do those of long addresses make a request too large to be read", async () => {
+    const long = `${KEY()}?q=${"x".repeat(1_900)}`;
+    for (let n = 0; n < 7; n++) expect((await browser.visit(long, undefined, provider.url)).status).toBe(303);
+    const page = await provider.logIn(browser, await browser.visit(long), "ann");
+    expect([page.status, page.url]).toEqual([200, long]);
+  });
+
   test("who was taken out of a group has lost what it gave, on every replica", async () => {
     await signInAs("ann");
     provider.setGroups("ann", []);
