@@ -9,6 +9,7 @@ import { ANSWERED, type HookOutcome, tell } from "../hook-outcome.ts";
 import type { Principal } from "../principal.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
+import { hasCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
 import { renewUrl, SIGN_IN, signInUrl } from "../session/return-to.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
@@ -51,7 +52,7 @@ export function authenticatePrincipal(
     const admit = async () => {
       const found = await identifyPrincipal(deps, access, request, "head");
       if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found });
-      const renewal = earlyRenewal(access, found, raw);
+      const renewal = earlyRenewal(deps, access, found, raw);
       if (renewal !== undefined) return sendTo(reply, renewal);
       await recordIfBootstrap(deps, request, url, found.principal);
       return meetExpectation(raw, reply.raw) ?? unserved;
@@ -128,12 +129,14 @@ function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
 
 /** Where a page is sent whose session would soon count no more; undefined where it is shown. */
 function earlyRenewal(
+  { config }: Pick<ServerDeps, "config">,
   access: ManagedAccess | ConsoleAccess,
   { session }: Exclude<Authenticated, { cause: string }>,
   raw: FastifyRequest["raw"],
 ): string | undefined {
   if (!("console" in access) || session === null || session.issuer === null || !isPageView(raw)) return undefined;
-  return session.claimsAgeMs > RENEW_MS ? renewUrl(session.issuer, raw.url) : undefined;
+  if (session.claimsAgeMs <= RENEW_MS || hasCookie("renewal_put_off", config, raw.rawHeaders)) return undefined;
+  return renewUrl(session.issuer, raw.url);
 }
 
 function sendTo(reply: FastifyReply, location: string): HookOutcome {

@@ -2,12 +2,11 @@ import type { ServerConfig } from "../../config.ts";
 import { isOverTls } from "../../http/transport-security.ts";
 
 /**
- * A cookie of the console: the session, or an attempt to sign in by its state. Each attempt has its own, as two tabs may
- * be on their way at once.
+ * A cookie of the console: the session; that its issuer did not answer, and is not to be asked before it must be; or an
+ * attempt to sign in by its state. Each attempt has its own, as two tabs may be on their way at once.
  */
-export type CookieName = "session" | { readonly attempt: string };
+export type CookieName = "session" | "renewal_put_off" | { readonly attempt: string };
 
-const SESSION = "keyplane_session";
 const ATTEMPT = "keyplane_sign_in_";
 /** So much of a state keeps the attempts of one browser apart. */
 const NAME_LENGTH = 8;
@@ -20,7 +19,7 @@ type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
  * and takes it over https alone (RFC 6265bis, `__Host-`).
  */
 export function cookieName(cookie: CookieName, reached: Reached): string {
-  const name = cookie === "session" ? SESSION : `${ATTEMPT}${cookie.attempt.slice(0, NAME_LENGTH)}`;
+  const name = typeof cookie === "string" ? `keyplane_${cookie}` : `${ATTEMPT}${cookie.attempt.slice(0, NAME_LENGTH)}`;
   return `${isOverTls(reached) ? "__Host-" : ""}${name}`;
 }
 
@@ -28,6 +27,11 @@ export function cookieName(cookie: CookieName, reached: Reached): string {
 export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): string | undefined {
   const found = cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`);
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** Whether a browser has sent a cookie of the name. */
+export function hasCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): boolean {
+  return cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`).length > 0;
 }
 
 /** What the cookies of attempts hold, in any order. */

@@ -20,6 +20,9 @@ const INTERACTION_NEEDED: ReadonlySet<string> = new Set([
   ...["login_required", "interaction_required", "consent_required", "account_selection_required"],
 ]);
 
+/** The issuer cannot say at present who is there (RFC 6749 §4.1.2.1). */
+const UNAVAILABLE: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable"]);
+
 /** What ties an issuer's answer to the browser that was sent to it. */
 export type Checks = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
@@ -28,7 +31,7 @@ export type IssuerClient = ConsoleClient & {
   /**
    * Where a browser is sent.
    *
-   * @param silently whether the issuer is to answer without a page of its own
+   * @param silently whether the issuer is to answer without a page of its own: it is made sure of that it answers
    * @throws IssuerUnavailableError
    */
   authorizationUrl(redirectUri: string, checks: Checks, silently: boolean): Promise<URL>;
@@ -50,6 +53,8 @@ export type IssuerClient = ConsoleClient & {
 
 /** How old a discovery document may get, in milliseconds. */
 const DOCUMENT_MAX_AGE_MS = 600_000;
+/** How old it may be where a browser is sent to the issuer without having asked for it. */
+const SILENT_MAX_AGE_MS = 10_000;
 /** The least time until an issuer that did not answer is asked again. */
 const RETRY_MS = 1_000;
 /** `groups` is no standard one: an issuer that does not know it may refuse all of them. */
@@ -82,9 +87,10 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
   return {
     ...client,
     async authorizationUrl(redirectUri, { state, nonce, verifier }, silently) {
+      const document = await documentOf(silently ? SILENT_MAX_AGE_MS : DOCUMENT_MAX_AGE_MS);
       const config = await configure(openid.None());
       return openid.buildAuthorizationUrl(config, {
-        ...{ redirect_uri: redirectUri, response_type: "code", scope: scopesOf(await documentOf()), state, nonce },
+        ...{ redirect_uri: redirectUri, response_type: "code", scope: scopesOf(document), state, nonce },
         ...{ code_challenge: await openid.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
         ...(silently ? { prompt: "none" } : {}),
       });
@@ -97,8 +103,9 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
         });
         return tokens.claims() ?? {};
       } catch (error) {
-        if (error instanceof openid.AuthorizationResponseError && INTERACTION_NEEDED.has(error.error)) {
-          throw new InteractionNeededError(error);
+        if (error instanceof openid.AuthorizationResponseError) {
+          if (INTERACTION_NEEDED.has(error.error)) throw new InteractionNeededError(error);
+          if (UNAVAILABLE.has(error.error)) throw new IssuerUnavailableError(issuer, { cause: error });
         }
         throw causesOf(error).find((cause) => cause instanceof IssuerUnavailableError) ?? new SignInRefusedError(error);
       }
@@ -113,7 +120,7 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
 }
 
 /** What an issuer says of itself, asked for once however many need it. */
-function cachedDiscovery(issuer: string, monotonic: () => number): () => Promise<Discovered> {
+function cachedDiscovery(issuer: string, monotonic: () => number): (maxAgeMs?: number) => Promise<Discovered> {
   let known: { readonly document: Discovered; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<Discovered> | undefined;
@@ -133,8 +140,8 @@ function cachedDiscovery(issuer: string, monotonic: () => number): () => Promise
     }
   }
 
-  return async () => {
-    if (known !== undefined && monotonic() - known.at < DOCUMENT_MAX_AGE_MS) return known.document;
+  return async (maxAgeMs = DOCUMENT_MAX_AGE_MS) => {
+    if (known !== undefined && monotonic() - known.at < maxAgeMs) return known.document;
     if (monotonic() - failedAt < RETRY_MS) throw new IssuerUnavailableError(issuer);
     asking ??= ask().finally(() => {
       asking = undefined;

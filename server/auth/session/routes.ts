@@ -12,6 +12,7 @@ import { recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { ATTEMPT_MS, type Attempt, attemptsToForget, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
+import { authenticateSession } from "./authenticate-session.ts";
 import { logoutRoute } from "./backchannel-route.ts";
 import { renewSessionOf, signInAs, signInByLink, signOut } from "./change-session.ts";
 import { clearCookie, readAttempts, readCookie, setCookie } from "./cookies.ts";
@@ -23,6 +24,12 @@ import { ISSUER_AWAY, issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_
 /** What a claim's text may take of a page. */
 const MAX_NAME = 100;
 const SID = /^[ -~]{1,255}$/;
+
+/** How long an issuer that did not answer is not asked about a session that still counts. */
+const PUT_OFF_MS = 60_000;
+
+/** What a way to an issuer is for. */
+type Wanted = Pick<Attempt, "returnTo" | "renews">;
 
 /** How people get a session of the console, and end it: mounted where its pages are (docs/decisions/console.md). */
 export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -45,7 +52,10 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     const returnTo = localPage(searchParams.get("returnTo") ?? undefined);
     const chosen = clients.get(searchParams.get("issuer") ?? "");
     const renews = searchParams.has("renew");
-    if (chosen !== undefined) return sendToIssuer(chosen, request, reply, { returnTo, renews });
+    if (chosen !== undefined) {
+      const wanted = { returnTo, renews };
+      return sendToIssuer(chosen, request, reply, wanted).catch((error) => putOff(error, request, reply, wanted));
+    }
     const [only, ...others] = clients.keys();
     // Who wanted a page is not asked what there is only one answer to; who has just signed out is.
     if (only !== undefined && others.length === 0 && searchParams.has("returnTo")) {
@@ -54,12 +64,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     return sendSignInPage(reply, 200, "Sign in", signInChoice([...clients.keys()], returnTo));
   });
 
-  async function sendToIssuer(
-    client: IssuerClient,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    wanted: Pick<Attempt, "returnTo" | "renews">,
-  ) {
+  async function sendToIssuer(client: IssuerClient, request: FastifyRequest, reply: FastifyReply, wanted: Wanted) {
     const attempt = beginAttempt({ issuer: client.issuer, ...wanted }, clock.now());
     const url = await client.authorizationUrl(callbackOf(request, config), attempt, attempt.renews);
     const sealed = sealAttempt(keyring, attempt);
@@ -69,6 +74,15 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
       setCookie({ attempt: attempt.state }, config, sealed, ATTEMPT_MS),
     ]);
     return reply.redirect(url.href, 303);
+  }
+
+  /** Shows the page whose session counts meanwhile, where its issuer does not answer. */
+  async function putOff(error: unknown, request: FastifyRequest, reply: FastifyReply, { renews, returnTo }: Wanted) {
+    if (!renews || !(error instanceof IssuerUnavailableError)) throw error;
+    if ("cause" in (await authenticateSession(deps, request.raw.rawHeaders))) throw error;
+    log.warn({ error }, "a session is renewed later");
+    reply.header("set-cookie", setCookie("renewal_put_off", config, "1", PUT_OFF_MS));
+    return reply.redirect(returnTo, 303);
   }
 
   app.get("/callback", { config: { public: true } }, async (request, reply) => {
@@ -87,7 +101,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
       else if (!(await renewSessionOf(deps, request, signedIn))) return signInAnew(attempt, reply);
     } catch (error) {
       if (attempt.renews && error instanceof InteractionNeededError) return signInAnew(attempt, reply);
-      if (!(error instanceof SignInRefusedError)) throw error;
+      if (!(error instanceof SignInRefusedError)) return putOff(error, request, reply, attempt);
       log.warn({ error }, "somebody came back from an issuer, and is not signed in");
       return refuse(deps, request, reply, "sign_in_refused");
     }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { managementToken } from "../../../../server/auth/management/management-token.ts";
 import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
 import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
@@ -91,6 +91,11 @@ async function age(minutes: number, of = browser): Promise<void> {
   for (const { clock } of [harness, other]) clock.advance(minutes * MINUTE);
   for (const { clock } of [harness, other]) clock.set(Date.now());
 }
+
+/** The same, where the issuer was asked just before. */
+const ageOnly = (minutes: number) =>
+  sql`update sessions set claims_at = claims_at - ${minutes * MINUTE} * interval '1 millisecond'
+    where digest = ${Buffer.from(digestOf(), "latin1")}`.execute(store.db);
 
 const sendState = (state: string, csrf: string) => browser.ask(at(`/keys/${keyId}/state`), { _csrf: csrf, state });
 const suspend = (csrf: string) => sendState("Suspended", csrf);
@@ -205,6 +210,50 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     const answer = await fetch(KEY(), { headers, redirect: "manual" });
     expect([answer.status, answer.headers.get("hx-redirect")]).toEqual([401, null]);
     await answer.text();
+  });
+});
+
+describe("b117: A page whose session still counts is shown while its issuer", () => {
+  afterEach(() => provider.setAway(false));
+
+  test("does not answer, though it did a moment ago; and it is asked once a minute", async () => {
+    const { csrf } = await signInAs("ann");
+    const secret = secretOf();
+    await ageOnly(11);
+    provider.setAway(true);
+    for (const { clock } of [harness, other]) clock.advance(30_000);
+    browser.visited.length = 0;
+    const page = await browser.visit(KEY());
+    expect([page.status, page.url, secretOf()]).toEqual([200, KEY(), secret]);
+    expect(browser.visited.filter((url) => url.startsWith(provider.url))).toEqual([]);
+    browser.visited.length = 0;
+    expect((await browser.visit(at("/keys"))).status).toBe(200);
+    expect(browser.visited).toEqual([at("/keys")]);
+    expect([(await suspend(csrf)).status, (await resume(csrf)).status]).toEqual([303, 303]);
+    await ageOnly(5);
+    expect([(await browser.visit(KEY())).status, await api(`/keys/${keyId}`)]).toEqual([503, 401]);
+    provider.setAway(false);
+    for (const { clock } of [harness, other]) clock.advance(5_000);
+    expect([(await browser.visit(KEY())).status, await api(`/keys/${keyId}`)]).toEqual([200, 200]);
+  });
+
+  test("has gone while it was asked, or says that it cannot say", async () => {
+    for (const answer of ["away", "temporarily_unavailable", "server_error"]) {
+      browser.forget(harness.url);
+      await signInAs("ann");
+      await ageOnly(11);
+      const { url } = await browser.visit(KEY(), undefined, at("/callback"));
+      const callback = new URL(url);
+      if (answer === "away") provider.setAway(true);
+      else {
+        const state = callback.searchParams.get("state") ?? "";
+        callback.search = new URLSearchParams({ error: answer, iss: provider.url, state }).toString();
+      }
+      const page = await browser.visit(callback.href);
+      provider.setAway(false);
+      expect([answer, page.status, page.url]).toEqual([answer, 200, KEY()]);
+      expect(browser.cookieNames(harness.url)).toEqual(["keyplane_session", "keyplane_renewal_put_off"]);
+    }
   });
 });
 
