@@ -3,7 +3,7 @@
  * nobody can forget to. Attributes stand in double quotes.
  */
 
-import { balanced, turnsDirection } from "./isolated-text.ts";
+import { balanced, isolated, turnsDirection } from "./isolated-text.ts";
 
 /** A piece of a page. Only {@link html} makes one. */
 export class Html {
@@ -76,8 +76,7 @@ function placeAfter(text: string): Place {
  */
 function escaped(text: string, place: Place): string {
   if (place === "raw" || !turnsDirection(text)) return escapeText(text);
-  const apart = escapeText(balanced(text));
-  return place === "text" ? `<bdi>${apart}</bdi>` : `\u2068${apart}\u2069`;
+  return place === "text" ? `<bdi>${escapeText(balanced(text))}</bdi>` : escapeText(isolated(text));
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {

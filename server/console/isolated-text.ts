@@ -2,10 +2,19 @@
 const TURNS = /[\p{Bidi_Control}\u2029\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const ISOLATES = /[\u2066-\u2069]/g;
 const END = "\u2069";
+const LINE_ENDS = /[\n\r\u0085]/g;
 
 /** Whether a text could change the order of what stands beside it. */
 export function turnsDirection(text: string): boolean {
   return TURNS.test(text);
+}
+
+/**
+ * A text to be put beside others into one: where it could turn their direction, U+2068 and U+2069 keep it apart, which
+ * hold up to the next line.
+ */
+export function isolated(text: string): string {
+  return turnsDirection(text) ? `\u2068${balanced(text.replaceAll(LINE_ENDS, " "))}${END}` : text;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { StoredAuditEvent } from "../../../store/audit-search.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { isolated } from "../isolated-text.ts";
 
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
   if (/\.(revoked|deleted|leaked)$/.test(kind)) return "bad";
@@ -38,7 +39,7 @@ function valueText(value: unknown): Content {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === "string") return value === "" ? "empty" : value;
+  if (typeof value === "string") return value === "" ? "empty" : isolated(value);
   if (Array.isArray(value)) {
     if (value.length === 0) return "none";
     return value.map(textOf).join(value.some(isRecord) ? ";\n" : ", ");

@@ -2,6 +2,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom, AtomMetadata, AtomRevision } from "../../../store/memory/atom.ts";
 import { type Facts, factList } from "../facts.ts";
 import { type Html, html } from "../html.ts";
+import { isolated } from "../isolated-text.ts";
 import { refName } from "../keys/key-words.ts";
 import { moment } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
@@ -66,15 +67,15 @@ function facts(
 
 function metadataText(metadata: AtomMetadata): string {
   return Object.entries(metadata)
-    .map(([name, value]) => `${name}: ${value}`)
+    .map(([name, value]) => `${isolated(name)}: ${isolated(String(value))}`)
     .join(", ");
 }
 
 function earlierRevision({ revision, content, tags, source, importance, updatedAt }: AtomRevision, now: number): Html {
   const more = [
     `importance ${importance}`,
-    ...tags.map((tag) => `tag ${tag}`),
-    ...(source === null ? [] : [`from ${source}`]),
+    ...tags.map((tag) => `tag ${isolated(tag)}`),
+    ...(source === null ? [] : [`from ${isolated(source)}`]),
   ];
   return html`<details><summary>Revision ${revision}, ${moment(rfc3339Millis(updatedAt), now)}</summary><p class="muted small"><bdi>${more.join(" · ")}</bdi></p><div class="atom-text whole" dir="auto">${content}</div></details>`;
 }

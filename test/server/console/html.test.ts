@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { auditDetail } from "../../../server/console/audit/audit-words.ts";
 import { flag, html } from "../../../server/console/html.ts";
+import { isolated } from "../../../server/console/isolated-text.ts";
 
 test("a page escapes what is put into it, in text and in attributes", () => {
   const name = `"><img src=x onerror='alert(1)'>&amp;`;
@@ -57,6 +59,20 @@ describe("A name that turns the direction of text", () => {
     ].join("");
     expect(said).not.toMatch(/bdi|[\u2068\u2069]/);
     expect(said.split(name)).toHaveLength(6);
+  });
+
+  test("b118: is kept apart from others that stand in one text with it, up to its last line", () => {
+    expect(["docs", "a\u202eb", "a\n\u2069\u202eb"].map(isolated).join(", ")).toBe(
+      "docs, \u2068a\u202eb\u2069, \u2068a \u202eb\u2069",
+    );
+    const members = [
+      { role: "viewer", value: "g\u202e" },
+      { role: "admin", value: "שלום" },
+    ];
+    const detail = { changed: { members: { before: [], after: members } } };
+    expect(auditDetail({ detail }).toString()).toContain(
+      "role: viewer, value: \u2068g\u202e\u2069;\nrole: admin, value: \u2068שלום\u2069<",
+    );
   });
 
   test("b118: has no marks put beside it where it turns nothing", () => {
