@@ -126,6 +126,20 @@ describe.each([
   });
 });
 
+test.for([
+  ["with", true],
+  ["without", false],
+] as const)("a new key's page %s script shows the buttons that take one with it alone", async ([, hasScript]) => {
+  const page = await open("/keys/new", hasScript);
+  await page.getByLabel("Name", { exact: true }).fill(unique("files"));
+  await page.getByLabel("Preset").selectOption("MCPReadOnly");
+  await page.getByRole("button", { name: "Generate key" }).click();
+  await shownIn(page);
+  const files = page.locator("[data-download]");
+  expect(await files.count()).toBe(3);
+  for (const file of await files.all()) expect(await file.isVisible()).toBe(hasScript);
+});
+
 test("b116: a form cannot be sent while its answer is under way, and can where the browser shows the page again", async () => {
   const page = await open("/keys/new", true);
   const button = page.getByRole("button", { name: "Generate key" });
