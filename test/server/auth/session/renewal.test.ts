@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -183,6 +185,26 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     expect((await send()).status).toBe(303);
     expect(await stateOf()).toBe("suspended");
     await resume(csrf);
+  });
+
+  test("b117: nor by a form whose body comes after that, though its head came before", async () => {
+    const { csrf } = await signInAs("ann");
+    const body = new URLSearchParams({ _csrf: csrf, state: "Suspended" }).toString();
+    const form = request(at(`/keys/${keyId}/state`), {
+      method: "POST",
+      headers: {
+        ...{ cookie: `keyplane_session=${secretOf()}`, origin: harness.url, expect: "100-continue" },
+        ...{ "content-type": "application/x-www-form-urlencoded", "content-length": body.length },
+      },
+    });
+    // It is asked for behind the check of the head.
+    await once(form, "continue");
+    await ageOnly(16);
+    form.end(body);
+    const [answer] = await once(form, "response");
+    answer.resume();
+    expect(answer.statusCode).toBe(401);
+    expect((await browser.visit(KEY())).text).not.toContain("Resume");
   });
 
   test("a page asks before that, from the tenth minute on, so that its form may be sent for some minutes", async () => {
