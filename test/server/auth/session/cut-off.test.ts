@@ -166,13 +166,22 @@ test("b117: The keys that a revoked subject has made by hand are named, each tha
   const [one, ended, taken, theirs] = [await make(ann), await make(ann), await make(bob), await make(bob)];
   await make(ann, another);
   await ask(`/api/v1/keys/${ended.id}/revoke`, bySession(ann), { body: {} });
-  const version = async (id: string) => (await ask(`/api/v1/keys/${id}/versions`, bySession(ann), { body: {} })).body;
+  const version = async (id: string, by = ann, overlap = "1h") =>
+    (await ask(`/api/v1/keys/${id}/versions`, bySession(by), { body: { overlap } })).body;
   const { prefix } = await version(taken.id);
+  const overlapping = await make(bob);
+  const { prefix: beforeLast } = await version(overlapping.id);
+  await version(overlapping.id, bob);
+  const [replaced, expired] = [await make(ann), await make(ann)];
+  await version(replaced.id, bob, "0s");
+  await sql`update keys set ends_at = clock_timestamp() where id = ${expired.id}`.execute(store.db);
   const named = ({ id, name }: { readonly id: string; readonly name: string }, of: string) => ({
     ...{ id, name, namespace: "", prefix: of },
   });
   const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
-  expect((await revoke()).body.keys).toEqual([named(one, one.prefix), named(taken, prefix)].sort(byId));
+  expect((await revoke()).body.keys).toEqual(
+    [named(one, one.prefix), named(taken, prefix), named(overlapping, beforeLast)].sort(byId),
+  );
   expect((await ask(`/api/v1/keys/${theirs.id}`, bySession(bob))).body.state).toBe("active");
   expect((await ask(`/api/v1/keys/${one.id}`, bySession(bob))).body.state).toBe("active");
 });
