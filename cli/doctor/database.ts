@@ -6,8 +6,8 @@ import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/
 import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
 import { type DatabaseLocation, protectionOf } from "../../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { findsRoom } from "../../store/database/room-check.ts";
 import { tlsProtocol } from "../../store/database/postgres/tls-protocol.ts";
+import { findsRoom } from "../../store/database/room-check.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";

@@ -128,10 +128,7 @@ export async function watchLease(
 type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
 
 /** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
-async function lookAtLease(
-  api: Pick<ApiClient, "request">,
-  { namespace, name }: Lease,
-): Promise<Looked> {
+async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: Lease): Promise<Looked> {
   try {
     let asked = Date.now();
     const first = await readLease(api, namespace, name);
