@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Author } from "../../store/audit.ts";
+import type { Principal } from "../auth/principal.ts";
 import { authorOf, principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import type { ReasonBody } from "./request-schemas.ts";
@@ -7,6 +8,7 @@ import { type Rights, rightsOf } from "./rights.ts";
 
 /** What a change is made with. */
 export type ChangeContext = Pick<Management, "store" | "keyring"> & {
+  readonly principal: Principal;
   readonly author: Author;
   readonly rights: Rights;
 };
@@ -22,5 +24,6 @@ export async function changeContextOf(
   { reason }: ReasonBody,
 ): Promise<ChangeContext> {
   const author = authorOf(request, reason);
-  return { store, keyring, author, rights: await rightsOf(store.db, principalOf(request)) };
+  const principal = principalOf(request);
+  return { store, keyring, principal, author, rights: await rightsOf(store.db, principal) };
 }

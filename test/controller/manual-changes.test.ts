@@ -18,6 +18,7 @@ const byHand = (world: World) => ({
   store: world.store,
   keyring,
   author: { actor: "somebody" },
+  principal: { actor: "console", as: "everything" as const },
   rights: "everything" as const,
 });
 

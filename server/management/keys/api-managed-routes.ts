@@ -44,7 +44,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     async (request, reply) => {
       const context = await changeContextOf(management, request, request.body);
       const make: MakeKey = (tx) => createKey(tx, context, request.body);
-      const made = await makeKeyOnce(management, creationOf(request), context.rights, make);
+      const made = await makeKeyOnce(management, creationOf(request), context, make);
       return showMade(reply, made);
     },
   );
@@ -113,7 +113,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
       const make: MakeKey = (tx) => createVersion(tx, context, id, request.body);
-      return showMade(reply, await makeKeyOnce(management, creationOf(request), context.rights, make));
+      return showMade(reply, await makeKeyOnce(management, creationOf(request), context, make));
     },
   );
 }

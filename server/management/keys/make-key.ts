@@ -1,8 +1,10 @@
 import type { Tx } from "../../../store/database/change.ts";
 import type { Creation } from "../../../store/idempotency.ts";
+import { holdTeamOf } from "../../../store/team-roles.ts";
+import type { ChangeContext } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { createOnce, type Made } from "../creation.ts";
-import type { Rights } from "../rights.ts";
+import { requireRight, rightsOf } from "../rights.ts";
 import type { KeyJson } from "./key-json.ts";
 import { showKey } from "./shown-key.ts";
 
@@ -10,7 +12,8 @@ import { showKey } from "./shown-key.ts";
 export type MakeKey = Parameters<typeof createOnce>[2];
 
 /**
- * Makes a key or a version once, and reads it as it is shown.
+ * Makes a key or a version once, and reads it as it is shown. Whether its author may make it is decided again behind
+ * that, in the same transaction: they may have been cut off while a connection or a lock was waited for (threats b117).
  *
  * @param creation how the request is known again; undefined where it does not say
  * @param makeAgain as of {@link createOnce}
@@ -18,12 +21,28 @@ export type MakeKey = Parameters<typeof createOnce>[2];
 export async function makeKeyOnce(
   management: Management,
   creation: Creation | undefined,
-  rights: Rights,
+  context: ChangeContext,
   make: MakeKey,
   makeAgain?: Parameters<typeof createOnce>[4],
 ): Promise<Made<KeyJson>> {
   // Before the transaction: on PGlite nobody else is answered within it.
   const receiptOf = await management.receipts.read();
-  const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, rights, id);
-  return createOnce(management, creation, make, show, makeAgain);
+  const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, context.rights, id);
+  const makeIfAllowed: MakeKey = async (tx) => {
+    const made = await make(tx);
+    await requireRightStill(tx, context, made.id);
+    return made;
+  };
+  return createOnce(management, creation, makeIfAllowed, show, async (tx, id) => {
+    const made = await makeAgain?.(tx, id);
+    if (made !== undefined) await requireRightStill(tx, context, id);
+    return made;
+  });
+}
+
+/** @throws Problem `forbidden` for a member who has lost the right since the request was let through */
+async function requireRightStill(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
+  if (typeof principal.as === "string") return;
+  const teamId = await holdTeamOf(tx, keyId);
+  requireRight(await rightsOf(tx, principal), teamId, "make keys");
 }

@@ -37,7 +37,7 @@ export function makeShownKey(
   return makeKeyOnce(
     management,
     creation,
-    context.rights,
+    context,
     async (tx) => recordVersion(tx, creation, await make(tx)),
     async (tx, keyId) => {
       if (isLeft()) return undefined;

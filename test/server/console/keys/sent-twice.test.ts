@@ -176,7 +176,13 @@ test("b116: replaces nothing where the browser has turned to another answer, how
   const made = { name: unique("late"), team: "payments", namespace: "", spec: { preset: "MCPReadOnly" } };
   const { store } = pages;
   const management = { store, keyring, clock: systemClock, receipts: createReceipts(store, systemClock) };
-  const context = { store, keyring, author: { actor: "ann" }, rights: "everything" } as const;
+  const context = {
+    store,
+    keyring,
+    author: { actor: "ann" },
+    principal: { actor: "ann", as: "everything" },
+    rights: "everything",
+  } as const;
   const creation = { caller: "ann", key: keyDigest("once"), request: keyDigest("form") };
   const send = (isLeft: boolean) =>
     makeShownKey(management, { creation, context, isLeft: () => isLeft }, (tx) => createKey(tx, context, made));
