@@ -21,11 +21,18 @@ export function policyColumns(policy: KeyPolicy) {
   };
 }
 
-/** Makes a key's restricted list what it should be, touching only the rows that differ. */
-export async function saveKeyLibraries(tx: Tx, keyId: string, libraryIds: readonly string[] | null): Promise<void> {
-  const wanted = libraryIds ?? [];
-  await sql`delete from key_libraries where key_id = ${keyId} and library_id <> all(${wanted}::text[])`.execute(tx);
-  await sql`insert into key_libraries (key_id, library_id)
-    select ${keyId}, id from (select distinct id from unnest(${wanted}::text[]) as given (id)) wanted
+/** Makes the restricted lists of keys what they should be, touching only the rows that differ. */
+export async function saveKeyLibraries(
+  tx: Tx,
+  keys: readonly { readonly keyId: string; readonly libraryIds: readonly string[] | null }[],
+): Promise<void> {
+  const wanted = keys.flatMap(({ keyId, libraryIds }) => [...new Set(libraryIds)].map((id) => ({ keyId, id })));
+  const given = sql`unnest(${wanted.map(({ keyId }) => keyId)}::text[], ${wanted.map(({ id }) => id)}::text[])
+    as given (key_id, library_id)`;
+  await sql`delete from key_libraries l where l.key_id = any(${keys.map(({ keyId }) => keyId)}::text[])
+    and not exists (select from ${given} where given.key_id = l.key_id and given.library_id = l.library_id)`.execute(
+    tx,
+  );
+  await sql`insert into key_libraries (key_id, library_id) select key_id, library_id from ${given}
     on conflict do nothing`.execute(tx);
 }

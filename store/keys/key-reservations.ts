@@ -67,7 +67,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
   const isNew = await insertKey(tx, reservation);
   if (isNew) {
     const { libraryIds } = reservation.policy;
-    if (libraryIds !== null) await saveKeyLibraries(tx, key.id, libraryIds);
+    if (libraryIds !== null) await saveKeyLibraries(tx, [{ keyId: key.id, libraryIds }]);
   } else {
     await lockForReservation(tx, reservation);
     if (await isReserved(tx, key.id, number, digest)) return;

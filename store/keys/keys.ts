@@ -53,54 +53,89 @@ export async function livingKeysByNamespace(
   return rows;
 }
 
+/** What one key may do from now on, as its declaration says. */
+export type PolicyUpdate = {
+  readonly keyId: string;
+  readonly policy: KeyPolicy;
+  readonly generation: number;
+  /** When a version ends, in milliseconds from its mint; null for never. */
+  readonly expiresAfter: number | null;
+  /** Of a key that the management API made. */
+  readonly spec?: ApiManagedKeySpec;
+  /** What manages it, which stays as it is where this is left out. */
+  readonly managedBy?: string | null | undefined;
+  readonly by?: Author;
+};
+
+/** As {@link updateKeyPolicies}, of one key. */
+export async function updateKeyPolicy(tx: Tx, update: PolicyUpdate): Promise<void> {
+  await updateKeyPolicies(tx, [update]);
+}
+
 /**
- * Applies a declaration's policy. Changes nothing of a revoked key.
+ * Applies the policies of declarations, each of another key. Changes nothing of a revoked key.
  *
- * @throws StaleDeclarationError when a later generation has been applied
+ * @throws StaleDeclarationError when a later generation of one of them has been applied
  */
-export async function updateKeyPolicy(
-  tx: Tx,
-  update: {
-    readonly keyId: string;
-    readonly policy: KeyPolicy;
-    readonly generation: number;
-    /** When a version ends, in milliseconds from its mint; null for never. */
-    readonly expiresAfter: number | null;
-    /** Of a key that the management API made. */
-    readonly spec?: ApiManagedKeySpec;
-    /** What manages it, which stays as it is where this is left out. */
-    readonly managedBy?: string | null | undefined;
-    readonly by?: Author;
-  },
-): Promise<void> {
-  const { keyId, policy, generation, expiresAfter, spec, managedBy, by } = update;
-  await sql`select from keys where id = ${keyId} for update`.execute(tx);
-  const key = await findKey(tx, keyId);
-  if (key === undefined || key.state === "revoked") return;
-  if (generation < key.generation) {
+export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const ids = updates.map(({ keyId }) => keyId);
+  await sql`select from keys where id = any(${ids}::text[]) order by id for update`.execute(tx);
+  const before = await findKeys(tx, ids);
+  const due = updates.flatMap((update) => {
+    const key = before.get(update.keyId);
+    return key === undefined || key.state === "revoked" ? [] : [{ update, key }];
+  });
+  const stale = due.find(({ update, key }) => update.generation < key.generation);
+  if (stale !== undefined) {
+    const { update, key } = stale;
     throw new StaleDeclarationError(
-      `key ${keyId}: generation ${generation} of its declaration is older than ${key.generation}, which was applied`,
+      `key ${key.id}: generation ${update.generation} of its declaration is older than ${key.generation}, which was applied`,
     );
   }
-  await tx
-    .updateTable("keys")
-    .set({
-      ...policyColumns(policy),
-      generation,
-      ...(spec && { spec: JSON.stringify(spec) }),
-      ...(managedBy !== undefined && { managed_by: managedBy }),
-    })
-    .where("id", "=", keyId)
-    .execute();
-  await saveKeyLibraries(tx, keyId, policy.libraryIds);
-  const lifetime = expiresAfter === null ? sql`null` : sql`${expiresAfter}::float8 * interval '1 millisecond'`;
-  await sql`update key_versions set expires_at = minted_at + ${lifetime}
-    where key_id = ${keyId} and state <> all(${ENDED_VERSION_STATES}::text[])
-      and expires_at is distinct from minted_at + ${lifetime}`.execute(tx);
-  const changed = changedFields(auditedKey(key), auditedKey(await findKey(tx, keyId)));
-  const { namespace, name, teamId } = key;
-  const detail = { namespace, name, generation, changed };
-  await appendAudit(tx, [{ at: null, kind: "key.policy_updated", keyId, teamId, by, detail }]);
+  if (due.length === 0) return;
+  const rows = due.map(({ update, key }) => ({
+    id: key.id,
+    ...policyColumns(update.policy),
+    generation: update.generation,
+    spec: update.spec ?? key.spec,
+    managed_by: update.managedBy === undefined ? key.managedBy : update.managedBy,
+  }));
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== "id");
+  await sql`update keys set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = given.${sql.ref(name)}`))}
+    from jsonb_populate_recordset(null::keys, ${JSON.stringify(rows)}::jsonb) given
+    where keys.id = given.id`.execute(tx);
+  await saveKeyLibraries(
+    tx,
+    due.map(({ key, update }) => ({ keyId: key.id, libraryIds: update.policy.libraryIds })),
+  );
+  await sql`update key_versions set expires_at = minted_at + given.lifetime
+    from (select id, ms * interval '1 millisecond' as lifetime from unnest(
+      ${due.map(({ key }) => key.id)}::text[], ${due.map(({ update }) => update.expiresAfter)}::float8[]) as listed (id, ms)
+    ) given
+    where key_id = given.id and state <> all(${ENDED_VERSION_STATES}::text[])
+      and expires_at is distinct from minted_at + given.lifetime`.execute(tx);
+  const after = await findKeys(tx, ids);
+  await appendAudit(
+    tx,
+    due.map(({ update: { generation, by }, key }) => {
+      const { id: keyId, namespace, name, teamId } = key;
+      const changed = changedFields(auditedKey(key), auditedKey(after.get(keyId)));
+      return {
+        at: null,
+        kind: "key.policy_updated",
+        keyId,
+        teamId,
+        by,
+        detail: { namespace, name, generation, changed },
+      };
+    }),
+  );
+}
+
+async function findKeys(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LoadedKey>> {
+  const keys = await loadKeys(db, sql`where k.id = any(${ids}::text[])`);
+  return new Map(keys.map((key) => [key.id, key]));
 }
 
 /** What the audit log says of what a key may do, and for how long. */
@@ -118,26 +153,35 @@ function isoTime(at: number | null): string | null {
 }
 
 /**
- * Revokes a key and all its versions, for ever. Repeated, the first reason and time stand.
+ * Revokes keys and all their versions, for ever. Repeated, the first reason and time stand.
  *
  * @param by for the audit log
  */
+export async function revokeKeys(
+  tx: Tx,
+  revocations: readonly { readonly keyId: string; readonly reason: RevocationReason }[],
+  by?: Author,
+): Promise<void> {
+  if (revocations.length === 0) return;
+  const ids = revocations.map(({ keyId }) => keyId);
+  const { rows: revoked } = await sql<{ id: string; team_id: string; reason: RevocationReason }>`
+    update keys set state = 'revoked', revocation_reason = given.reason, revoked_at = clock_timestamp()
+    from unnest(${ids}::text[], ${revocations.map(({ reason }) => reason)}::text[]) as given (id, reason)
+    where keys.id = given.id and keys.state <> 'revoked'
+    returning keys.id, keys.team_id, given.reason`.execute(tx);
+  await sql`update key_versions set state = 'revoked'
+    where key_id = any(${ids}::text[]) and state <> all(${ENDED_VERSION_STATES}::text[])`.execute(tx);
+  await appendAudit(
+    tx,
+    revoked.map(({ id: keyId, team_id: teamId, reason }) => ({
+      ...{ at: null, kind: "key.revoked", keyId, teamId, by, detail: { reason } },
+    })),
+  );
+}
+
+/** As {@link revokeKeys}, of one key. */
 export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason, by?: Author): Promise<void> {
-  const revoked = await tx
-    .updateTable("keys")
-    .set({ state: "revoked", revocation_reason: reason, revoked_at: sql`clock_timestamp()` })
-    .where("id", "=", keyId)
-    .where("state", "<>", "revoked")
-    .returning("team_id")
-    .executeTakeFirst();
-  await tx
-    .updateTable("key_versions")
-    .set({ state: "revoked" })
-    .where("key_id", "=", keyId)
-    .where("state", "not in", ENDED_VERSION_STATES)
-    .execute();
-  if (revoked === undefined) return;
-  await appendAudit(tx, [{ at: null, kind: "key.revoked", keyId, teamId: revoked.team_id, by, detail: { reason } }]);
+  await revokeKeys(tx, [{ keyId, reason }], by);
 }
 
 /**

@@ -17,18 +17,26 @@ type Happening = {
  * if it has happened. A webhook that is removed meanwhile waits for that, or is not told.
  */
 export async function queueDeliveries(db: Db, events: readonly Happening[]): Promise<void> {
-  for (const { at, kind, keyId, detail } of events) {
-    const event = toldAs(kind, detail);
-    if (event === undefined || keyId == null) continue;
-    const { rows: webhooks } = await sql<{ id: string; team_id: string; url: string }>`
-      select w.id, w.team_id, w.url from keys k join team_webhooks w on w.team_id = k.team_id
-      where k.id = ${keyId} and ${event}::text = any(w.events) for share of w`.execute(db);
-    if (webhooks.length === 0) continue;
+  const told = events.flatMap(({ kind, keyId, ...happening }) => {
+    const event = toldAs(kind, happening.detail);
+    return event === undefined || keyId == null ? [] : [{ event, keyId, ...happening }];
+  });
+  if (told.length === 0) return;
+  const { rows: webhooks } = await sql<{ id: string; team_id: string; url: string; place: number }>`
+    select w.id, w.team_id, w.url, told.place::int as place
+    from unnest(${told.map(({ keyId }) => keyId)}::text[], ${told.map(({ event }) => event)}::text[])
+      with ordinality as told (key_id, event, place)
+    join keys k on k.id = told.key_id
+    join team_webhooks w on w.team_id = k.team_id and told.event = any(w.events)
+    order by told.place, w.id for share of w`.execute(db);
+  for (const [index, { at, event, keyId, detail }] of told.entries()) {
+    const addressed = webhooks.filter(({ place }) => place === index + 1);
+    if (addressed.length === 0) continue;
     const data = JSON.stringify({ ...(await describeKey(db, keyId, detail.version)), ...detail });
     await db
       .insertInto("webhook_deliveries")
       .values(
-        webhooks.map(({ id, team_id, url }) => ({
+        addressed.map(({ id, team_id, url }) => ({
           ...{ id: newId("evt"), webhook_id: id, team_id, url, event, key_id: keyId, data },
           ...(at === null ? {} : { at: new Date(at) }),
         })),

@@ -23,7 +23,15 @@ import {
   retireVersions,
   unmarkMayBeRead,
 } from "../../../store/keys/key-versions.ts";
-import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
+import {
+  findKey,
+  releaseKey,
+  requestRotation,
+  revokeKey,
+  revokeKeys,
+  updateKeyPolicies,
+  updateKeyPolicy,
+} from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
@@ -415,6 +423,67 @@ describeOnEachEngine("A key", (store) => {
       updateKeyPolicy(tx, { keyId: key.id, policy: policyOf(), generation: 3, expiresAfter: null }),
     );
     expect(await read(store(), key.id)).toMatchObject({ state: "active", policy: policyOf() });
+  });
+
+  test("c71: many keys are revoked in one transaction: a reason and an audit row each, and the first one stands", async () => {
+    const keys = await Promise.all([1, 2, 3].map((last) => keyWithVersions(last)));
+    const [first = "", second = "", third = ""] = keys.map(({ key }) => key.id);
+    await run(store(), (tx) => revokeKey(tx, first, "ByHand"));
+    const { seq } = await change(store(), null, (tx) =>
+      revokeKeys(tx, [
+        { keyId: first, reason: "Deleted" },
+        { keyId: second, reason: "Deleted" },
+        { keyId: third, reason: "Declared" },
+        { keyId: second, reason: "Deleted" },
+        { keyId: "key_that_is_not_there", reason: "Deleted" },
+      ]),
+    );
+    const revoked = await Promise.all([first, second, third].map((id) => read(store(), id)));
+    expect(revoked.map(({ state, revocation }) => [state, revocation?.reason])).toEqual([
+      ["revoked", "ByHand"],
+      ["revoked", "Deleted"],
+      ["revoked", "Declared"],
+    ]);
+    expect(statesOf(revoked[2] ?? expect.fail())).toEqual({ 1: "revoked", 2: "revoked", 3: "revoked" });
+    const receipts = revoked.map(({ revocation }) => revocation?.seq ?? 0);
+    expect(Math.max(...receipts), "the seq by which all of it is seen").toBe(seq);
+    expect(new Set(receipts).size).toBe(3);
+    for (const [keyId, reason] of [
+      [first, "ByHand"],
+      [second, "Deleted"],
+      [third, "Declared"],
+    ] as const) {
+      const told = (await auditOfKey(store().db, keyId)).filter(({ kind }) => kind === "key.revoked");
+      expect(told.map(({ detail }) => detail)).toEqual([{ reason }]);
+    }
+  });
+
+  test("c71: many policies are applied in one transaction, each to its own key; a stale one undoes them all", async () => {
+    const keys = await Promise.all([1, 2, 3].map((last) => keyWithVersions(last)));
+    const ids = keys.map(({ key }) => key.id);
+    await run(store(), (tx) => revokeKey(tx, ids[2] ?? "", "ByHand"));
+    const policies = [
+      policyOf({ suspended: true, libraryIds: ["lib_a", "lib_b"], expiresAt: NOW, allowedModels: ['a "model"'] }),
+      policyOf({ displayName: "it's {new}", libraryIds: [], rateLimit: { requestsPerMinute: 5, burst: 2 } }),
+      policyOf({ displayName: "too late" }),
+    ];
+    const updates = ids.map((keyId, i) => ({
+      ...{ keyId, policy: policies[i] ?? expect.fail(), generation: 2 + i },
+      expiresAfter: i === 0 ? HOUR : null,
+    }));
+    await run(store(), (tx) => updateKeyPolicies(tx, updates));
+    const [first, second, third] = await Promise.all(ids.map((id) => read(store(), id)));
+    expect(first).toMatchObject({ state: "suspended", generation: 2, policy: policies[0] });
+    expect(first?.versions.map(({ mintedAt, expiresAt }) => (expiresAt ?? 0) - mintedAt)).toEqual([HOUR]);
+    expect(second).toMatchObject({ state: "active", generation: 3, policy: policies[1] });
+    expect(second?.versions.map(({ expiresAt }) => expiresAt)).toEqual([null, null]);
+    expect(third).toMatchObject({ state: "revoked", policy: { displayName: "A key" } });
+    const audited = await Promise.all(ids.map((id) => auditOfKey(store().db, id)));
+    expect(audited.map((rows) => rows.filter(({ kind }) => kind === "key.policy_updated").length)).toEqual([1, 1, 0]);
+
+    const again = updates.map((update) => ({ ...update, policy: policyOf(), generation: 2 }));
+    await expect(run(store(), (tx) => updateKeyPolicies(tx, again))).rejects.toThrow(StaleDeclarationError);
+    expect((await read(store(), ids[0] ?? "")).state).toBe("suspended");
   });
 
   test("a key that is not there cannot be activated", async () => {
