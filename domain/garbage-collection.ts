@@ -13,7 +13,10 @@ export type Presence =
 
 /** The least time between the two answers, and the age from which a row is looked at. Milliseconds. */
 export const LOOKS_APART_MS = 20_000;
-export const MAX_LOOK_UPS_PER_SECOND = 10;
+/** From one question by name to the next. Milliseconds. */
+const LOOK_UP_PAUSE_MS = 100;
+/** However many are asked at once, none waits for longer: of many, too, each has both answers within a minute. */
+const MAX_LOOK_UP_WAIT_MS = 7_500;
 /** More of one kind than this many, and than this share of it, are not ended at once. */
 const MAX_DELETIONS = 10;
 const MAX_DELETED_SHARE = 0.05;
@@ -72,6 +75,17 @@ export function judge(
   if (presence === "unknown") return { ends: false, left: { goneAt } };
   const ends = !isPaused && goneAt !== undefined && askedAt - goneAt >= LOOKS_APART_MS;
   return { ends, left: ends ? undefined : { goneAt: goneAt ?? answeredAt } };
+}
+
+/**
+ * When a question by name is sent: {@link LOOK_UP_PAUSE_MS} after the one before it, and where that would be too late
+ * beside those that wait, from now on anew. On a steady clock, in milliseconds.
+ *
+ * @param before when the last one is sent that was asked before; -Infinity for none
+ */
+export function lookUpAt(now: number, before: number): number {
+  const at = Math.max(now, before + LOOK_UP_PAUSE_MS);
+  return at - now < MAX_LOOK_UP_WAIT_MS ? at : now;
 }
 
 /** Whether so many declarations that are missing are more than may be believed at once. */

@@ -5,6 +5,7 @@ import {
   exceedsDeletionLimit,
   judge,
   type Look,
+  lookUpAt,
   type Presence,
   type Suspect,
   type Suspects,
@@ -151,4 +152,25 @@ test.each([
   [50, 1_000, false],
 ])("c13: %i missing of %i are too many: %s", (missing, total, isTooMany) => {
   expect(exceedsDeletionLimit(missing, total)).toBe(isTooMany);
+});
+
+/** When each of so many questions is sent that are asked at one moment. */
+function sentAt(count: number): number[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return Array.from({ length: count }, () => {
+    last = lookUpAt(1_000, last);
+    return last - 1_000;
+  });
+}
+
+test("c48: few questions by name are sent ten a second, the first at once", () => {
+  expect(sentAt(4)).toEqual([0, 100, 200, 300]);
+  expect(lookUpAt(5_000, 1_000)).toBe(5_000);
+});
+
+test("c71: of 2,500 questions that are asked at once each is sent within 7.5 s, as many at a time as it takes", () => {
+  const at = sentAt(2_500);
+  expect(Math.max(...at)).toBeLessThan(7_500);
+  const together = Object.values(Object.groupBy(at, String)).map((same) => same?.length ?? 0);
+  expect([Math.min(...together), Math.max(...together)]).toEqual([33, 34]);
 });

@@ -3,7 +3,7 @@
  * answer is the store's own and not a cache's. What a list lacks is no answer.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { MAX_LOOK_UPS_PER_SECOND, type Presence } from "../../../domain/garbage-collection.ts";
+import { lookUpAt, type Presence } from "../../../domain/garbage-collection.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isNotFound, type ResourceName } from "./api/api-error.ts";
@@ -23,19 +23,18 @@ export type LookUp = (wanted: Wanted, signal: AbortSignal) => Promise<Found>;
 
 const UNKNOWN: Found = { presence: "unknown", object: undefined };
 
-/** Makes the question. However many are asked at once, they are sent {@link MAX_LOOK_UPS_PER_SECOND} a second. */
+/** Makes the question. Of those that are asked at once each is sent in its turn ({@link lookUpAt}). */
 export function createLookUp(
   api: ApiClient,
   identity: Pick<Identity, "confirm">,
   clock: { monotonic(): number },
 ): LookUp {
-  let nextAt = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
 
   async function waitForTurn(signal: AbortSignal): Promise<void> {
     const now = clock.monotonic();
-    const at = Math.max(now, nextAt);
-    nextAt = at + 1_000 / MAX_LOOK_UPS_PER_SECOND;
-    await delay(at - now, undefined, { signal });
+    lastAt = lookUpAt(now, lastAt);
+    await delay(lastAt - now, undefined, { signal });
   }
 
   async function ask({ path, uid, ...resource }: Wanted, signal: AbortSignal): Promise<Found> {
