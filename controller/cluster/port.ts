@@ -171,6 +171,7 @@ export type Cluster = {
   /** Deletes exactly the Secret that was read. No error when it is gone. */
   deleteSecret(read: SecretObject): Promise<void>;
 
+  /** Records an event, but for one of an object whose namespace is being deleted, which takes none. */
   recordEvent(object: DeclaredObject, event: ClusterEvent): Promise<void>;
   /**
    * Rolls a workload out again by annotating its pod template; the same value twice is no change. It may take a second,

@@ -162,8 +162,12 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     createSecret: secrets.create,
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,
-    recordEvent: (object, event) =>
-      recordEvent(api, { now: clock.now(), controller: REPORTER, instance: options.identity }, object, event),
+    async recordEvent(object, event) {
+      if (ending.takes(object)) return;
+      const reporter = { now: clock.now(), controller: REPORTER, instance: options.identity };
+      const isRecorded = await recordEvent(api, reporter, object, event);
+      if (!isRecorded) ending.hint(object.namespace, watching);
+    },
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
     ownNamespace,

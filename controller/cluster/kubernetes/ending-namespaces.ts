@@ -31,6 +31,8 @@ export type EndingNamespacesOptions = {
 export type EndingNamespaces = {
   /** Whether an object ends with its namespace. One that was made since is of another namespace by that name. */
   takes(object: DeclaredObject): boolean;
+  /** Asks for one that something has said to be ending: then it is known before its turn. */
+  hint(namespace: string, signal: AbortSignal): void;
   /** Asks for each once. */
   look(signal: AbortSignal): Promise<void>;
   /** Looks now and then, until the signal. */
@@ -46,6 +48,8 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
   const endings = new Map<string, number>();
   /** When each was first found to be gone, on the steady clock. */
   const missing = new Map<string, number>();
+  /** Those that are asked for because of a hint. */
+  const hinted = new Set<string>();
   /** The kinds of failure that were told of, until a look goes without any: each says the same of all namespaces. */
   const toldOf = new Set<number | null | undefined>();
 
@@ -101,6 +105,14 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
 
   return {
     look,
+    hint(namespace, signal) {
+      if (hinted.has(namespace)) return;
+      hinted.add(namespace);
+      // What fails is asked for again in its turn.
+      void ask(namespace, inUse(), signal)
+        .catch(() => {})
+        .finally(() => hinted.delete(namespace));
+    },
     takes: ({ namespace, createdAt }) => createdAt <= (endings.get(namespace) ?? Number.NEGATIVE_INFINITY),
     async run(signal) {
       while (!signal.aborted) {

@@ -4,7 +4,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterEvent, DeclaredObject } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import type { ApiClient } from "./api/api-client.ts";
-import { writeError } from "./api/api-error.ts";
+import { isOfEndingNamespace, writeError } from "./api/api-error.ts";
 import { eventsPath } from "./resources.ts";
 
 /** Who reports them. */
@@ -17,13 +17,15 @@ const MAX_NOTE = 1024;
  * Records an event about an object.
  *
  * @param instance which process of the controller tells of it
+ * @returns false where its namespace takes none any more, since it is being deleted
+ * @throws ClusterError, or Error for an answer that is unclear
  */
 export async function recordEvent(
   api: ApiClient,
   { now, controller, instance }: { readonly now: number; readonly controller: string; readonly instance: string },
   object: DeclaredObject,
   { type, reason, message }: ClusterEvent,
-): Promise<void> {
+): Promise<boolean> {
   const { kind, namespace, name, uid, resourceVersion } = object;
   const regarding = { apiVersion: API_VERSION, kind, name, uid, resourceVersion };
   const body = {
@@ -41,7 +43,9 @@ export async function recordEvent(
   };
   try {
     await api.request({ method: "POST", path: eventsPath(namespace), body });
+    return true;
   } catch (error) {
+    if (isOfEndingNamespace(error)) return false;
     throw writeError(error, `recording ${reason} of ${titleOf(object)}`);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, type TestContext, test } from "vitest";
 import { createEndingNamespaces } from "../../../controller/cluster/kubernetes/ending-namespaces.ts";
 import type { DeclaredObject } from "../../../controller/cluster/port.ts";
+import { until } from "../../env/until.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
 
 const DELETED_AT = "2026-01-01T00:00:00Z";
@@ -61,6 +62,20 @@ test("c57: a namespace that nothing is known of takes nothing: it is refused, fa
   for (const name of ["refused", "alike", "missing", "failing", "strange"]) {
     expect(namespaces.takes(object(name, at - 1_000)), name).toBe(false);
   }
+});
+
+test("c71: a namespace that an answer has shown to be ending is asked for at once, once for all who were answered so", async (context) => {
+  const answers = { ending: namespace("ending", {}) };
+  const { namespaces, changed } = await ask(context, answers);
+  let asked = 0;
+  answers.ending = (call) => {
+    asked++;
+    namespace("ending", { deletionTimestamp: DELETED_AT })(call);
+  };
+  const { signal } = new AbortController();
+  for (let i = 0; i < 16; i++) namespaces.hint("ending", signal);
+  await until("it is known to end", () => namespaces.takes(object("ending", at - 1_000)));
+  expect([asked, changed]).toEqual([1, ["ending"]]);
 });
 
 /** As an API server says of a namespace that there is none. */

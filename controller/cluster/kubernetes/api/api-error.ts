@@ -11,17 +11,24 @@ export class ApiError extends Error {
   readonly reason: string;
   /** The object that a Status is about; undefined where it names none. */
   readonly about: ResourceName | undefined;
+  /** What the details of a Status name as causes: `NamespaceTerminating`, `FieldValueInvalid`... */
+  readonly causes: readonly string[];
   constructor(
     status: number | null,
     reason: string,
     message: string,
-    { about, ...options }: ErrorOptions & { readonly about?: ResourceName | undefined } = {},
+    {
+      about,
+      causes = [],
+      ...options
+    }: ErrorOptions & { readonly about?: ResourceName | undefined; readonly causes?: readonly string[] } = {},
   ) {
     super(message, options);
     this.name = "ApiError";
     this.status = status;
     this.reason = reason;
     this.about = about;
+    this.causes = causes;
   }
 }
 
@@ -38,8 +45,13 @@ export function errorOfStatus(status: unknown, httpStatus: number | null): ApiEr
   const { kind, code, reason, message, details } = isRecord(status) ? status : {};
   const number = httpStatus ?? (typeof code === "number" ? code : null);
   const text = typeof message === "string" ? message.slice(0, MAX_TEXT) : "without a message";
-  const about = kind === "Status" && isRecord(details) ? resourceIn(details) : undefined;
-  return new ApiError(number, typeof reason === "string" ? reason : "", text, { about });
+  const named = kind === "Status" && isRecord(details) ? { about: resourceIn(details), causes: causesIn(details) } : {};
+  return new ApiError(number, typeof reason === "string" ? reason : "", text, named);
+}
+
+function causesIn({ causes }: Record<string, unknown>): string[] {
+  if (!Array.isArray(causes)) return [];
+  return causes.flatMap((cause) => (isRecord(cause) && typeof cause.reason === "string" ? [cause.reason] : []));
 }
 
 /** What the details of a Status name: the core's group is left out there. */
@@ -63,6 +75,9 @@ const saysNotFound = ({ status, reason }: ApiError): boolean => status === 404 &
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 /** The right to it is missing, until somebody grants it. */
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+/** Nothing can be made in its namespace any more, which is being deleted. */
+export const isOfEndingNamespace = (error: unknown): boolean =>
+  error instanceof ApiError && error.causes.includes("NamespaceTerminating");
 /** Of a collection: its kind is not served, so that there is none of it. */
 export const isNotServed = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 /** The version that was asked from is not kept any more. */
