@@ -121,6 +121,33 @@ async function build(ends: (() => Promise<unknown>)[], keys: number, nodeFlags: 
       if (answers.some(({ status }) => status !== 200)) throw new Error("a Secret was not deleted");
     },
 
+    /** Deletes all keys, a namespace's in one request. */
+    async deleteKeys(): Promise<void> {
+      await Promise.all(
+        namespaces.map((name) => kubernetes.request("DELETE", `${KINDS_PATH}/namespaces/${name}/platformkeys`)),
+      );
+    },
+
+    /** Waits until no key works any more. */
+    async untilRevoked(): Promise<void> {
+      const isRevoked = async () => {
+        await delay(POLL_MS / 10);
+        const count = store.db.selectFrom("keys").select(({ fn }) => fn.countAll().as("working"));
+        return Number((await count.where("state", "<>", "revoked").executeTakeFirstOrThrow()).working) === 0;
+      };
+      await until("every key is revoked", isRevoked, TIMEOUT);
+    },
+
+    /** Waits until there is no declaration of a key. */
+    async untilGone(): Promise<void> {
+      const isGone = async () => {
+        await delay(POLL_MS);
+        const { body } = await kubernetes.request("GET", `${KINDS_PATH}/platformkeys?limit=1`);
+        return (body as KeyList).items.length === 0;
+      };
+      await until("every declaration is gone", isGone, TIMEOUT);
+    },
+
     /** Has the generator work on the keys of that name. */
     async generate(name: string): Promise<void> {
       const generator = await startProcess([GENERATOR, kubernetes.kubeconfigPath, postgres.url, `${name}-`], {});

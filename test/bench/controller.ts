@@ -52,6 +52,8 @@ async function measure(world: ControllerWorld): Promise<string> {
   const restart = await measureRestart(world, second);
   tell(`started again: ${byKind(restart.requests)}; late by ${restart.late} ms (p99.9)`);
   const healed = await measureHealing(world);
+  const ends = await measureEnds(world);
+  tell(`${figure(KEYS)} keys refused in ${figure(ends.refused, 1)} s, gone in ${figure(ends.gone, 1)} s`);
   await second.stop();
 
   tell(`healed in ${figure(healed, 2)} s`);
@@ -87,6 +89,8 @@ async function measure(world: ControllerWorld): Promise<string> {
         ["restart: event loop late by, ms, p99.9", figure(restart.late, 1)],
         ["restart: event loop late by, ms, at most", figure(restart.latest, 1)],
         [`seconds until ${HEALED} deleted Secrets are back`, figure(healed, 2)],
+        ["all keys deleted at once: seconds until none works", figure(ends.refused, 1)],
+        ["all keys deleted at once: seconds until they are gone", figure(ends.gone, 1)],
       ],
     ),
   ].join("\n\n");
@@ -149,6 +153,18 @@ async function measureHealing(world: ControllerWorld): Promise<number> {
   };
   await until("the Secrets are back", isHealed, LONG);
   return (Math.max(...created.map(({ to }) => to)) - began) / 1_000;
+}
+
+/** Seconds from the first deletion until every key is revoked, and until their declarations are gone. */
+async function measureEnds(world: ControllerWorld): Promise<{ refused: number; gone: number }> {
+  await delay(REST);
+  const began = Date.now();
+  const deleted = world.deleteKeys();
+  await world.untilRevoked();
+  const refused = (Date.now() - began) / 1_000;
+  await deleted;
+  await world.untilGone();
+  return { refused, gone: (Date.now() - began) / 1_000 };
 }
 
 /** For who waits. */
