@@ -8,12 +8,13 @@ import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
-import { reconcileKey } from "./key/reconcile-key.ts";
+import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { type PeriodicTask, runPeriodically } from "./periodic.ts";
-import { type BackgroundTask, createWorkQueue, type QueueMetrics } from "./queue/work-queue.ts";
+import type { EarlyLane } from "./queue/waiting-line.ts";
+import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
@@ -74,7 +75,7 @@ export async function runController(
   const queue = createWorkQueue<Item>({
     key: titleOf,
     work,
-    isUrgent: (item) => isUrgent(cluster, item),
+    earlyLane: (item) => earlyLane(cluster, item),
     concurrency: CONCURRENCY,
     clock: options.clock,
     random: options.random,
@@ -86,10 +87,14 @@ export async function runController(
     if (start.admits(item)) queue.add(item);
   };
 
-  async function work(item: Item): Promise<number | BackgroundTask | undefined> {
+  async function work(item: Item, _: AbortSignal, isUrgent: boolean): ReturnType<WorkQueueOptions<Item>["work"]> {
     // What is known of the one cluster is not to be done to the other.
     if (cluster.isReplaced()) return WHILE_REPLACED_MS;
     try {
+      if (isUrgent) {
+        await whileLeading(() => endKey(deps, item, until));
+        return REMAINS;
+      }
       const result = await whileLeading(() => reconcile(deps, item, enqueue, until));
       start.attempted(item);
       if ("unconfirmed" in result) {
@@ -164,15 +169,16 @@ export async function runController(
 }
 
 /**
- * Whether something that works is to end: that passes whatever is to begin. A declaration that has no key yet begins,
- * whatever state it asks for.
+ * What works and is to end passes whatever is to begin, and keys, which end by the store alone, pass the rest. A
+ * declaration that has no key yet begins, whatever state it asks for.
  */
-function isUrgent(cluster: Cluster, { kind, namespace, name }: Item): boolean {
+function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): EarlyLane | undefined {
   const object = cluster.get(kind, namespace, name);
-  if (object === undefined) return false;
-  if (object.deleting) return true;
+  if (object === undefined) return undefined;
+  if (object.deleting) return kind === "PlatformKey" ? "urgent" : "remaining";
   const hasKey = object.status?.keyID !== undefined;
-  return hasKey && "state" in object.spec && object.spec.state !== "Active" && !isReconciled(object);
+  const isToEnd = hasKey && "state" in object.spec && object.spec.state !== "Active" && !isReconciled(object);
+  return isToEnd ? "urgent" : undefined;
 }
 
 async function reconcile(

@@ -4,7 +4,6 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways.ts";
-import { revokeKey } from "../store/keys/keys.ts";
 import { removeLibrary } from "../store/memory/libraries.ts";
 import { findOrphans, type Orphan } from "../store/orphans.ts";
 import { deleteTeam } from "../store/teams.ts";
@@ -19,33 +18,45 @@ export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
 /** What of a kind outlives its declaration, and how it ends. */
 type Collected = {
   readonly kind: Kind;
-  readonly end: (tx: Tx, cluster: string, orphan: Orphan) => Promise<unknown>;
+  readonly end: (deps: ControllerDeps, orphan: Orphan) => Promise<unknown>;
+  /** Whether those that end at once do so in one transaction; else one ends after the other. */
+  readonly endsTogether: boolean;
   /** For the log, before the declaration's kind and name. */
   readonly done: string;
 };
+
+const inTransaction =
+  (end: (tx: Tx, cluster: string, orphan: Orphan) => Promise<unknown>): Collected["end"] =>
+  ({ store, fence, cluster }, orphan) =>
+    change(store, fence, (tx) => end(tx, cluster.uid, orphan));
 
 /** What refers to another comes before it. */
 export const COLLECTED: readonly Collected[] = [
   {
     kind: "PlatformKey",
-    end: (tx, _, { id }) => revokeKey(tx, id, "Orphaned"),
+    end: ({ keyChanges }, { id }) => keyChanges.revoke(id, "Orphaned"),
+    endsTogether: true,
     done: "revoked the key of",
   },
   {
     kind: "ModelGateway",
-    end: (tx, cluster, { ownerUid }) => releaseGateway(tx, cluster, ownerUid),
+    end: inTransaction((tx, cluster, { ownerUid }) => releaseGateway(tx, cluster, ownerUid)),
+    endsTogether: false,
     done: "took the gateway out of service of",
   },
   {
     kind: "MemoryLibrary",
     // Whatever its policy was: nobody has asked for the end of its atoms.
-    end: (tx, cluster, { namespace, name, ownerUid }) =>
+    end: inTransaction((tx, cluster, { namespace, name, ownerUid }) =>
       removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: "Retain" }),
+    ),
+    endsTogether: false,
     done: "put the library out of reach, and kept its atoms, of",
   },
   {
     kind: "PlatformTeam",
-    end: (tx, cluster, { name, ownerUid }) => deleteTeam(tx, { cluster, name, ownerUid }),
+    end: inTransaction((tx, cluster, { name, ownerUid }) => deleteTeam(tx, { cluster, name, ownerUid })),
+    endsTogether: false,
     done: "freed the namespaces of",
   },
 ];
@@ -112,7 +123,7 @@ async function collectKind(
   { monotonic, signal, attempt }: Looking,
 ): Promise<void> {
   const { cluster, store, log, onCollected } = deps;
-  const { kind } = collected;
+  const { kind, endsTogether } = collected;
   const before = suspects.get(kind) ?? new Map<string, Suspect>();
   const listed = cluster.listedNamespaces(kind);
   if (listed?.length === 0) return void suspects.delete(kind);
@@ -137,7 +148,8 @@ async function collectKind(
     const presence = await cluster.lookUp({ kind, namespace, name }, ownerUid);
     if (presence === "present") isListWrong = true;
     const verdict = judge(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
-    if (verdict.ends) await serially(kind, () => end(deps, collected, orphan));
+    const endIt = () => end(deps, collected, orphan);
+    if (verdict.ends) await (endsTogether ? endIt() : serially(kind, endIt));
     if (verdict.left === undefined) left.delete(id);
     else left.set(id, verdict.left);
   }
@@ -154,13 +166,9 @@ async function collectKind(
   }
 }
 
-async function end(
-  { store, fence, cluster, log }: ControllerDeps,
-  collected: Collected,
-  orphan: Orphan,
-): Promise<void> {
-  await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
-  log("warn", `${collected.done} ${titleOf({ ...orphan, kind: collected.kind })}, whose declaration is gone`);
+async function end(deps: ControllerDeps, { kind, end, done }: Collected, orphan: Orphan): Promise<void> {
+  await end(deps, orphan);
+  deps.log("warn", `${done} ${titleOf({ ...orphan, kind })}, whose declaration is gone`);
 }
 
 async function delayed(ms: number, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./confirmations.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
 import { watchDatabaseClock } from "./database-clock.ts";
+import { createKeyChanges } from "./key/key-changes.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
 import type { ControllerMetrics } from "./metrics.ts";
@@ -26,9 +27,11 @@ export type ControllerSetup = {
 /** Takes the leadership of the cluster's scope and runs the controller until the signal. */
 export async function startController(setup: ControllerSetup, signal: AbortSignal): Promise<void> {
   const { cluster, store, clock, metrics, onReconciled, retentionMs } = setup;
+  const fence = await takeLeadership(store, leadershipScope(cluster));
   const deps = {
     ...setup,
-    fence: await takeLeadership(store, leadershipScope(cluster)),
+    fence,
+    keyChanges: createKeyChanges(store, fence),
     confirmations: watchConfirmations(store, clock.monotonic, metrics?.confirmed),
     databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),

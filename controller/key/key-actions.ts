@@ -2,8 +2,8 @@ import { errorText } from "../../domain/error-text.ts";
 import { isHeal } from "../../domain/key/issuance-policy.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
-import type { KeyAction } from "../../domain/key/plan-key.ts";
-import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
+import type { KeyAction, StoreAction } from "../../domain/key/plan-key.ts";
+import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";
@@ -16,13 +16,13 @@ import {
   retireVersions,
   unmarkMayBeRead,
 } from "../../store/keys/key-versions.ts";
-import { releaseKey, revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
+import { releaseKey } from "../../store/keys/keys.ts";
 import { takeOverKey } from "../../store/keys/take-over.ts";
-import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
+import { ClusterError, type ClusterEvent, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
-import { type KeyObservation, takeOverRequest } from "./key-observation.ts";
+import { type DeclarationObservation, type KeyObservation, takeOverRequest } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
 import { rememberWrite, secretToRecord } from "./observe-secret.ts";
 
@@ -135,14 +135,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
 
-  async UpdatePolicy(deps, { object, stored }, { policy, expiresAfter }) {
-    if (stored === undefined) return;
-    await changeKey(deps, object, (tx) =>
-      updateKeyPolicy(tx, { keyId: stored.id, policy, expiresAfter, generation: object.generation }),
-    );
-    const message = policyChange(stored, policy, expiresAfter);
-    if (message !== "") await recordEvent(deps, object, { type: "Normal", reason: "Updated", message });
-  },
+  UpdatePolicy: actOnStore,
 
   async Retire(deps, { object, stored }) {
     if (stored === undefined) return;
@@ -183,13 +176,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     deps.keyMemory.restarted.set(object.uid, version);
   },
 
-  async Revoke(deps, { object, stored }, { reason }) {
-    if (stored === undefined) return;
-    await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason));
-    deps.keyMemory.held.delete(object.uid);
-    const message = `The key and all its versions are revoked (${reason}).`;
-    await recordEvent(deps, object, { type: "Normal", reason: "Revoked", message });
-  },
+  Revoke: actOnStore,
 
   async DetachSecret(deps, { object, secret }) {
     deps.keyMemory.delivered.set(object.uid, null);
@@ -228,6 +215,46 @@ export function actOnKey(
   // The table's type pairs each action with its own act; the compiler cannot follow the pairing through the index.
   const act = ACTS[action.do] as Act<Effect>;
   return act(deps, observation, action);
+}
+
+/**
+ * Revokes a key, or changes what it may do, and nothing else: the event waits in memory for {@link recordEvents}.
+ *
+ * @throws StoreError: read again before the next step
+ */
+export async function actOnStore(
+  { confirmations, keyChanges, keyMemory }: ControllerDeps,
+  { object: { uid, generation }, stored }: DeclarationObservation,
+  action: StoreAction,
+): Promise<void> {
+  if (stored === undefined) return;
+  const { id: keyId } = stored;
+  confirmations.changing(uid);
+  if (action.do === "Revoke") {
+    confirmations.changed(uid, await keyChanges.revoke(keyId, action.reason));
+    keyMemory.held.delete(uid);
+  } else {
+    const { policy, expiresAfter } = action;
+    confirmations.changed(uid, await keyChanges.updatePolicy({ keyId, policy, expiresAfter, generation }));
+  }
+  const event = eventOf(action, stored);
+  if (event !== undefined) keyMemory.events.set(uid, [...(keyMemory.events.get(uid) ?? []), event]);
+}
+
+function eventOf(action: StoreAction, stored: StoredKey): ClusterEvent | undefined {
+  if (action.do === "Revoke") {
+    const message = `The key and all its versions are revoked (${action.reason}).`;
+    return { type: "Normal", reason: "Revoked", message };
+  }
+  const message = policyChange(stored, action.policy, action.expiresAfter);
+  return message === "" ? undefined : { type: "Normal", reason: "Updated", message };
+}
+
+/** Records what {@link actOnStore} has done. */
+export async function recordEvents(deps: ControllerDeps, object: DeclaredObject<"PlatformKey">): Promise<void> {
+  const events = deps.keyMemory.events.get(object.uid) ?? [];
+  deps.keyMemory.events.delete(object.uid);
+  for (const event of events) await recordEvent(deps, object, event);
 }
 
 /** The row that a declaration gets with its first version. */

@@ -1,5 +1,5 @@
 import type { AlteredSecret } from "../../domain/key/observed-key.ts";
-import type { SecretObject } from "../cluster/port.ts";
+import type { ClusterEvent, SecretObject } from "../cluster/port.ts";
 
 /**
  * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
@@ -19,6 +19,8 @@ export type KeyMemory = {
   readonly undoneSince: Map<string, number>;
   /** The version that a key's workloads were restarted for, until its status says so. */
   readonly restarted: Map<string, number>;
+  /** What has been done in the store, and is to be recorded once all keys that end together have ended. */
+  readonly events: Map<string, readonly ClusterEvent[]>;
 };
 
 export type HeldSecret = {
@@ -45,14 +47,17 @@ export type AlteredWrite = AlteredSecret & {
 };
 
 export function newKeyMemory(): KeyMemory {
-  return { held: new Map(), delivered: new Map(), altered: new Map(), undoneSince: new Map(), restarted: new Map() };
+  return {
+    held: new Map(),
+    delivered: new Map(),
+    altered: new Map(),
+    undoneSince: new Map(),
+    restarted: new Map(),
+    events: new Map(),
+  };
 }
 
 /** Of a declaration that is gone, or about to go. */
-export function forgetKey({ held, delivered, altered, undoneSince, restarted }: KeyMemory, uid: string): void {
-  held.delete(uid);
-  delivered.delete(uid);
-  altered.delete(uid);
-  undoneSince.delete(uid);
-  restarted.delete(uid);
+export function forgetKey(memory: KeyMemory, uid: string): void {
+  for (const known of Object.values(memory)) known.delete(uid);
 }

@@ -3,7 +3,7 @@ import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
 import { isKeyId } from "../../domain/key/key-id.ts";
-import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
+import type { Importable, ObservedDeclaration, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
@@ -19,16 +19,50 @@ import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
 
-/** What was observed of a key, and what only acting on it needs. */
-export type KeyObservation = SecretContext & {
-  readonly observed: ObservedKey;
+/** What was observed of a key without asking the cluster for anything. */
+export type DeclarationObservation = Pick<SecretContext, "object" | "declared" | "stored"> & {
+  readonly observed: ObservedDeclaration;
   readonly rows: DeclaredRows;
-  /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
-  readonly secret: SecretObject | undefined;
-  readonly isRead: boolean;
-  /** The name of the team that holds the namespace. */
-  readonly team: string | null;
 };
+
+/** What was observed of a key, and what only acting on it needs. */
+export type KeyObservation = DeclarationObservation &
+  SecretContext & {
+    readonly observed: ObservedKey;
+    /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
+    readonly secret: SecretObject | undefined;
+    readonly isRead: boolean;
+    /** The name of the team that holds the namespace. */
+    readonly team: string | null;
+  };
+
+/**
+ * Observes what the declaration of a key and the store say of it.
+ *
+ * @param rows what is stored of it, where that has just been read
+ */
+export async function observeDeclaration(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  rows?: DeclaredRows,
+): Promise<DeclarationObservation> {
+  const declared = declareKey(object.namespace, object.name, object.spec);
+  const found = rows ?? (await readRows(deps, object, declared));
+  const { stored, team } = found;
+  // Whoever revoked it: the receipt says when every replica had been told.
+  if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
+  const { references } = resolveReferences(declared, {
+    teamId: team?.id ?? null,
+    ownTeamId: stored?.teamId ?? null,
+    find: foundIn(declared, found),
+  });
+  const { generation, deleting, finalizers } = object;
+  const hasFinalizer = finalizers.includes(FINALIZER);
+  return {
+    ...{ object, declared, stored, rows: found },
+    observed: { generation, deleting, hasFinalizer, declared, references, stored },
+  };
+}
 
 /**
  * Observes all that matters for one declared key.
@@ -42,31 +76,19 @@ export async function observeKey(
   look: (deps: ControllerDeps, context: SecretContext) => Promise<SecretObservation>,
   rows?: DeclaredRows,
 ): Promise<KeyObservation> {
-  const declared = declareKey(object.namespace, object.name, object.spec);
-  const found = rows ?? (await readRows(deps, object, declared));
-  const { stored, team } = found;
-  // Whoever revoked it: the receipt says when every replica had been told.
-  if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
-  const { references } = resolveReferences(declared, {
-    teamId: team?.id ?? null,
-    ownTeamId: stored?.teamId ?? null,
-    find: foundIn(declared, found),
-  });
-  const endpoints = { publicUrl: deps.publicUrl, gatewayPublicId: references.gatewayPublicId };
+  const declaration = await observeDeclaration(deps, object, rows);
+  const { declared, stored } = declaration;
+  const { now, team } = declaration.rows;
+  const endpoints = { publicUrl: deps.publicUrl, gatewayPublicId: declaration.observed.references.gatewayPublicId };
   const context = { object, declared, stored, endpoints };
   const { observed: secretNow, secret, isRead } = await look(deps, context);
   const observed: ObservedKey = {
+    ...declaration.observed,
     uid: object.uid,
-    generation: object.generation,
-    deleting: object.deleting,
-    hasFinalizer: object.finalizers.includes(FINALIZER),
-    declared,
-    references,
-    stored,
     secret: secretNow,
     altered: observeAltered(deps.keyMemory.altered.get(object.uid), context),
     namespaceTerminates: await namespaceTerminates(deps, object, stored, secretNow),
-    undoneSince: noteUndone(deps, object.uid, isUndone(stored, secretNow) ? found.now : null),
+    undoneSince: noteUndone(deps, object.uid, isUndone(stored, secretNow) ? now : null),
     secretMarks: stored?.secretFound?.marks ?? [],
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
@@ -77,9 +99,9 @@ export async function observeKey(
     restartedVersion: deps.keyMemory.restarted.get(object.uid) ?? restartedVersion(object),
     usage: stored !== undefined && dependsOnUsage(declared, stored) ? await observeUsage(deps, stored.id) : null,
     reportedUse: reportedUse(object),
-    steadyFrom: deps.databaseClock.steadyFrom(found.now),
+    steadyFrom: deps.databaseClock.steadyFrom(now),
   };
-  return { ...context, observed, rows: found, secret, isRead, team: team?.name ?? null };
+  return { ...declaration, ...context, observed, secret, isRead, team: team?.name ?? null };
 }
 
 function readRows(

@@ -1,5 +1,5 @@
 import { findCondition } from "../../domain/conditions.ts";
-import { type KeyAction, type KeyPlan, planKey } from "../../domain/key/plan-key.ts";
+import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
@@ -8,8 +8,8 @@ import type { ControllerDeps } from "../deps.ts";
 import { isAdmissionRefusal, retryingStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
-import { actOnKey } from "./key-actions.ts";
-import { type KeyObservation, observeKey } from "./key-observation.ts";
+import { actOnKey, actOnStore, recordEvents } from "./key-actions.ts";
+import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
 import { tellNotices } from "./tell-notices.ts";
@@ -32,6 +32,24 @@ export async function reconcileKey(
   const attempt: Attempt = { name, signal, found: undefined };
   const result = await reportFailureInStatus(deps, attempt, runUntilStable(deps, attempt));
   return "done" in result ? { done: reportFailureInStatus(deps, attempt, result.done) } : result;
+}
+
+/**
+ * Revokes or suspends one declared key, where it is to end and has not yet, and does nothing else for it: of thousands
+ * that end together no event, Secret or finalizer comes before the last has ended (threats c71).
+ *
+ * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
+ */
+export async function endKey(deps: ControllerDeps, name: Attempt["name"], signal: AbortSignal): Promise<void> {
+  await reportFailureInStatus(deps, { name, signal, found: undefined }, endInStore(deps, name));
+}
+
+async function endInStore(deps: ControllerDeps, { namespace, name }: Attempt["name"]): Promise<void> {
+  const object = deps.cluster.get("PlatformKey", namespace, name);
+  if (object === undefined) return;
+  const declaration = await observeDeclaration(deps, object);
+  const end = planEnd(declaration.observed);
+  if (end !== undefined) await actOnStore(deps, declaration, end);
 }
 
 /** One attempt at bringing a key to rest. */
@@ -67,6 +85,7 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
     attempt.found = undefined;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return AT_REST;
+    await recordEvents(deps, object);
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
     const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
     before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;

@@ -1,11 +1,17 @@
 /** The names that wait for a worker of the queue, and which of them is next. */
 
-/** From the first to the last: what is urgent, what is half done, and all else. Within each, the oldest first. */
-const LANES = ["urgent", "resumed", "ordinary"] as const;
+/** What is urgent, and what remains to be done once nothing urgent waits or is worked on. */
+const EARLY_LANES = ["urgent", "remaining"] as const;
+/** What is half done, and all else. */
+const LATE_LANES = ["resumed", "ordinary"] as const;
+/** From the first to the last. Within each, the oldest first. */
+const LANES = [...EARLY_LANES, ...LATE_LANES] as const;
+export type EarlyLane = (typeof EARLY_LANES)[number];
 export type Lane = (typeof LANES)[number];
 
-/** After so many urgent names in a row one of the others has its turn, so that none starves. */
-const MAX_URGENT_IN_A_ROW = 3;
+/** After so many names of the early lanes in a row a late one has its turn, so that none starves. */
+const MAX_EARLY_IN_A_ROW = 3;
+const LATE_FIRST: readonly Lane[] = [...LATE_LANES, ...EARLY_LANES];
 
 /** @param since when it began to wait, in milliseconds on a clock that never jumps */
 type Waiting<T> = { readonly item: T; readonly since: number };
@@ -13,8 +19,14 @@ type Waiting<T> = { readonly item: T; readonly since: number };
 export type WaitingLine<T> = {
   /** Whether the name was not waiting yet. One that was goes to the lane where that is an earlier one. */
   put(lane: Lane, name: string, entry: Waiting<T>): boolean;
-  /** Takes the next name out. */
-  take(): readonly [name: string, Waiting<T>] | undefined;
+  /**
+   * Takes the next name out.
+   *
+   * @param isUrgentUnderWay whether an urgent name is being worked on: what remains of others waits for that, too
+   */
+  take(
+    isUrgentUnderWay: boolean,
+  ): { readonly lane: Lane; readonly name: string; readonly entry: Waiting<T> } | undefined;
   size(): number;
   clear(): void;
 };
@@ -23,10 +35,11 @@ export function createWaitingLine<T>(): WaitingLine<T> {
   /** By name; a Map keeps them in the order they came. */
   const lanes: Readonly<Record<Lane, Map<string, Waiting<T>>>> = {
     urgent: new Map(),
+    remaining: new Map(),
     resumed: new Map(),
     ordinary: new Map(),
   };
-  let urgentInARow = 0;
+  let earlyInARow = 0;
 
   return {
     put(lane, name, entry) {
@@ -37,14 +50,15 @@ export function createWaitingLine<T>(): WaitingLine<T> {
       lanes[lane].set(name, known ?? entry);
       return before === undefined;
     },
-    take() {
-      const [first, ...others] = LANES;
-      for (const lane of urgentInARow < MAX_URGENT_IN_A_ROW ? LANES : [...others, first]) {
+    take(isUrgentUnderWay) {
+      for (const lane of earlyInARow < MAX_EARLY_IN_A_ROW ? LANES : LATE_FIRST) {
+        if (lane === "remaining" && (isUrgentUnderWay || lanes.urgent.size > 0)) continue;
         const next = lanes[lane].entries().next();
         if (next.done) continue;
-        lanes[lane].delete(next.value[0]);
-        urgentInARow = lane === "urgent" ? urgentInARow + 1 : 0;
-        return next.value;
+        const [name, entry] = next.value;
+        lanes[lane].delete(name);
+        earlyInARow = LANES.indexOf(lane) < EARLY_LANES.length ? earlyInARow + 1 : 0;
+        return { lane, name, entry };
       }
       return undefined;
     },

@@ -19,6 +19,9 @@ export type QueueMetrics = NameQueueMetrics & {
   finished(tookMs: number, result: "success" | "error"): void;
 };
 
+/** The urgent part of an item's work is done: the rest waits until that of every other item is. */
+export const REMAINS = Symbol("the rest waits until nothing urgent does");
+
 /** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
 export type BackgroundTask = { readonly done: Promise<void> };
 
@@ -26,8 +29,14 @@ export type WorkQueueOptions<T> = NameQueueOptions<T> & {
   /**
    * Does the work of one item. What it resolves with is when to look again, in milliseconds from then; undefined for
    * not before something changes. A failure is retried after a back-off of the name's own.
+   *
+   * @param isUrgent whether it waited as urgent: the rest of its work may be left for when nothing else does
    */
-  readonly work: (item: T, signal: AbortSignal) => Promise<number | BackgroundTask | undefined>;
+  readonly work: (
+    item: T,
+    signal: AbortSignal,
+    isUrgent: boolean,
+  ) => Promise<number | BackgroundTask | typeof REMAINS | undefined>;
   /** How many names are worked on at once. */
   readonly concurrency: number;
   /** Milliseconds: since the epoch, and on a clock that never jumps. */
@@ -78,16 +87,19 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     while (state === "running" && names.inHand() < options.concurrency) {
       const next = names.get();
       if (next === undefined) return;
-      void workOn(next.name, next.item);
+      void workOn(next);
     }
   }
 
-  async function workOn(name: string, item: T): Promise<void> {
+  async function workOn({ name, item, isUrgent }: { name: string; item: T; isUrgent: boolean }): Promise<void> {
     const startedAt = clock.monotonic();
     let result: "success" | "error" = "success";
+    let remains = false;
     try {
-      const next = await options.work(item, signal);
-      if (typeof next === "object") {
+      const next = await options.work(item, signal, isUrgent);
+      if (next === REMAINS) {
+        remains = state !== "stopped";
+      } else if (typeof next === "object") {
         void next.done.then(
           () => resume(item),
           (error) => retry(name, item, error),
@@ -101,7 +113,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
       retry(name, item, error);
     }
     metrics?.finished(clock.monotonic() - startedAt, result);
-    names.done(name, item);
+    names.done(name, item, remains);
     startWork();
     if (state === "stopped" && names.inHand() === 0) drained();
   }

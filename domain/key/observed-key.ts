@@ -100,8 +100,14 @@ export type ObservedKey = {
   readonly steadyFrom: number;
 };
 
+/** What the declaration and the store say of a key: all that decides whether it is to end (`planEnd`). */
+export type ObservedDeclaration = Pick<
+  ObservedKey,
+  "generation" | "deleting" | "hasFinalizer" | "declared" | "references" | "stored"
+>;
+
 /** The key that this declaration governs now: a row that was revoked because its namespace moved is history. */
-export function governedKey({ stored }: ObservedKey): StoredKey | undefined {
+export function governedKey({ stored }: ObservedDeclaration): StoredKey | undefined {
   return stored?.revocation?.reason === "Moved" ? undefined : stored;
 }
 
@@ -115,6 +121,6 @@ export function deliveredVersion({ secret }: ObservedKey, key: StoredKey | undef
  * Whether a later generation of the declaration was applied than this one: a stale view of the cluster, or a cluster
  * that was put back in time. Nothing is undone by it.
  */
-export function isOutdated({ generation }: ObservedKey, key: StoredKey | undefined): boolean {
+export function isOutdated({ generation }: ObservedDeclaration, key: StoredKey | undefined): boolean {
   return key !== undefined && generation < key.generation;
 }

@@ -11,6 +11,7 @@ import {
   deliveredVersion,
   governedKey,
   isOutdated,
+  type ObservedDeclaration,
   type ObservedKey,
   type ResolvedReferences,
 } from "./observed-key.ts";
@@ -68,6 +69,9 @@ export type KeyAction =
   /** On the way, but not for us to move: replicas are being told. No status is written yet. */
   | { readonly do: "Wait" };
 
+/** An action on the store alone, which many keys may take in one transaction. */
+export type StoreAction = Extract<KeyAction, { do: "Revoke" | "UpdatePolicy" }>;
+
 export type KeyPlan = {
   readonly action: KeyAction;
   readonly conditions: readonly StatedCondition[];
@@ -82,8 +86,7 @@ export type KeyPlan = {
  * @param now milliseconds since the epoch, by the database's clock
  */
 export function planKey(observed: ObservedKey, now: number): KeyPlan {
-  const isGoing = observed.deleting && !isProtected(observed);
-  const step = isGoing ? planDeletion(observed, now) : planLife(observed, now);
+  const step = planEnd(observed) ?? (isGoing(observed) ? planDeletion(observed, now) : planLife(observed, now));
   // What is at rest is only so once every replica has been told.
   const action = step.do === "Nothing" && !observed.confirmed ? WAIT : step;
   return { action, conditions: keyConditions(observed, now), requeueAt: nextDeadline(observed, now) };
@@ -92,23 +95,47 @@ export function planKey(observed: ObservedKey, now: number): KeyPlan {
 const NOTHING: KeyAction = { do: "Nothing" };
 const WAIT: KeyAction = { do: "Wait" };
 
+/**
+ * The first part of {@link planKey}: the step by which a key that works is revoked or suspended; undefined where it is
+ * not to end. It comes before every other step of the key, and needs no answer of the cluster: where thousands end
+ * together, each has ended before anything else is done for any of them (threats c71).
+ */
+export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
+  const { declared, references } = observed;
+  const key = governedKey(observed);
+  if (!observed.hasFinalizer || key === undefined || key.state === "revoked") return undefined;
+  if (isGoing(observed)) return declared.retainOnDelete ? undefined : { do: "Revoke", reason: "Deleted" };
+  if (declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
+  if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
+  const update = planPolicy(observed, key);
+  return update?.policy.suspended && key.state !== "suspended" ? update : undefined;
+}
+
+/** Undefined where the policy is as declared, or was set by a later generation of the declaration. */
+function planPolicy(
+  observed: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  const { declared, references } = observed;
+  if (isOutdated(observed, key)) return undefined;
+  const policy = policyOf(declared, references);
+  const isAsDeclared =
+    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared);
+  return isAsDeclared ? undefined : { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+}
+
 function planLife(observed: ObservedKey, now: number): KeyAction {
   const { declared, references } = observed;
   const key = governedKey(observed);
 
   if (!observed.hasFinalizer) return observed.deleting ? NOTHING : { do: "AddFinalizer" };
   if (key?.state === "revoked") return NOTHING;
-  const takeOver = key === undefined ? planTakeOver(observed) : undefined;
-  if (takeOver !== undefined) return takeOver;
-  if (declared.state === "Revoked") return key === undefined ? NOTHING : { do: "Revoke", reason: "Declared" };
-  if (key === undefined) return planBirth(observed, now);
-  if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
-  if (isOutdated(observed, key)) return NOTHING;
-
-  const policy = policyOf(declared, references);
-  if (key.generation !== observed.generation || !samePolicy(key.policy, policy) || !endsAsDeclared(key, declared)) {
-    return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+  if (key === undefined) {
+    return planTakeOver(observed) ?? (declared.state === "Revoked" ? NOTHING : planBirth(observed, now));
   }
+  if (isOutdated(observed, key)) return NOTHING;
+  const update = planPolicy(observed, key);
+  if (update !== undefined) return update;
   if (references.teamId === null) return NOTHING;
   return planVersions(observed, key, now);
 }
@@ -178,22 +205,22 @@ function planActivation(key: StoredKey, { number }: StoredVersion, declared: Dec
   return isRoom ? { do: "Activate", number, retireOldAt: oldEndsAt } : NOTHING;
 }
 
-/** A protected key lives on as declared, also while its declaration is being deleted. */
-function isProtected(observed: ObservedKey): boolean {
+/** Whether it is being deleted: a protected key lives on as declared meanwhile. */
+function isGoing(observed: ObservedDeclaration): boolean {
   const key = governedKey(observed);
-  return observed.declared.deletionProtection && key !== undefined && key.state !== "revoked";
+  const isProtected = observed.declared.deletionProtection && key !== undefined && key.state !== "revoked";
+  return observed.deleting && !isProtected;
 }
 
 /**
- * Deletion is keyed by the owner's uid and needs neither the Secret nor the namespace (I6): a Secret that cannot be
- * read never holds it.
+ * What is left to do where {@link planEnd} has nothing more to revoke. Deletion is keyed by the owner's uid and needs
+ * neither the Secret nor the namespace (I6): a Secret that cannot be read never holds it.
  */
 function planDeletion(observed: ObservedKey, now: number): KeyAction {
   const { declared, secret } = observed;
   if (!observed.hasFinalizer) return NOTHING;
   const key = governedKey(observed);
   if (key !== undefined && key.state !== "revoked") {
-    if (!declared.retainOnDelete) return { do: "Revoke", reason: "Deleted" };
     const delivered = deliveredVersion(observed, key);
     // The Secret that stays must hold a key that lives.
     if (delivered?.state === "reserved") return planActivation(key, delivered, declared, now);

@@ -4,6 +4,7 @@ import { expect, type TestContext, test } from "vitest";
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../controller/deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
+import { createKeyChanges } from "../../controller/key/key-changes.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
@@ -57,6 +58,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     store,
     fence: null,
     keyMemory,
+    keyChanges: createKeyChanges(store, null),
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
     onCollected: (kind: Kind, isPaused: boolean) => (isPaused ? paused.add(kind) : paused.delete(kind)),
@@ -282,4 +284,33 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     await look();
     expect([await living(), transactions.most]).toEqual([each(0), 1]);
   });
+
+  test("c71: keys of which the cluster says at once that they are gone end in one transaction, but for one that cannot", async (context) => {
+    const { world, look, living, home, lines } = await sweeping(store());
+    const keys = await Promise.all(Array.from({ length: 9 }, () => reserveKey(store(), home)));
+    await age(store(), home.cluster);
+    await look();
+    world.now = LOOKS_APART_MS;
+    await look();
+    const ids = keys.map(({ key }) => key.id);
+    expect([await living(), lines.filter((line) => line.startsWith("revoked the key of"))]).toEqual([
+      each(0),
+      expect.objectContaining({ length: 10 }),
+    ]);
+    expect(await transactionsOf(store(), ids)).toBe(1);
+    const others = await Promise.all(Array.from({ length: 8 }, () => reserveKey(store(), home)));
+    await age(store(), home.cluster);
+    await refuseToEnd(store(), others[3]?.key.id ?? "", context);
+    await look();
+    world.now += LOOKS_APART_MS;
+    await expect(look()).rejects.toThrow("is final");
+    expect((await living()).PlatformKey).toBe(1);
+  });
 });
+
+/** How many transactions have ended these keys. */
+async function transactionsOf({ db }: Store, keyIds: readonly string[]): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(distinct changed_tx)::int as count from key_versions
+    where key_id = any(${keyIds}::text[]) and state = 'revoked'`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createControllerMetrics } from "../../../controller/metrics.ts";
 import type { Timers } from "../../../controller/queue/deadlines.ts";
-import { createWorkQueue, type QueueMetrics } from "../../../controller/queue/work-queue.ts";
+import { createWorkQueue, type QueueMetrics, REMAINS } from "../../../controller/queue/work-queue.ts";
 
 /** Time that passes only when told to. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
 function simulatedTime() {
@@ -51,7 +51,7 @@ function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false }:
   const queue = createWorkQueue<string>({
     key: (item) => item,
     work,
-    isUrgent,
+    earlyLane: (item) => (isUrgent(item) ? "urgent" : undefined),
     concurrency,
     clock: time.clock,
     timers: time.timers,
@@ -136,6 +136,52 @@ describe("the work queue", () => {
       ...["in hand", "key-8", "key-7", "gone-1", "half done", "gone-2", "gone-3"],
       ...["key-0", "key-1", "key-2", "key-3", "key-4", "key-5", "key-6"].slice(0, 6),
     ]);
+  });
+
+  it("c71: leaves what remains of urgent names until none of them waits or is worked on, be it added again", async () => {
+    const done: string[] = [];
+    const last = Promise.withResolvers<void>();
+    const { queue } = start(
+      async (item, _signal, isUrgent) => {
+        if (isUrgent && item === "key-3") await last.promise;
+        done.push(`${isUrgent ? "end" : "rest of"} ${item}`);
+        return isUrgent ? REMAINS : undefined;
+      },
+      { isUrgent: (item) => item.startsWith("key") },
+    );
+    for (const item of ["key-1", "key-2", "key-3"]) queue.add(item);
+    await settle();
+    expect(done, "one is still to end").toEqual(["end key-1", "end key-2"]);
+    queue.add("key-1");
+    queue.add("other");
+    await settle();
+    expect(done.slice(2), "of four turns one is another's").toEqual(["rest of other", "end key-1"]);
+    last.resolve();
+    await settle();
+    expect(done.slice(4)).toEqual(["end key-3", "rest of key-2", "rest of key-1", "rest of key-3"]);
+  });
+
+  it("c71: lets what remains pass what waits, in three of four turns at most", async () => {
+    const done: string[] = [];
+    const { queue } = start(
+      async (item, _signal, isUrgent) => {
+        done.push(item);
+        return isUrgent ? REMAINS : undefined;
+      },
+      { concurrency: 1, isUrgent: (item) => item.startsWith("key") },
+    );
+    for (const item of ["a", "b", "c", "key-1", "key-2", "key-3", "key-4"]) queue.add(item);
+    await settle();
+    expect(done.join(" ")).toBe("a key-1 key-2 key-3 b key-4 key-1 key-2 c key-3 key-4");
+  });
+
+  it("c71: goes on with a longer back-off for a name of which only the rest fails", async () => {
+    const run = start(async (_item, _signal, isUrgent) => (isUrgent ? REMAINS : Promise.reject(new Error("refused"))), {
+      isUrgent: () => true,
+    });
+    run.queue.add("key");
+    await run.pass(40);
+    expect(run.failures.map(({ retryInMs }) => retryInMs)).toEqual([5, 10, 20, 40]);
   });
 
   it("gives the worker away while something goes on without it, and works on the name again when that ends", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OVERLAP } from "../../../domain/key/declared-key.ts";
-import { type KeyAction, planKey } from "../../../domain/key/plan-key.ts";
+import type { ObservedKey, ObservedSecret } from "../../../domain/key/observed-key.ts";
+import { type KeyAction, planEnd, planKey } from "../../../domain/key/plan-key.ts";
 import {
   declare,
   HOUR,
@@ -90,5 +91,46 @@ describe("versions that may have been read, and whose Secret is lost", () => {
       [2, "retired"],
       [1, "retired"],
     ]);
+  });
+});
+
+describe("a key that is to end", () => {
+  const world = rotated(DEFAULT_OVERLAP, 0);
+  const { declaration } = world;
+  if (declaration === null) throw new Error("it is declared");
+  const alive = observe(world, { ...declaration, hasFinalizer: true });
+  const going = { ...alive, deleting: true };
+  const declared = (more: Partial<ObservedKey["declared"]>) => ({ ...alive.declared, ...more });
+  const SECRETS: readonly ObservedSecret[] = [
+    alive.secret,
+    { state: "absent" },
+    { state: "unmanaged" },
+    { state: "unreadable", why: "no Role" },
+  ];
+
+  it.each<[string, ObservedKey, object | undefined]>([
+    ["one that is deleted", going, { do: "Revoke", reason: "Deleted" }],
+    ["one that is declared revoked", { ...alive, declared: declared({ state: "Revoked" }) }, { reason: "Declared" }],
+    ["one of another team", { ...alive, references: { ...alive.references, teamId: "t2" } }, { reason: "Moved" }],
+    ["one that is suspended", { ...alive, declared: declared({ state: "Suspended" }) }, { do: "UpdatePolicy" }],
+    ["one that is declared active", alive, undefined],
+    ["one with Retain", { ...going, declared: declared({ retainOnDelete: true }) }, undefined],
+    ["one with protection", { ...going, declared: declared({ deletionProtection: true }) }, undefined],
+    [
+      "one with protection that is suspended",
+      { ...going, declared: declared({ deletionProtection: true, state: "Suspended" }) },
+      { do: "UpdatePolicy" },
+    ],
+    ["one that only changes", { ...alive, declared: declared({ displayName: "new" }) }, undefined],
+    ["one whose finalizer is not there", { ...going, hasFinalizer: false }, undefined],
+    ["one that has no key", { ...going, stored: undefined }, undefined],
+  ])("c71: ends by the declaration and the store alone, whatever its Secret is: %s", (_, observed, end) => {
+    if (end === undefined) expect(planEnd(observed)).toBeUndefined();
+    else expect(planEnd(observed)).toMatchObject(end);
+    for (const secret of SECRETS) {
+      const { action } = planKey({ ...observed, secret, confirmed: false }, world.now);
+      if (end !== undefined) expect(action).toEqual(planEnd(observed));
+      else expect(action).not.toMatchObject({ do: "Revoke" });
+    }
   });
 });

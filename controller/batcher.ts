@@ -1,0 +1,50 @@
+/** Group commit: what is asked for one by one is done together with what is asked for meanwhile. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+export type BatcherOptions<T> = {
+  /** Does all of a batch, or nothing of it. */
+  readonly run: (items: readonly T[]) => Promise<number>;
+  readonly maxSize: number;
+  /** Whether a failure is that of each item; any other may be of one of them, which the rest does not have to share. */
+  readonly isCommon: (error: unknown) => boolean;
+};
+
+/**
+ * Makes a function that has an item done in a batch, one batch at a time: what comes in the same turn of the event loop,
+ * or while a batch is under way, waits for the next. A batch that fails is halved until the items that fail are alone.
+ *
+ * @returns resolves with what `run` gives for the batch that the item was done in
+ */
+export function createBatcher<T>({ run, maxSize, isCommon }: BatcherOptions<T>): (item: T) => Promise<number> {
+  type Waiting = { readonly item: T; resolve(result: number): void; reject(error: unknown): void };
+  const waiting: Waiting[] = [];
+  let isRunning = false;
+
+  async function runAll(): Promise<void> {
+    isRunning = true;
+    await nextTurn();
+    while (waiting.length > 0) await runBatch(waiting.splice(0, maxSize));
+    isRunning = false;
+  }
+
+  async function runBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const result = await run(batch.map(({ item }) => item));
+      for (const { resolve } of batch) resolve(result);
+    } catch (error) {
+      if (batch.length === 1 || isCommon(error)) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      const middle = batch.length >> 1;
+      await runBatch(batch.slice(0, middle));
+      await runBatch(batch.slice(middle));
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!isRunning) void runAll();
+    });
+}

@@ -1,0 +1,54 @@
+import type { RevocationReason } from "../../domain/key/stored-key.ts";
+import { change, type Fence } from "../../store/database/change.ts";
+import { DatabaseUnavailableError, StaleLeaderError } from "../../store/database/errors.ts";
+import type { Store } from "../../store/database/store.ts";
+import { type PolicyUpdate, revokeKeys, updateKeyPolicies } from "../../store/keys/keys.ts";
+import { createBatcher } from "../batcher.ts";
+
+/** So that others have the database in between, also where it takes one transaction at a time. */
+const MAX_KEYS = 100;
+
+/**
+ * Revokes keys and changes what they may do: those that are asked for at once in one transaction, so that of thousands
+ * that end together the last one has not to wait for a transaction each.
+ */
+export type KeyChanges = {
+  /**
+   * @returns the seq of the change
+   * @throws StaleLeaderError, DatabaseUnavailableError
+   */
+  revoke(keyId: string, reason: RevocationReason): Promise<number>;
+  /**
+   * @returns the seq of the change
+   * @throws StaleDeclarationError, StaleLeaderError, DatabaseUnavailableError
+   */
+  updatePolicy(update: PolicyUpdate): Promise<number>;
+};
+
+type KeyChange =
+  | { readonly revoke: { readonly keyId: string; readonly reason: RevocationReason } }
+  | { readonly update: PolicyUpdate };
+
+export function createKeyChanges(store: Store, fence: Fence | null): KeyChanges {
+  const changeKey = createBatcher<KeyChange>({
+    maxSize: MAX_KEYS,
+    isCommon: (error) => error instanceof StaleLeaderError || error instanceof DatabaseUnavailableError,
+    async run(changes) {
+      const { seq } = await change(store, fence, async (tx) => {
+        await revokeKeys(
+          tx,
+          changes.flatMap((one) => ("revoke" in one ? [one.revoke] : [])),
+        );
+        await updateKeyPolicies(
+          tx,
+          changes.flatMap((one) => ("update" in one ? [one.update] : [])),
+        );
+      });
+      return seq;
+    },
+  });
+  return {
+    revoke: (keyId, reason) => changeKey({ revoke: { keyId, reason } }),
+    updatePolicy: (update) => changeKey({ update }),
+  };
+}
