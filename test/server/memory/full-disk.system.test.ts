@@ -68,7 +68,8 @@ test("c62: a save that finds the database's disk full is answered so, and what t
   const content = () => randomBytes(12_000).toString("base64");
   const save = () =>
     fetch(`${server.url}/atoms`, { method: "POST", headers, body: JSON.stringify({ content: content() }) });
-  const findings = () => checkDatabase({ url }, { encryptionKeys: async () => undefined, now: Date.now }, async () => []);
+  const findings = () =>
+    checkDatabase({ url }, { encryptionKeys: async () => undefined, now: Date.now }, async () => []);
   expect((await save()).status).toBe(201);
 
   await fill(store);
