@@ -163,7 +163,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,
     async recordEvent(object, event) {
-      if (ending.takes(object)) return;
+      if (ending.isTerminating(object)) return;
       const reporter = { now: clock.now(), controller: REPORTER, instance: options.identity };
       const isRecorded = await recordEvent(api, reporter, object, event);
       if (!isRecorded) ending.hint(object.namespace, watching);

@@ -31,6 +31,8 @@ export type EndingNamespacesOptions = {
 export type EndingNamespaces = {
   /** Whether an object ends with its namespace. One that was made since is of another namespace by that name. */
   takes(object: DeclaredObject): boolean;
+  /** Whether an object ends with its namespace, which is there still and takes nothing new. */
+  isTerminating(object: DeclaredObject): boolean;
   /** Asks for one that something has said to be ending: then it is known before its turn. */
   hint(namespace: string, signal: AbortSignal): void;
   /** Asks for each once. */
@@ -83,6 +85,9 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
     return endings.get(namespace);
   }
 
+  const takes = ({ namespace, createdAt }: DeclaredObject): boolean =>
+    createdAt <= (endings.get(namespace) ?? Number.NEGATIVE_INFINITY);
+
   async function look(signal: AbortSignal): Promise<void> {
     const used = inUse();
     for (const known of [endings, missing]) {
@@ -113,7 +118,8 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
         .catch(() => {})
         .finally(() => hinted.delete(namespace));
     },
-    takes: ({ namespace, createdAt }) => createdAt <= (endings.get(namespace) ?? Number.NEGATIVE_INFINITY),
+    takes,
+    isTerminating: (object) => takes(object) && endings.get(object.namespace) !== Number.POSITIVE_INFINITY,
     async run(signal) {
       while (!signal.aborted) {
         await look(signal)
