@@ -7,13 +7,13 @@ import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/database/engines.ts";
-import { makeTeam, reservationOf } from "../store/fixtures.ts";
+import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
 import { newModel } from "./model.ts";
 import { searchFor } from "./plaintext.ts";
 import { hex } from "./probers.ts";
 import { createReport } from "./report.ts";
-import { checkPlanted, checkRules, livingKeysOf } from "./rules.ts";
+import { checkPlanted, checkRules, checkVoided, livingKeysOf } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { base64, watchSecrets } from "./secrets.ts";
 import { forgedKey } from "./stage.ts";
@@ -152,6 +152,19 @@ describeOnPostgres("what the store says", (store) => {
     await change(store(), null, (tx) => reserveVersion(tx, reservationOf(home, { digest: keyDigest(value) })));
     await checkPlanted(store(), planted, report);
     expect(report.violations.map(({ rule, subject }) => [rule, subject])).toEqual([["I3", value.slice(0, 12)]]);
+  });
+
+  it("I2: finds a value that a Secret held and that was voided", async () => {
+    const { keyId, first } = await makeKey();
+    const third = nextVersion(first, 3);
+    const held = new Map([[hex(third.digest), "dev/one"]]);
+    const report = newReport();
+    await change(store(), null, (tx) => reserveVersion(tx, third));
+    await checkVoided(store(), held, report);
+    expect(report.violations).toEqual([]);
+    await change(store(), null, (tx) => activateVersion(tx, { keyId, number: 2, overlapMs: 1_000 }));
+    await checkVoided(store(), held, report);
+    expect(report.violations.map(({ rule, subject }) => [rule, subject])).toEqual([["I2", "dev/one"]]);
   });
 
   it("I6: finds the key that lives on after its declaration", async () => {

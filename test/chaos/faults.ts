@@ -3,6 +3,7 @@ import type { Random } from "../env/random.ts";
 import type { TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
 import { existing } from "./existing.ts";
+import { NAMESPACES } from "./model.ts";
 import type { Supervised } from "./processes.ts";
 import { CONTROLLERS, SERVERS, type World } from "./world.ts";
 
@@ -18,7 +19,10 @@ export type Fault = {
   strike(world: World, place: number, random: Random): Promise<{ readonly of: string; heal(): Promise<void> }>;
 };
 
-const LINKS = 2 * CONTROLLERS + SERVERS;
+/** The links of the world by their number: of each controller to the API server and to its database, then of the servers. */
+const ALL_LINKS = Array.from({ length: 2 * CONTROLLERS + SERVERS }, (_, link) => link);
+const API_LINKS = ALL_LINKS.filter((link) => link < 2 * CONTROLLERS && link % 2 === 0);
+const QUOTA = "no-secrets";
 const CONTROLLER_NAMES = Array.from({ length: CONTROLLERS }, (_, index) => `controller-${index}`);
 
 /** The processes that one can strike: of either kind, or the controller that leads. */
@@ -42,14 +46,19 @@ function processFault(weight: number, longest: number, { choose, ...target }: Ta
   };
 }
 
-function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, random: Random) => void): Fault {
+function linkFault(
+  weight: number,
+  longest: number,
+  strike: (proxy: TcpProxy, random: Random) => void,
+  among: readonly number[] = ALL_LINKS,
+): Fault {
   return {
     weight,
     longest,
-    places: LINKS,
-    breaks: (place) => [`link ${place}`],
+    places: among.length,
+    breaks: (place) => [`link ${among[place]}`],
     async strike({ links }, place, random) {
-      const link = links[place];
+      const link = links[existing(among[place])];
       if (link !== undefined) strike(link.proxy, random);
       return { of: link?.name ?? "nothing", heal: async () => link?.proxy.thaw() };
     },
@@ -141,6 +150,31 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "cut off": linkFault(4, 15_000, (proxy) => proxy.cut()),
   reset: linkFault(5, 100, (proxy) => proxy.reset()),
   "slow down": linkFault(4, 15_000, (proxy, random) => proxy.slow(random.between(50, 1_500))),
+  // Each of its answers takes 2 to 5 s (c67).
+  "slow API server": linkFault(3, 25_000, (proxy, random) => proxy.slow(random.between(1_000, 2_500)), API_LINKS),
+  "refuse Secrets": {
+    weight: 2,
+    longest: 20_000,
+    places: NAMESPACES.length,
+    // Which it is made and taken away by.
+    breaks: () => ["the control plane"],
+    async strike({ kubernetes }, place) {
+      const namespace = existing(NAMESPACES[place]);
+      const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
+      const hard = { secrets: "0" };
+      const ask = (method: string, to: string, body: unknown = {}) =>
+        until("the API server answers", () =>
+          kubernetes.request(method, to, {
+            body: JSON.stringify(body),
+            ...(method === "PATCH" && { contentType: "application/merge-patch+json" }),
+          }),
+        );
+      await ask("POST", path, { metadata: { name: QUOTA }, spec: { hard } });
+      // No controller of quotas runs here.
+      await ask("PATCH", `${path}/${QUOTA}/status`, { status: { hard, used: hard } });
+      return { of: `namespace ${namespace}`, heal: async () => void (await ask("DELETE", `${path}/${QUOTA}`)) };
+    },
+  },
   "crash the API server": controlPlaneFault(2, "kube-apiserver"),
   "crash etcd": controlPlaneFault(1.5, "etcd"),
   "crash PostgreSQL": {

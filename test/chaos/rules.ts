@@ -66,6 +66,15 @@ export async function checkPlanted(store: Store, digests: ReadonlyMap<string, st
   }
 }
 
+/** Values that a Secret has held, and that were voided: what may have been read ends by its overlap (I2, c66). */
+export async function checkVoided(store: Store, digests: ReadonlyMap<string, string>, report: Report): Promise<void> {
+  const { rows } = await sql<{ digest: string }>`select encode(digest, 'hex') as digest from key_versions
+    where state = 'voided' and encode(digest, 'hex') = any(${[...digests.keys()]}::text[])`.execute(store.db);
+  for (const { digest } of rows) {
+    report.violation({ rule: "I2", subject: digests.get(digest) ?? "", what: "a value that a Secret held was voided" });
+  }
+}
+
 /** The living keys of declarations that are no longer there (I6). */
 export async function livingKeysOf(store: Store, ownerUids: readonly string[]): Promise<Found[]> {
   const { rows } = await sql<Found>`

@@ -13,7 +13,7 @@ import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
 import { createReport, type Report, type Violation } from "./report.ts";
 import { findUnrest } from "./rest.ts";
 import { restoreDatabase } from "./restore.ts";
-import { checkPlanted, checkRules, countMinted, type Found, livingKeysOf } from "./rules.ts";
+import { checkPlanted, checkRules, checkVoided, countMinted, type Found, livingKeysOf } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { type Secrets, watchSecrets } from "./secrets.ts";
 import { findNoise, nextDeadline } from "./silence.ts";
@@ -166,6 +166,8 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
     await checkRules(world.store, report);
     const planted = [...model.planted].map((value) => [hex(keyDigest(value)), keyPrefix(value)] as const);
     await checkPlanted(world.store, new Map(planted), report);
+    const held = secrets.held.map(({ digest, title, prefix }) => [hex(digest), `${title} ${prefix}`] as const);
+    await checkVoided(world.store, new Map(held), report);
   }
 
   async function run(): Promise<void> {
