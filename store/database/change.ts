@@ -96,17 +96,9 @@ function overlapsWith(scope: string): RawBuilder<boolean> {
     or string_to_array(split_part(cluster, '/', 2), ',') && string_to_array(${namespaces}::text, ','))`;
 }
 
-/**
- * What a fence of a scope is compared with, as `[epoch, term]`. The term is made of those of all scopes that overlap,
- * so that it is over as well where a version before this one, which changes its own alone, has taken one of them. They
- * are locked in the order in which {@link takeLeadership} locks them.
- */
-function leadershipOf(scope: string): RawBuilder<[epoch: string | null, term: string | null]> {
-  return sql`(
-    select array[
-      max(epoch::text) filter (where cluster = ${scope}),
-      ${DATABASE_NUMBER} || '/' || string_agg(term::text, ',' order by cluster)]
-    from (select * from leaders where ${overlapsWith(scope)} order by cluster for share) as overlapping)`;
+/** What a fence of a scope is compared with, as `[epoch, term]`; null where none has led it. */
+function leadershipOf(scope: string): RawBuilder<[epoch: string, term: string] | null> {
+  return sql`(select array[epoch::text, ${DATABASE_NUMBER} || '/' || term] from leaders where cluster = ${scope} for share)`;
 }
 
 /**
@@ -122,12 +114,11 @@ export async function takeLeadership(store: Store, scope: string): Promise<Fence
     await sql`insert into leaders (cluster, epoch) values (${scope}, 0) on conflict do nothing`.execute(tx);
     await sql`select from leaders where ${overlapsWith(scope)} order by cluster for update`.execute(tx);
     await sql`update leaders set epoch = epoch + 1, term = gen_random_uuid() where ${overlapsWith(scope)}`.execute(tx);
-    const { rows } = await sql<{ held: [epoch: string, term: string] }>`select ${leadershipOf(scope)} as held`.execute(
-      tx,
-    );
-    const [row] = rows;
-    if (row === undefined) throw new Error("the database gave no row for what is always one");
-    const [epoch, term] = row.held;
+    const { rows } = await sql<{ held: [epoch: string, term: string] | null }>`
+      select ${leadershipOf(scope)} as held`.execute(tx);
+    const held = rows[0]?.held;
+    if (held == null) throw new Error("the database gave no row for what is always one");
+    const [epoch, term] = held;
     return { scope, epoch: Number(epoch), term };
   });
 }
@@ -148,7 +139,7 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
   const leadership = fence === null ? sql`null::text[]` : leadershipOf(fence.scope);
-  const { rows } = await sql<{ name: string; held: [epoch: string | null, term: string | null] | null }>`
+  const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`
     select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name, ${leadership} as held`.execute(
     tx,
   );
@@ -162,8 +153,8 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   );
 }
 
-function whyOver(fence: Fence, term: string | null | undefined): string {
-  if (term == null) return "";
+function whyOver(fence: Fence, term: string | undefined): string {
+  if (term === undefined) return "";
   const databaseOf = (one: string) => one.split("/", 1)[0];
   if (databaseOf(term) !== databaseOf(fence.term)) return ", of another term: the database was restored";
   return ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them";

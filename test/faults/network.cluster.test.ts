@@ -22,8 +22,8 @@ const COMMITS: readonly (readonly [ScenarioName, string, string])[] = [
   ["a first mint", "the reservation", 'insert into "key_versions"'],
   ["a first mint", "the activation", '"activated_at" ='],
   ["a rotation", "the policy", "update key_versions set expires_at"],
-  ["a declared revocation", "the revocation", '"revocation_reason" ='],
-  ["a deletion", "the revocation", '"revocation_reason" ='],
+  ["a declared revocation", "the revocation", "revocation_reason = given"],
+  ["a deletion", "the revocation", "revocation_reason = given"],
   ["a deletion with Retain", "the release", '"owner_uid" ='],
 ];
 

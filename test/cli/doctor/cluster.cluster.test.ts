@@ -16,6 +16,14 @@ import { keyplane } from "../up.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const RBAC = join(ROOT, "infra/rbac");
 
+async function migratedDatabase() {
+  const database = await freshDatabase();
+  const store = await openPostgres(database.url);
+  await migrate(store);
+  await store.close();
+  return database;
+}
+
 describe("keyplane doctor --kubeconfig", () => {
   let kubernetes: StartedKubernetes;
   let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -31,10 +39,7 @@ describe("keyplane doctor --kubeconfig", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), freshDatabase()]);
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
+    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), migratedDatabase()]);
     await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
     await kubectl("create", "namespace", "dev");
     const world = inNamespace(kubernetes, "dev");
@@ -94,15 +99,17 @@ describe("keyplane doctor --kubeconfig", () => {
     ]);
   });
 
-  it("finds two controllers for one namespace, and one that was killed by the Lease that nobody renews", async () => {
+  it("finds two controllers for one namespace, and one that was killed by the Lease that nobody renews", async (context) => {
     const kubeconfig = await accountKubeconfig(kubernetes);
     const encryptionKey = randomBytes(32).toString("base64");
     const controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
     await until("it leads", () => controller.lines.some((line) => line.includes("leads")));
     await kubectl("wait", "--for=condition=Ready", "platformkey/reader", "--namespace=dev", "--timeout=60s");
     expect(await doctor()).toEqual([]);
-    // Its Lease is in another namespace, that of the kubeconfig.
-    const other = { kubeconfig: kubernetes.kubeconfigPath, databaseUrl: database.url, encryptionKey };
+    // Of another installation: by one database it would depose the first. Its Lease is in the kubeconfig's namespace.
+    const theirs = await migratedDatabase();
+    context.onTestFinished(() => theirs.drop());
+    const other = { kubeconfig: kubernetes.kubeconfigPath, databaseUrl: theirs.url, encryptionKey };
     const rival = await startControllerProcess({ ...other, flags: ["--namespaces", "kube-public"] });
     await until("it leads, too", () => rival.lines.some((line) => line.includes("leads")));
     expect(await doctor("--database-url", database.url)).toContainEqual(
