@@ -150,7 +150,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "cut off": linkFault(4, 15_000, (proxy) => proxy.cut()),
   reset: linkFault(5, 100, (proxy) => proxy.reset()),
   "slow down": linkFault(4, 15_000, (proxy, random) => proxy.slow(random.between(50, 1_500))),
-  // Each of its answers takes 2 to 5 s (c67).
+  // Each of its answers takes 2 to 5 s (threats c67).
   "slow API server": linkFault(3, 25_000, (proxy, random) => proxy.slow(random.between(1_000, 2_500)), API_LINKS),
   "refuse Secrets": {
     weight: 2,

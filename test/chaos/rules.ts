@@ -66,7 +66,7 @@ export async function checkPlanted(store: Store, digests: ReadonlyMap<string, st
   }
 }
 
-/** Values that a Secret has held, and that were voided: what may have been read ends by its overlap (I2, c66). */
+/** Values that a Secret has held, and that were voided: what may have been read ends by its overlap (I2, threats c66). */
 export async function checkVoided(store: Store, digests: ReadonlyMap<string, string>, report: Report): Promise<void> {
   const { rows } = await sql<{ digest: string }>`select encode(digest, 'hex') as digest from key_versions
     where state = 'voided' and encode(digest, 'hex') = any(${[...digests.keys()]}::text[])`.execute(store.db);

@@ -215,7 +215,7 @@ describe("keyplane controller on Kubernetes", () => {
 
   it("with namespaces of its own, serves them alone and judges no key of another", async () => {
     await kubectl("create", "namespace", "elsewhere");
-    // One that serves every namespace would be deposed, as it serves this one, too (c72).
+    // One that serves every namespace would be deposed, as it serves this one, too (threats c72).
     expect(await controller.stop()).toBe(0);
     controller = await start("--namespaces", "dev");
     const other = await start("--namespaces", "elsewhere");
