@@ -1,4 +1,5 @@
 /** What goes wrong, as a table. */
+import type { RequestOptions } from "../env/kubernetes/client.ts";
 import type { Random } from "../env/random.ts";
 import type { TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
@@ -162,16 +163,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const namespace = existing(NAMESPACES[place]);
       const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
       const hard = { secrets: "0" };
-      const ask = (method: string, to: string, body: unknown = {}) =>
-        until("the API server answers", () =>
-          kubernetes.request(method, to, {
-            body: JSON.stringify(body),
-            ...(method === "PATCH" && { contentType: "application/merge-patch+json" }),
-          }),
-        );
-      await ask("POST", path, { metadata: { name: QUOTA }, spec: { hard } });
+      const ask = (method: string, to: string, options: RequestOptions = {}) =>
+        until("the API server answers", () => kubernetes.request(method, to, options));
+      await ask("POST", path, { body: JSON.stringify({ metadata: { name: QUOTA }, spec: { hard } }) });
       // No controller of quotas runs here.
-      await ask("PATCH", `${path}/${QUOTA}/status`, { status: { hard, used: hard } });
+      const body = JSON.stringify({ status: { hard, used: hard } });
+      await ask("PATCH", `${path}/${QUOTA}/status`, { body, contentType: "application/merge-patch+json" });
       return { of: `namespace ${namespace}`, heal: async () => void (await ask("DELETE", `${path}/${QUOTA}`)) };
     },
   },
