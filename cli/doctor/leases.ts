@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api/api-error.ts";
-import { LEASE_SELECTOR, leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { LEASE_SELECTOR, leaseName, leaseTitle, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { TERM_MS } from "../../controller/cluster/kubernetes/lease-timing.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
@@ -44,7 +44,7 @@ type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "reque
  */
 export async function watchLeases(
   { uid, api }: LeaseCluster,
-  given: { readonly namespace: string; readonly name: string },
+  given: Lease,
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
   const { namespace } = given;
@@ -80,12 +80,10 @@ export async function findRivals(
       ...[...byName.keys()].map((name) => ({ fieldSelector: `metadata.name=${name}` })),
     ];
     const lists = await Promise.all(questions.map((question) => listAll(api, leasesPath(""), question)));
-    const found = lists.flat().map((one) => ({ namespace: namespaceOf(one), name: nameOf(one) }));
-    const titleOf = ({ namespace, name }: { namespace: string; name: string }) => `${namespace}/${name}`;
-    const others = new Map(found.map((one) => [titleOf(one), one]));
-    for (const watched of leases) others.delete(titleOf(watched));
-    const watchOther = (one: { namespace: string; name: string }) =>
-      watchLease(api, { ...one, served: byName.get(one.name) ?? null });
+    const found = lists.flat().map((one): Lease => ({ namespace: namespaceOf(one), name: nameOf(one) }));
+    const others = new Map(found.map((one) => [leaseTitle(one), one]));
+    for (const watched of leases) others.delete(leaseTitle(watched));
+    const watchOther = (one: Lease) => watchLease(api, { ...one, served: byName.get(one.name) ?? null });
     return judgeRivals([...leases, ...(await Promise.all([...others.values()].map(watchOther)))]);
   } catch (error) {
     const message = `it cannot be told whether other controllers serve the same namespaces: ${errorText(error)}`;
@@ -100,8 +98,7 @@ export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
   return living.flatMap((one, i) =>
     living.slice(i + 1).flatMap((other) => {
       if (!overlap(one.served, other.served)) return [];
-      const [first, second] = [one, other].map(({ namespace, name }) => `${namespace}/${name}`);
-      const message = `the controllers of the Leases ${first} and ${second} serve the same namespaces: each takes the leadership from the other, and both start again and again`;
+      const message = `the controllers of the Leases ${leaseTitle(one)} and ${leaseTitle(other)} serve the same namespaces: each takes the leadership from the other, and both start again and again`;
       return [wrong("leases", message, ONE_TOO_MANY)];
     }),
   );
