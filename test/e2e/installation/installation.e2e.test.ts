@@ -28,6 +28,7 @@ it("an installation loses nothing, and lets nobody in who should not be, whateve
   const report = createReport(SEED, console.log);
   const { amounts, page } = await runInstallation(site, { seed: SEED, minutes: MINUTES, restores: NIGHTLY }, report);
   console.log(`\n${page}\n`);
-  expect(report.violations).toEqual([]);
+  const violations = report.violations.map(({ rule, subject, what }) => `${rule}: ${subject}: ${what}`);
+  expect(violations, violations.join("\n")).toEqual([]);
   expect(Object.entries(amounts).filter(([, amount]) => amount === 0)).toEqual([]);
 });
