@@ -5,7 +5,7 @@ import { keyDigest } from "../../domain/key/key-format.ts";
 import { change } from "../../store/database/change.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
-import { revokeKey } from "../../store/keys/keys.ts";
+import { revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
@@ -28,7 +28,7 @@ describe("what a replica answers", () => {
     keyId: "k",
     version: 1,
     versionState: "active",
-    minted: true,
+    usableSinceMinted: true,
     usable: true,
     ended: false,
     until: null,
@@ -69,6 +69,9 @@ describe("what a replica answers", () => {
   it("a key that is refused although its Secret holds it and the store knows it is a violation", () => {
     expect(judge(answer(401, 100), standingAfter([50, {}]), seen(90))?.rule).toBe("I2");
     expect(judge(answer(401, 80), standingAfter([50, {}]), seen(90))).toBeUndefined();
+    const switchedBefore = standingAfter([50, { usableSinceMinted: false }]);
+    expect(judge(answer(401, 100), switchedBefore, seen(0))).toBeUndefined();
+    expect(judge(answer(401, 50 + BOUND), switchedBefore, seen(0))?.rule).toBe("I2");
     const resumed = standingAfter([0, { usable: false }], [1_000, { seq: 2 }]);
     expect(judge(answer(401, 2_000), resumed, seen(0))).toBeUndefined();
     expect(judge(answer(401, 1_000 + BOUND), resumed, seen(0))?.rule).toBe("I2");
@@ -173,6 +176,18 @@ describeOnPostgres("what the store says", (store) => {
     expect((await livingKeysOf(store(), [uid])).map(({ subject }) => subject)).toEqual([title]);
     await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
     expect(await livingKeysOf(store(), [uid])).toEqual([]);
+  });
+
+  it("sees that a version was not usable all the time since it was minted", async () => {
+    const { first, keyId } = await makeKey();
+    const digest = hex(first.digest);
+    const look = async () => (await lookAtSecrets(store())).rows.find((row) => row.digest === digest);
+    expect(await look()).toMatchObject({ usable: true, usableSinceMinted: true });
+    for (const suspended of [true, false]) {
+      const policy = { ...first.policy, suspended };
+      await change(store(), null, (tx) => updateKeyPolicy(tx, { keyId, policy, generation: 1, expiresAfter: null }));
+    }
+    expect(await look()).toMatchObject({ usable: true, usableSinceMinted: false });
   });
 
   it("sees when a key is revoked, and when its team loses its namespace", async () => {

@@ -9,7 +9,8 @@ export type Row = {
   readonly keyId: string;
   readonly version: number;
   readonly versionState: string;
-  readonly minted: boolean;
+  /** Minted, and its key was neither suspended nor resumed since: it was usable from its first moment on. */
+  readonly usableSinceMinted: boolean;
   readonly usable: boolean;
   /** Revoked, retired or voided: for ever. */
   readonly ended: boolean;
@@ -32,8 +33,8 @@ export type Standing = Row & {
   /** From when every look has found it refused, with no change in between; undefined while it is usable. */
   readonly refusedSince: number | undefined;
   /**
-   * From when every look has found it usable, with no interruption in between; minus infinity for a minted one that was
-   * never found otherwise.
+   * From when every look has found it usable, with no interruption in between; minus infinity where it has been so since
+   * it was minted.
    */
   readonly usableSince: number | undefined;
   readonly endedSince: number | undefined;
@@ -47,10 +48,10 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
   const beganAt = performance.now();
   const { rows } = await sql<Row>`
     with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref),
-      switched as (select key_id, count(*) as times from audit_events
+      switched as (select key_id, count(*) as times, max(at) as last from audit_events
         where kind = 'key.policy_updated' and detail->'changed' ? 'suspended' group by key_id)
     select encode(v.digest, 'hex') as digest, v.key_id as "keyId", v.number as version, v.state as "versionState",
-      v.source_kind = 'minted' as minted,
+      v.source_kind = 'minted' and coalesce(switched.last < v.minted_at, true) as "usableSinceMinted",
       v.state in ('reserved', 'active', 'retiring') and k.state = 'active' and t.state = 'active'
         and (k.namespace = '' or coalesce(n.team_id = k.team_id, false)) as usable,
       k.state = 'revoked' or v.state in ('revoked', 'retired', 'voided') as ended,
@@ -79,7 +80,7 @@ function standingOf(before: Standing | undefined, row: Row, now: number): Standi
     ...row,
     refusedSince: row.usable ? undefined : ((unchanged ? before?.refusedSince : undefined) ?? now),
     usableSince: row.usable
-      ? before === undefined && row.minted
+      ? before === undefined && row.usableSinceMinted
         ? Number.NEGATIVE_INFINITY
         : ((before?.interruptions === row.interruptions ? before.usableSince : undefined) ?? now)
       : undefined,

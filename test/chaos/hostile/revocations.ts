@@ -101,7 +101,7 @@ function standingOf(key: TenantKey, { receivedAt }: Answer, { usableSince, ended
     keyId: key.id,
     version: 1,
     versionState: ended ? "revoked" : "active",
-    minted: true,
+    usableSinceMinted: true,
     usable: !ended,
     ended,
     until: null,
