@@ -16,6 +16,7 @@ import { createListener, type TlsFiles } from "./http/listener.ts";
 import { PipeliningLimit, type Route } from "./http/pipelining-limit.ts";
 import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
+import { rightPlace } from "./http/right-place.ts";
 import { requireSingleHost } from "./http/single-host.ts";
 import { isOverTls } from "./http/transport-security.ts";
 import { collectDocs } from "./openapi/document.ts";
@@ -80,7 +81,7 @@ export async function buildApp(
   });
   holdExpectations(app.server, guard(app.routing));
   app.setErrorHandler(onError);
-  app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
+  app.setNotFoundHandler(({ raw }, reply) => sendProblem(reply, problem("not_found", rightPlace(raw.url ?? ""))));
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", (request, { raw }, done) => {
     const startedAt = deps.clock.monotonic();

@@ -118,7 +118,9 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, P
   invalid_request: problem("invalid_request"),
 };
 const CALLER_LEFT = problemOf(new CallerLeftError("the caller has left"));
-const NOT_FOUND = problem("not_found");
+/** For a path and method that are no operation, behind the key's check: a route's `refuse` may say more of it. */
+export const NOT_FOUND = problem("not_found");
+
 /** How to read what a route needs: once at start where it is the same for every request. */
 function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {
   const operation = "operation" in access ? access.operation : undefined;
@@ -132,7 +134,7 @@ function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteA
 }
 
 /** The public id as the router matched it; the empty string, which no gateway has, where there is none. */
-function publicIdOf(request: FastifyRequest): string {
+export function publicIdOf(request: FastifyRequest): string {
   const { params } = request;
   if (typeof params !== "object" || params === null || !("publicId" in params)) return "";
   return typeof params.publicId === "string" ? params.publicId : "";

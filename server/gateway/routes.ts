@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import { accessNow } from "../auth/key-hook.ts";
+import { accessNow, NOT_FOUND, publicIdOf } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../http/errors.ts";
@@ -16,6 +16,7 @@ import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { type Resolved, resolve } from "./resolve.ts";
+import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { createUpstreamPools } from "./upstream/pools.ts";
 import { observeUpstreams } from "./upstream/upstream-metrics.ts";
@@ -54,9 +55,8 @@ export function gatewayRoutes(
   app.decorateRequest("gatewayCall", undefined);
   app.decorateRequest("gatewayTarget", undefined);
   const refuse: Refuse = (request, reply, shown) => {
-    const told = shown.code === "not_found" && isWebSocket(request) ? UPGRADE_REFUSED : shown;
     reply.hijack();
-    sendErrorResponse(reply.raw, dialectOf(deps, request), told);
+    sendErrorResponse(reply.raw, dialectOf(deps, request), shown === NOT_FOUND ? notFound(deps, request) : shown);
   };
   app.setErrorHandler((error, request, reply) => refuse(request, reply, shownOf(deps, error, request)));
   const described = { "/g/:publicId": {}, "/g/:publicId/*": gatewayPaths() };
@@ -81,6 +81,13 @@ const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alo
   upgrade: "HTTP/1.1",
   connection: "upgrade, close",
 });
+
+/** The answer to a request that is no operation, behind its key's check. */
+function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
+  if (isWebSocket(request)) return UPGRADE_REFUSED;
+  const gateway = index.findGateway(publicIdOf(request));
+  return gateway === undefined ? NOT_FOUND : unservedPath(gateway, targetOf(request).rawPath);
+}
 
 /** Names the operation for the authentication hook, and keeps the classification for what comes after. */
 function classifyRequest(request: FastifyRequest): GatewayOperation | undefined {
@@ -197,9 +204,7 @@ function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: D
 
 function targetOf(request: FastifyRequest): RequestTarget {
   if (request.gatewayTarget !== undefined) return request.gatewayTarget;
-  const { params } = request;
-  const known = typeof params === "object" && params !== null && "publicId" in params ? params.publicId : "";
-  request.gatewayTarget = splitTarget(request.raw.url ?? "", typeof known === "string" ? known : "");
+  request.gatewayTarget = splitTarget(request.raw.url ?? "", publicIdOf(request));
   return request.gatewayTarget;
 }
 

@@ -1,0 +1,66 @@
+import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
+import { type Problem, problem } from "../http/errors.ts";
+import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
+
+const METHODS = ["POST", "GET"] as const;
+/** A path of more segments is near to none that is served. */
+const MAX_SEGMENTS = 8;
+/** The base URL that the clients of a format take, behind `/g/<public id>`. */
+const BASE_URLS: Readonly<Record<Dialect, string>> = {
+  openai: "OpenAI's SDKs take a base URL that ends in /v1",
+  anthropic: "Anthropic's SDKs take a base URL that ends in the public id",
+  gemini: "Google's SDKs take a base URL that ends in the public id",
+};
+
+/**
+ * The answer to a request that is no operation of the gateway (spec §4): which paths this gateway serves, and the one
+ * nearest to what was asked for. Nothing of the path is repeated, since a key may stand in it.
+ *
+ * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
+ */
+export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
+  const allowed = METHODS.filter((method) => classify(method, rawPath) !== undefined);
+  if (allowed.length > 0) {
+    const allow = allowed.join(", ");
+    return problem("not_found", `This path is served to ${allow} alone. ${servedBy(gateway)}`, { allow });
+  }
+  const nearest = nearestTo(rawPath);
+  return problem(
+    "not_found",
+    ["There is nothing at this path.", ...(nearest ? [adviceOn(nearest, gateway)] : []), servedBy(gateway)].join(" "),
+  );
+}
+
+/** The path is taken without slashes that are too many, without what stands in front of it, and with a version. */
+function nearestTo(rawPath: string): Operation | undefined {
+  const segments = rawPath.split("/").filter((segment) => segment !== "");
+  if (segments.length > MAX_SEGMENTS) return undefined;
+  const rests = segments.map((_segment, skipped) => segments.slice(skipped).join("/"));
+  const candidates = rests.flatMap((rest) => [rest, `v1/${rest}`, `v1beta/${rest}`]);
+  for (const candidate of candidates) {
+    for (const method of METHODS) {
+      const call = classify(method, candidate);
+      if (call !== undefined) return { method, call };
+    }
+  }
+  return undefined;
+}
+
+type Operation = { readonly method: string; readonly call: GatewayCall };
+
+function adviceOn({ method, call }: Operation, { publicId }: GatewayRecord): string {
+  const { version, before, after } = call.path;
+  const path = `${version}${before}${call.model === undefined ? "" : "{model}"}${after}`;
+  return `The nearest is ${method} /g/${publicId}/${path}: ${BASE_URLS[call.dialect ?? "openai"]}.`;
+}
+
+/** The paths of the formats that its upstreams speak, and those that it answers by itself. */
+function servedBy({ upstreams }: GatewayRecord): string {
+  const dialects = new Set<Dialect | undefined>([undefined, ...upstreams.map(({ dialect }) => dialect)]);
+  const served = SERVED_PATHS.filter(({ dialect }) => dialects.has(dialect));
+  const lists = METHODS.flatMap((method) => {
+    const paths = served.filter((one) => one.method === method).map(({ path }) => path);
+    return paths.length === 0 ? [] : [`${method} ${paths.join(", ")}`];
+  });
+  return `This gateway serves ${lists.join("; ")}.`;
+}

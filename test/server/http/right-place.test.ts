@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { rightPlace } from "../../../server/http/right-place.ts";
+
+test.each([
+  ["/v1/chat/completions", "/g/<public id>/v1"],
+  ["/v1/models?key=x", "/g/<public id>/v1"],
+  ["/v1beta/models/m:generateContent", "/g/<public id>"],
+  ["/chat/completions", "/g/<public id>/v1"],
+  ["/openai/v1/responses", "/g/<public id>/v1"],
+  ["/v1/messages", "/g/<public id>"],
+  ["/mcp", "/api/v1/memory/mcp"],
+  ["/memory/mcp", "/api/v1/memory/mcp"],
+  ["/sse", "/api/v1/memory/mcp"],
+  ["/memory/atoms", "at /atoms"],
+  ["/api/v1/atoms/search?q=x", "at /atoms"],
+  ["/v1/atoms", "at /atoms"],
+])("%s names the place where this is served", (path, place) => {
+  expect(rightPlace(path)).toContain(place);
+});
+
+test.each(["/", "/favicon.ico", "/v1x", "/mcpx", "/atomsx", "/.env", "/api/v1/nothing"])("%s is nothing", (path) => {
+  expect(rightPlace(path)).toBeUndefined();
+});
