@@ -22,6 +22,8 @@ export type KeyIndexView = {
   /** The key version whose secret has this SHA-256 digest, as 32 latin1 characters; revoked ones too. */
   findKey(digest: string): KeyRecord | undefined;
   findGateway(publicId: string): GatewayRecord | undefined;
+  /** The public id of a gateway; undefined where it is gone. */
+  publicIdOf(gatewayId: string): string | undefined;
   /**
    * What the bearer of a token may do, for each team that is meant and that they are a member of.
    *

@@ -22,6 +22,11 @@ export function scopeSet(scopes: readonly Scope[]): ScopeSet {
   return scopes.reduce((set, scope) => set | scopeBit(scope), 0);
 }
 
+/** The scopes of a set, in their order. */
+export function scopesIn(set: ScopeSet): Scope[] {
+  return SCOPES.filter((scope) => (set & scopeBit(scope)) !== 0);
+}
+
 export function scopeBit(scope: Scope): ScopeSet {
   return 1 << SCOPES.indexOf(scope);
 }

@@ -20,6 +20,9 @@ export type RouteAccess = {
   readonly publicId: string | undefined;
 };
 
+/** What a key is used for. */
+export type Asked = Pick<RouteAccess, "product" | "operation">;
+
 /** A request that may go on, and as whom. */
 export type Granted = {
   readonly granted: true;
@@ -39,6 +42,8 @@ export type Refused = {
   readonly cause: string;
   /** The key that was found, where one was. */
   readonly key: KeyRecord | undefined;
+  /** What it was asked for, where it is `forbidden`. */
+  readonly asked?: Asked;
   /** Who presented a token that is of nobody here; who has a key, or is a member, is told by `key`. */
   readonly principal?: string;
   /** Why `rate_limited`, and for how long. */
@@ -125,8 +130,9 @@ export function decideAgain(
  * @param now milliseconds since the epoch, by the database
  */
 export function decideStored(key: KeyRecord | undefined, operation: OperationName, now: number): Refused | undefined {
-  const denial = authorize(key, { product: "memory", operation }, now);
-  return denial && refused(denial, key);
+  const asked = { product: "memory", operation } as const;
+  const denial = authorize(key, asked, now);
+  return denial && refused(denial, key, asked);
 }
 
 /** The refusal of a token whose bearer is a member of no team that is meant. */
@@ -145,7 +151,7 @@ export function judge(
   const gateway = route.publicId === undefined ? undefined : servingGateway(index, route.publicId);
   const { product, operation } = route;
   const denial = authorize(key, { product, operation, gateway }, clock.now());
-  if (denial !== undefined) return refused(denial, key);
+  if (denial !== undefined) return refused(denial, key, route);
   if (key === undefined || operation === undefined) return unauthorized("unknown");
   return { key, gateway: gateway ?? null, operation };
 }
@@ -164,12 +170,12 @@ export function unauthorized(cause: string): Refused {
   return { granted: false, code: "unauthorized", cause, key: undefined };
 }
 
-function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyRecord | undefined): Refused {
+function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyRecord | undefined, asked: Asked): Refused {
   switch (denial.code) {
     case "unauthorized":
       return { granted: false, code: "unauthorized", cause: denial.cause, key };
     case "forbidden":
-      return { granted: false, code: "forbidden", cause: denial.reason, key };
+      return { granted: false, code: "forbidden", cause: denial.reason, key, asked };
     case "not_found":
       return { granted: false, code: "not_found", cause: "no_such_operation", key };
   }

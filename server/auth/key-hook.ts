@@ -11,6 +11,7 @@ import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
 import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
+import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { recordRefusal } from "./refusals/record-refusal.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
@@ -43,7 +44,7 @@ export function authenticateKey(
       return meetExpectation(request.raw, reply.raw);
     }
     recordRefusal(deps, request, url, decision);
-    const shown = problemFor(decision, notFound);
+    const shown = problemFor(deps, request, decision, notFound);
     if (refuse === undefined) return shown;
     refuse(request, reply, shown);
     return ANSWERED;
@@ -67,9 +68,12 @@ export function authenticateKey(
   };
 }
 
-function problemFor({ code, rate, cause, key }: Refused, notFound: Problem): Problem {
+function problemFor(deps: ServerDeps, { raw }: FastifyRequest, refused: Refused, notFound: Problem): Problem {
+  const { code, rate, cause, key, asked } = refused;
   if (rate !== undefined) return rateLimited(rate);
-  if (code === "forbidden" && key?.membership !== undefined) return lacksScope(key.membership);
+  if (key !== undefined && asked !== undefined) {
+    return key.membership === undefined ? forbiddenKey(deps, raw, { cause, key, asked }) : lacksScope(key.membership);
+  }
   return code === "not_found" ? notFound : (TOKEN_PROBLEMS.get(cause) ?? REFUSAL_PROBLEMS[code]);
 }
 
@@ -96,7 +100,7 @@ export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?:
 /** Counts and records a refusal that came after the door, and gives the answer to it. */
 export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
   recordRefusal(deps, request, request.routeOptions.url, refused);
-  return problemFor(refused, NOT_FOUND);
+  return problemFor(deps, request, refused, NOT_FOUND);
 }
 
 /** Tells a client what is left of its key's rate limit, whatever the answer will be. */

@@ -1,5 +1,7 @@
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/errors.ts";
+import { listed } from "../http/listed.ts";
+import { nameableRoutes } from "./model/models.ts";
 
 /** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */
 export type Candidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };
@@ -32,7 +34,10 @@ export function resolve(
   model: string | undefined,
 ): Resolved | Problem {
   if (key.allowedModels !== null && (model === undefined || !key.allowedModels.includes(model))) {
-    return problem("forbidden", "This key may not use this model: it is not among its allowed models.");
+    return problem(
+      "forbidden",
+      `This key may not use this model. Its allowed models are: ${listed(key.allowedModels)}.`,
+    );
   }
   const route = model === undefined ? undefined : gateway.routes.find((each) => each.model === model);
   if (route !== undefined) {
@@ -45,15 +50,24 @@ export function resolve(
     return model === undefined
       ? problem(
           "invalid_request",
-          "This gateway serves its logical routes alone: the request must name one as its model.",
+          `${ROUTES_ONLY}: the request must name one as its model.${routesFor(gateway, key, dialect)}`,
         )
-      : problem("not_found", "This gateway serves its logical routes alone, and the model is none of them.");
+      : problem("not_found", `${ROUTES_ONLY}, and the model is none of them.${routesFor(gateway, key, dialect)}`);
   }
   const upstream = gateway.upstreams.find((each) => each.dialect === dialect);
   if (upstream === undefined) {
     return problem("not_found", `This gateway has no upstream that speaks ${dialect}.`);
   }
   return { candidates: [{ upstream, model: undefined }], routeId: undefined };
+}
+
+const ROUTES_ONLY = "This gateway serves its logical routes alone";
+
+/** The routes that a key may name in this format, where it has the scope that lists them. */
+function routesFor(gateway: GatewayRecord, key: ResolvingKey, dialect: Dialect): string {
+  if (!key.mayResolveRoutes) return "";
+  const routes = nameableRoutes(gateway, key.allowedModels, dialect);
+  return routes.length === 0 ? "" : ` This key may name: ${listed(routes.map(({ model }) => model))}.`;
 }
 
 /** Nothing is translated: a route leads to an upstream that speaks the path's own dialect, or it is refused. */

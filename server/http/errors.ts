@@ -18,7 +18,7 @@ export const PROBLEMS = {
     status: 401,
     title: "Unauthorized",
     detail:
-      "A valid API key is needed. This one is missing, malformed, unknown, revoked, expired or suspended, or it is not a key for this gateway.",
+      "A valid API key is needed: send it as `Authorization: Bearer <key>`, or where the provider's SDK puts its own. This one is missing, malformed, unknown, revoked, expired or suspended, or it is not a key for this gateway. A PlatformKey has one issued, and so does the console at /dashboard.",
   },
   forbidden: { status: 403, title: "Forbidden", detail: "This key does not have the right to do this." },
   forbidden_origin: {

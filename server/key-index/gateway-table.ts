@@ -17,6 +17,10 @@ export class GatewayTable {
     return this.#gateways.get(publicId);
   }
 
+  publicIdOf(gatewayId: string): string | undefined {
+    return this.#publicIds.get(gatewayId);
+  }
+
   /** Takes in the present state of a gateway. */
   apply(gateway: GatewayRecord): void {
     this.remove(gateway.gatewayId);

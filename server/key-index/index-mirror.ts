@@ -78,6 +78,11 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     return this.gateways.find(publicId);
   }
 
+  publicIdOf(gatewayId: string): string | undefined {
+    this.#receive();
+    return this.gateways.publicIdOf(gatewayId);
+  }
+
   override findMember(token: MemberToken, named: string | null): KeyRecord[] {
     this.#receive();
     return super.findMember(token, named);

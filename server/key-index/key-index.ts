@@ -68,6 +68,10 @@ export class KeyIndex extends IndexTables {
     return this.gateways.find(publicId);
   }
 
+  publicIdOf(gatewayId: string): string | undefined {
+    return this.gateways.publicIdOf(gatewayId);
+  }
+
   acceptsImportedFormat(): boolean {
     return this.#importedFormatCount > 0;
   }

@@ -74,6 +74,10 @@ export class ServedState implements KeyIndexView {
     return this.#index.findGateway(publicId);
   }
 
+  publicIdOf(gatewayId: string): string | undefined {
+    return this.#index.publicIdOf(gatewayId);
+  }
+
   acceptsImportedFormat(): boolean {
     return this.#placeholders.exist || this.#index.acceptsImportedFormat();
   }

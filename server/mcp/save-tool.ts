@@ -60,7 +60,7 @@ export const memorySaveAtom = defineTool<SaveArgs>(
       return { structured: { atom: null, atoms: [], nearDuplicates }, text: refusal(nearDuplicates) + others };
     }
     const stored = await write("mcp.memory_save_atom", insertion(atoms, library.id, clock.now()));
-    if (stored === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
+    if (stored === undefined) throw new ToolFault(await noSuchLibrary(db, key, named ?? library.name));
     const saved = stored.map((atom) => atomJson(key, atom));
     const [first] = saved;
     return many === undefined && first !== undefined

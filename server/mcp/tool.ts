@@ -138,7 +138,7 @@ export const NO_ATOM = "There is no atom of this id for this key: look it up wit
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
   const library = await findMeantLibrary(db, key, named);
   if (library !== undefined) return library;
-  const fault = noSuchLibrary(named);
+  const fault = await noSuchLibrary(db, key, named);
   const mayList = permits(key, "mcp.memory_libraries");
   throw new ToolFault(mayList ? `${fault} memory_libraries lists those that there are.` : fault);
 }

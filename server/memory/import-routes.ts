@@ -35,8 +35,8 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
       const { library: named, atoms } = request.body;
       assertNoIdTwice(atoms);
       const known = repeatableSave(request, request.body);
-      const imported = await callMemory(deps, request, reply, (db, key) =>
-        saveOnce(deps, db, request, {
+      const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key) => {
+        const saved = await saveOnce(deps, db, request, {
           known,
           async prepare() {
             const now = deps.clock.now();
@@ -54,10 +54,10 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
             };
           },
           recall: async (_tx, _reach, made) => made,
-        }),
-      );
-      if (imported === undefined) throw noLibrary(named);
-      const { made, isReplayed } = imported;
+        });
+        if (saved === undefined) throw await noLibrary(db, key, named);
+        return saved;
+      });
       return markSaved(reply, isReplayed).send({ ids: made.atomIds, ...made.beside });
     },
   );

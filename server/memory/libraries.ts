@@ -2,7 +2,13 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
-import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
+import {
+  findLibraryById,
+  findLibraryByName,
+  listLibraries,
+  type ReachableLibrary,
+} from "../../store/memory/reachable-libraries.ts";
+import { listed, MAX_LISTED } from "../http/listed.ts";
 
 /** What a key may reach of its team's memory: goes into every statement. */
 export function reachOf(key: KeyRecord): Reach {
@@ -40,14 +46,20 @@ export function libraryName(key: KeyRecord, library: { readonly namespace: strin
 }
 
 /**
- * What a caller is told when there is nothing by the name that it sent, or no default where it sent none. Only a name
- * that could be one is repeated.
+ * The message for a caller when there is nothing by the name that it sent, or no default where it sent none, with the
+ * libraries that its key may reach. Only a name that could be one is repeated.
  */
-export function noSuchLibrary(named: string | undefined): string {
-  if (named === undefined) return NO_DEFAULT_LIBRARY;
+export async function noSuchLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<string> {
+  const { items } = await listLibraries(db, reachOf(key), { after: null, limit: MAX_LISTED + 1 });
+  const names = items.map((library) => libraryName(key, library)).sort();
+  const reached = names.length === 0 ? "This key may reach none." : `This key may reach: ${listed(names)}.`;
+  if (named === undefined) return `${NO_DEFAULT_LIBRARY} ${reached}`;
   const shown = /^[a-z0-9./-]{1,320}$/.test(named) ? ` "${named}"` : " of that name";
-  return `There is no library${shown} for this key. Name a MemoryLibrary of the key's namespace by its name, one of another namespace of the team as namespace/name.`;
+  return `There is no library${shown} for this key. ${NAMES} ${reached}`;
 }
+
+const NAMES =
+  "Name a MemoryLibrary of the key's namespace by its name, one of another namespace of the team as namespace/name.";
 
 const NO_DEFAULT_LIBRARY =
   'No library is named, and neither this key nor its team has a default one that the key may reach: pass "library", or set mcpDefaultLibraryRef on the PlatformKey or mcpAgentPolicy.defaultLibraryRef on the PlatformTeam.';

@@ -13,10 +13,10 @@ export const NO_ATOM = problem("not_found", "There is no atom of this id for thi
  */
 export async function requireLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<ReachableLibrary> {
   const library = await findMeantLibrary(db, key, named);
-  if (library === undefined) throw noLibrary(named);
+  if (library === undefined) throw await noLibrary(db, key, named);
   return library;
 }
 
-export function noLibrary(named: string | undefined): Problem {
-  return problem(named === undefined ? "invalid_request" : "not_found", noSuchLibrary(named));
+export async function noLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<Problem> {
+  return problem(named === undefined ? "invalid_request" : "not_found", await noSuchLibrary(db, key, named));
 }

@@ -82,9 +82,9 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   async function save(request: FastifyRequest, reply: FastifyReply, { inputs, named, duplicates }: Batch) {
     const known = repeatableSave(request, { body: request.body, duplicates });
-    const saved = await callMemory(deps, request, reply, async (db, key) => {
+    const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key) => {
       requireRead(key, duplicates);
-      return saveOnce(deps, db, request, {
+      const saved = await saveOnce(deps, db, request, {
         known,
         async prepare() {
           const atoms = inputs.map((input) => atomFields(input, clock.now()));
@@ -98,9 +98,9 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
         },
         recall: async (tx, reach, made) => ({ ...made, atoms: await atomsById(tx, reach, idsOf(made)) }),
       });
+      if (saved === undefined) throw await noLibrary(db, key, named);
+      return saved;
     });
-    if (saved === undefined) throw noLibrary(named);
-    const { made, isReplayed } = saved;
     markSaved(reply, isReplayed);
     return {
       items: idsOf(made).map((id) => savedJson(request.principal, id, made.atoms.get(id))),

@@ -60,7 +60,7 @@ export async function reviewAccess(
   if ("granted" in judged) return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${question.scope}`);
   const { library, model } = question;
   if (library !== undefined && (await findNamedLibrary(db, judged.key, library)) === undefined) {
-    return no(noSuchLibrary(library));
+    return no(await noSuchLibrary(db, judged.key, library));
   }
   const refusal =
     judged.gateway === null || model === undefined ? undefined : refusalOfModel(judged.gateway, judged.key, model);

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { SCOPES, scopeBit } from "../../domain/access/scopes.ts";
+import { scopesIn } from "../../domain/access/scopes.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
 import { findPublicId } from "../../store/gateways.ts";
@@ -27,7 +27,7 @@ export async function whoami(db: Db, key: KeyRecord) {
     team: (await teamNames(db, [teamId])).get(teamId) ?? teamId,
     teamId,
     state: "active",
-    scopes: SCOPES.filter((scope) => (key.scopes & scopeBit(scope)) !== 0),
+    scopes: scopesIn(key.scopes),
     libraryAccess: {
       mode: key.libraryIds === null ? "All" : "Restricted",
       libraries: key.libraryIds && [...libraries.values()].map((library) => libraryName(key, library)).sort(),

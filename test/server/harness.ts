@@ -181,6 +181,7 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     isCurrent,
     findKey: (digest) => index.findKey(digest),
     findGateway: (publicId) => index.findGateway(publicId),
+    publicIdOf: (gatewayId) => index.publicIdOf(gatewayId),
     findPresent: (record) => index.presentOf(record),
     findMember: (token, named) => index.findMember(token, named),
     lastSeq: () => 1,

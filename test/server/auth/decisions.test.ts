@@ -96,6 +96,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     lastSeq: () => 1,
     findKey: (wanted: string) => index.findKey(wanted),
     findGateway: (publicId: string) => index.findGateway(publicId),
+    publicIdOf: (gatewayId: string) => index.publicIdOf(gatewayId),
     findPresent: (record: KeyRecord) => index.presentOf(record),
     findMember: () => [],
     acceptsImportedFormat: () => false,

@@ -52,8 +52,8 @@ describe("what a key may do", () => {
     expect(await ask(reader, "scope=memory:read&library=handbook")).toMatch(/^yes/);
     const inQuery = await fetch(`${api.url}/api/v1/whoami/access?scope=memory:read&key=${reader.secret}`);
     expect([inQuery.status, inQuery.headers.get("cache-control")]).toEqual([200, "no-store"]);
-    expect(await ask(reader, "scope=memory:read&library=notes")).toMatch(
-      /^no: There is no library "notes" for this key/,
+    expect(await ask(reader, "scope=memory:read&library=notes")).toBe(
+      'no: There is no library "notes" for this key. Name a MemoryLibrary of the key\'s namespace by its name, one of another namespace of the team as namespace/name. This key may reach: handbook.',
     );
     expect(await ask(reader, "scope=memory:write&library=handbook")).toBe("no: the key lacks the scope memory:write");
     expect(await ask(reader, "scope=gateway:generate&gateway=main")).toBe(
@@ -67,7 +67,11 @@ describe("what a key may do", () => {
     for (const [key, question, answer] of [
       [caller, "gateway=main", "yes: the key has the scope gateway:generate"],
       [caller, "gateway=main&model=gpt-5", "yes: the key has the scope gateway:generate"],
-      [caller, "gateway=main&model=gpt-4", "no: This key may not use this model: it is not among its allowed models."],
+      [
+        caller,
+        "gateway=main&model=gpt-4",
+        "no: This key may not use this model. Its allowed models are: gpt-5, fast-chat.",
+      ],
       [
         caller,
         "gateway=main&model=fast-chat",
@@ -77,7 +81,7 @@ describe("what a key may do", () => {
       [
         both,
         "gateway=second&model=gpt-5",
-        "no: This gateway serves its logical routes alone, and the model is none of them.",
+        "no: This gateway serves its logical routes alone, and the model is none of them. This key may name: fast-chat.",
       ],
       [both, "gateway=foreign", "no: the key's team has no gateway of this public id"],
       [both, "gateway=nowhere", "no: the key's team has no gateway of this public id"],

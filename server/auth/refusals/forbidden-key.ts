@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
+import { OPERATIONS } from "../../../domain/access/operations.ts";
+import { productScopes, type Scope, scopesIn } from "../../../domain/access/scopes.ts";
+import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import { listed } from "../../http/listed.ts";
+import { extractCredential } from "../credential.ts";
+import type { Asked, DecisionDeps } from "../decide.ts";
+
+/**
+ * The answer to a key that may not do what it is used for: which key it is, what it lacks, and what it has. It is for the
+ * key's holder, who can ask for the same at `/api/v1/whoami`.
+ */
+export function forbiddenKey(
+  { index, config }: Pick<DecisionDeps, "index" | "config">,
+  { rawHeaders, url = "" }: Pick<IncomingMessage, "rawHeaders" | "url">,
+  { cause, key, asked }: { readonly cause: string; readonly key: KeyRecord; readonly asked: Asked },
+): Problem {
+  const presented = extractCredential(rawHeaders, url, config.vendorHeader);
+  // A placeholder of development may be no longer than a prefix.
+  const isShown = "key" in presented && key.version !== UNSTORED_VERSION;
+  const name = isShown ? `The key ${keyPrefix(presented.key)}` : "This key";
+  if (cause === "bound_to_another_gateway") {
+    const bound = index.publicIdOf(key.boundGatewayId ?? "");
+    const where = bound === undefined ? "is gone" : `is at /g/${bound}/`;
+    return problem("forbidden", `${name} is for one gateway alone, which ${where}.`);
+  }
+  const needed = neededScopes(asked);
+  const lacking = needed.length === 1 ? `the scope ${needed[0]}` : `a scope of these: ${listed(needed)}`;
+  return problem("forbidden", `${name} lacks ${lacking}. It has ${listed(scopesIn(key.scopes))}.`);
+}
+
+/** Any one of them would do. */
+function neededScopes({ product, operation }: Asked): readonly Scope[] {
+  const scope = operation === undefined ? null : OPERATIONS[operation].scope;
+  return scope === null ? scopesIn(productScopes(product)) : [scope];
+}
