@@ -19,6 +19,8 @@ export type LogFields = {
   /** The matched route's pattern, never the URL. */
   readonly route?: string | undefined;
   readonly operation?: string | undefined;
+  /** As the answer's head names it. */
+  readonly requestId?: string;
   readonly decision?: string;
   readonly cause?: string;
   readonly status?: number;
@@ -38,6 +40,7 @@ const FIELDS: Readonly<Record<Exclude<keyof LogFields, "error">, true>> = {
   gatewayId: true,
   upstream: true,
   method: true,
+  requestId: true,
   route: true,
   operation: true,
   decision: true,

@@ -121,7 +121,7 @@ export type UsageRecorder = {
 /** A request that was refused, for the audit log. */
 export type RefusalEvent = {
   /** Where it came from: read only where it is kept, since a request works its address out when it is asked. */
-  readonly client: { readonly ip: string };
+  readonly client: { readonly ip: string; readonly raw: IncomingMessage };
   readonly at: number;
   readonly code: string;
   readonly cause: string;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../../runtime/log.ts";
 import { type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
+import { requestIdOf } from "../http/request-id.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { sendPage } from "./send-page.ts";
@@ -36,7 +37,8 @@ export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const shown = problemOf(error, request.method);
     if (shown.code === "internal") {
-      log.error({ error, method: request.method, route: request.routeOptions.url }, "a page failed");
+      const requestId = requestIdOf(request.raw);
+      log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a page failed");
     }
     return sendProblemPage(request, reply, shown);
   });

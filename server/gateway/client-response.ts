@@ -3,7 +3,7 @@ import type { Dialect } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { terminalEvent } from "./errors/dialect-errors.ts";
 import { MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
-import { sendErrorResponse } from "./errors/error-response.ts";
+import { ERROR_SOURCE_HEADER, sendErrorResponse } from "./errors/error-response.ts";
 import { CredentialMask, maskWhole, needleOf } from "./headers/credential-mask.ts";
 import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";
@@ -56,6 +56,7 @@ export class ClientResponse {
   /** Sends an upstream's head. */
   begin(status: number, head: UpstreamHead, routeId: string | undefined, { names, needle }: UpstreamPool): void {
     const { returned, encoding, type, length } = readResponseHead(head, names, routeId, needle);
+    if (status >= 400) returned.push(ERROR_SOURCE_HEADER, "upstream");
     if (status >= 400 && encoding !== undefined) {
       this.#held = { status, headers: returned, encoding, credential: needle.text, chunks: [], size: 0 };
       return;

@@ -7,6 +7,7 @@ import type { Logger } from "../../runtime/log.ts";
 import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
 import { Problem, problem } from "../http/errors.ts";
+import { requestIdOf } from "../http/request-id.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
 import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
@@ -266,10 +267,11 @@ class Exchange implements AttemptListener {
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */
   onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
-    const { gatewayId } = this.#call;
+    const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
-    this.#deps.log.warn({ gatewayId, upstream: upstream.name, error, status: shown.status }, "an upstream failed");
+    const about = { gatewayId, upstream: upstream.name, status: shown.status };
+    this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
     if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);

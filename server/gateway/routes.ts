@@ -6,6 +6,7 @@ import { accessNow, NOT_FOUND, publicIdOf } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../http/errors.ts";
+import { requestIdOf } from "../http/request-id.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { gatewayPaths } from "./described.ts";
 import { callerDialect } from "./errors/caller-dialect.ts";
@@ -185,7 +186,10 @@ const INERT: Readonly<Record<string, string>> = Object.fromEntries(
 /** What the caller of a request that failed under `/g/` is told. */
 function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Problem {
   const shown = problemOf(error);
-  if (shown.code === "internal") deps.log.error({ error, route: request.routeOptions.url }, "a gateway request failed");
+  if (shown.code === "internal") {
+    const requestId = requestIdOf(request.raw);
+    deps.log.error({ error, route: request.routeOptions.url, requestId }, "a gateway request failed");
+  }
   return shown;
 }
 

@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { type Problem, problemDocument } from "./errors.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /** Answers with a problem document before the request is anybody's, and ends the connection. */
 export function refuseConnection(response: ServerResponse, shown: Problem): void {
-  const body = problemDocument(shown);
+  const body = problemDocument(shown, requestIdOf(response.req));
   const length = Buffer.byteLength(body);
   const type = "application/problem+json";
   response.shouldKeepAlive = false;

@@ -10,6 +10,7 @@ import {
   SearchTextError,
   sqlState,
 } from "../../store/database/errors.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
 export const PROBLEMS = {
@@ -168,9 +169,14 @@ export function problem(
   return new Problem(code, detail, headers, members);
 }
 
-/** The body of a problem document (RFC 9457). */
-export function problemDocument({ status, code, title, detail, members }: Problem): string {
-  return JSON.stringify({ type: `urn:keyplane:problem:${code}`, title, status, code, detail, ...members });
+/**
+ * The body of a problem document (RFC 9457).
+ *
+ * @param requestId as its answer's head has it; a 401 is the same text for all, and has none
+ */
+export function problemDocument({ status, code, title, detail, members }: Problem, requestId: string): string {
+  const id = code === "unauthorized" ? {} : { requestId };
+  return JSON.stringify({ type: `urn:keyplane:problem:${code}`, title, status, code, detail, ...members, ...id });
 }
 
 const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
@@ -272,7 +278,8 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
       request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
     const shown = problemOf(error, request.method, isOnce);
     if (shown.code === "internal" || shown === DISK_IS_FULL) {
-      log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
+      const requestId = requestIdOf(request.raw);
+      log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
     }
     sendProblem(reply, shown);
   };
@@ -280,5 +287,6 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
 
 /** Answers with a problem document. */
 export function sendProblem(reply: FastifyReply, shown: Problem): void {
-  reply.code(shown.status).headers(shown.headers).type("application/problem+json").send(problemDocument(shown));
+  const document = problemDocument(shown, requestIdOf(reply.request.raw));
+  reply.code(shown.status).headers(shown.headers).type("application/problem+json").send(document);
 }

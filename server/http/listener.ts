@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { AnswerRoom } from "./answers/answer-room.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
+import { withRequestId } from "./request-id.ts";
 import { stopAtRefusals } from "./stop-parsing.ts";
 import { withTransportSecurity } from "./transport-security.ts";
 
@@ -40,7 +41,7 @@ export function createListener(
   answers: AnswerRoom,
   overTls = tls !== null,
 ): Server {
-  const Response = responseClass(lingering, answers);
+  const Response = withRequestId(responseClass(lingering, answers));
   const options = { ...STRICT, ServerResponse: overTls ? withTransportSecurity(Response) : Response };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.

@@ -5,6 +5,7 @@ import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
 import { PIECE, roomForAnswer } from "../http/answers/paced-response.ts";
 import { Problem } from "../http/errors.ts";
+import { requestIdOf } from "../http/request-id.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
 
@@ -35,6 +36,7 @@ export async function exchange(
   const handler = createMcpHandler(() =>
     memoryServer(deps, principal, {
       signal,
+      requestId: requestIdOf(request.raw),
       present: (operation) => {
         const granted = accessNow(deps, request, operation);
         if (granted instanceof Problem) throw granted;

@@ -3,6 +3,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations.ts";
 import { MCP_PATH } from "../auth/memory-resource.ts";
 import { protectedResource } from "../auth/protected-resource.ts";
+import { forbiddenKey } from "../auth/refusals/forbidden-key.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { lacksScope, scopeChallenge } from "../auth/tokens/token-problems.ts";
 import type { ServerDeps } from "../deps.ts";
@@ -60,11 +61,14 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
     async (request, reply) => {
       const message = readMessage(request.body);
       const operation = toolOf(message)?.operation;
-      const denied = deniedScope(request, operation);
+      const denied = deniedTool(request, operation);
       if (denied !== undefined) {
         recordRefusal(deps, request, MCP_PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
         const { membership } = request.principal;
-        const refusal = membership === undefined ? lacksKeyScope(denied) : challengeOf(request, lacksScope(membership));
+        const refusal =
+          membership === undefined
+            ? lacksKeyScope(deps, request, denied)
+            : challengeOf(request, lacksScope(membership));
         return refuseTool(reply, message, refusal);
       }
       const fault = faultOf(message);
@@ -93,15 +97,16 @@ const requireBothTypes: onRequestHookHandler = (request, _reply, done) => {
   done(problem("not_acceptable", "Send the header Accept: application/json, text/event-stream."));
 };
 
-/** The scope that a call of a tool lacks; undefined for anything that may go on. */
-function deniedScope({ principal }: FastifyRequest, operation: MemoryOperation | undefined): string | undefined {
-  if (operation === undefined || permits(principal, operation)) return undefined;
-  return OPERATIONS[operation].scope ?? undefined;
+/** The operation of a tool whose scope the key lacks; undefined for anything that may go on. */
+function deniedTool({ principal }: FastifyRequest, operation: MemoryOperation | undefined) {
+  return operation === undefined || permits(principal, operation) ? undefined : operation;
 }
 
-function lacksKeyScope(scope: string): Problem {
-  const headers = { "www-authenticate": scopeChallenge([scope]) };
-  return problem("forbidden", `This key lacks the scope ${scope} that the tool needs.`, headers);
+function lacksKeyScope(deps: ServerDeps, { raw, principal }: FastifyRequest, denied: MemoryOperation): Problem {
+  const { scope } = OPERATIONS[denied];
+  const asked = { product: "memory", operation: denied } as const;
+  const { detail } = forbiddenKey(deps, raw, { cause: "scope_missing", key: principal, asked });
+  return problem("forbidden", detail, scope === null ? {} : { "www-authenticate": scopeChallenge([scope]) });
 }
 
 function refuseTool(reply: FastifyReply, { id }: Message, { status, headers, detail }: Problem): FastifyReply {

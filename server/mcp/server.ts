@@ -30,6 +30,8 @@ const NO_TOOL = "There is no tool of this name for this key: tools/list has the 
 
 /** The request that a protocol server is for. */
 type MemoryRequest = {
+  /** By which the log knows it. */
+  readonly requestId: string;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** The key as it is now. Throws a Problem where it may not call the tool any more. */
@@ -52,7 +54,7 @@ export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRe
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_TOOL);
-    const { signal, present, write, refuse } = request;
+    const { signal, present, write } = request;
     const args = params.arguments ?? {};
     // Its turn was waited for: the key may have been narrowed meanwhile.
     const inTurn = <T>(task: (db: Db, key: KeyRecord) => Promise<T>) =>
@@ -70,7 +72,7 @@ export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRe
         return tool.call({ clock, db, key, meaning, write: (operation, task) => write(db, operation, task) }, args);
       });
     };
-    return answer(tool, deps.log, call(), refuse);
+    return answer(tool, deps.log, call(), request);
   });
   return server;
 }
@@ -85,7 +87,7 @@ async function answer(
   { operation, definition }: MemoryTool,
   log: ServerDeps["log"],
   called: Promise<ToolAnswer>,
-  refuse: MemoryRequest["refuse"],
+  { requestId, refuse }: Pick<MemoryRequest, "requestId" | "refuse">,
 ): Promise<CallToolResult> {
   try {
     const { structured, text } = await called;
@@ -98,7 +100,7 @@ async function answer(
     }
     const shown = problemOf(error, definition.annotations?.readOnlyHint ? "GET" : "POST");
     if (shown.code !== "internal") return failure(shown.detail);
-    log.error({ error, operation }, "a memory tool failed");
+    log.error({ error, operation, requestId }, "a memory tool failed");
     return failure("The tool failed here: try again later.");
   }
 }

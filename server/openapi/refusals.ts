@@ -12,6 +12,7 @@ export const PROBLEM: JsonSchema = {
     status: { type: "integer" },
     code: { type: "string", enum: Object.keys(PROBLEMS) },
     detail: { type: "string", description: "What to do about it." },
+    requestId: { type: "string", description: "As in `x-keyplane-request-id`; a 401 has it there alone." },
     id: { type: "string", description: "With exists and idempotency_mismatch: what is there." },
     retiresAt: {
       type: "string",

@@ -75,7 +75,7 @@ describeOnEachEngine("a running server", (store) => {
     const refusal = (await auditOfKey(store().db, key.keyId)).find(({ kind }) => kind === "request.refused");
     expect(refusal?.detail).toMatchObject({ decision: "unauthorized", reason: "revoked", route: "/atoms" });
     expect(Object.keys(refusal?.detail ?? {}).sort()).toEqual([
-      ...["address", "count", "decision", "network", "reason", "replica", "route", "seq"],
+      ...["address", "count", "decision", "network", "reason", "replica", "requestId", "route", "seq"],
     ]);
     expect(refusal?.detail).toMatchObject({ address: "127.0.0.1", network: "127.0.0.0/24" });
   });

@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import type { RefusalEvent } from "../../deps.ts";
 import { clientAddress } from "../../http/client-address.ts";
+import { requestIdOf } from "../../http/request-id.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -17,6 +18,8 @@ export type RefusalRow = {
   /** Of the client that was refused first. */
   readonly address: string;
   readonly network: string;
+  /** Of the first of them. */
+  readonly requestId: string;
   /** How many there were so far. */
   count: number;
 };
@@ -60,7 +63,8 @@ export class RefusalRows {
     }
     if (!this.#hasRoom(cause)) return false;
     const { client, ...first } = refusal;
-    const row = { first, minute, address, network: networkOf(address), count: 1 };
+    const requestId = requestIdOf(client.raw);
+    const row = { first, minute, address, network: networkOf(address), requestId, count: 1 };
     this.#keep(row, key);
     return row;
   }

@@ -84,13 +84,31 @@ export class RefusalSampler implements RefusalRecorder {
     try {
       const ids = await appendRefusals(
         store,
-        rows.map(({ first: { at, cause, code, route, seq, keyId, teamId, principal }, address, network, count }) => ({
-          ...{ at, keyId, teamId, actor: `replica:${replica}` },
-          detail: {
-            ...{ decision: code, reason: cause, route: route ?? null, seq, replica, address, network, count },
-            ...(principal === undefined ? {} : { principal }),
-          },
-        })),
+        rows.map(
+          ({
+            first: { at, cause, code, route, seq, keyId, teamId, principal },
+            address,
+            network,
+            requestId,
+            count,
+          }) => ({
+            ...{ at, keyId, teamId, actor: `replica:${replica}` },
+            detail: {
+              ...{
+                decision: code,
+                reason: cause,
+                route: route ?? null,
+                seq,
+                replica,
+                address,
+                network,
+                requestId,
+                count,
+              },
+              ...(principal === undefined ? {} : { principal }),
+            },
+          }),
+        ),
       );
       return rows.map((row, i) => this.#entryOf(row, ids[i] ?? "limited"));
     } catch (error) {

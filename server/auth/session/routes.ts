@@ -7,6 +7,7 @@ import { html } from "../../console/html.ts";
 import type { ServerDeps } from "../../deps.ts";
 import { problemOf } from "../../http/errors.ts";
 import { refuseForeignHosts } from "../../http/host-check.ts";
+import { requestIdOf } from "../../http/request-id.ts";
 import { recordForbidden } from "../../management/forbidden.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
@@ -156,7 +157,8 @@ function showFailure({ log }: ServerDeps, error: unknown, request: FastifyReques
   }
   const shown = problemOf(error, request.method);
   if (shown.code === "internal") {
-    log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
+    const requestId = requestIdOf(request.raw);
+    log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
   }
   reply.headers(shown.headers);
   return sendSignInPage(reply, shown.status, shown.title, [html`<p>${shown.detail}</p>`, TRY_AGAIN]);

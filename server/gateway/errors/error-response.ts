@@ -6,6 +6,9 @@ import { dialectError } from "./dialect-errors.ts";
 
 type ErrorResponse = { readonly head: string[]; readonly body: string };
 
+/** On errors under `/g/`: whether `keyplane` or the `upstream` refuses. */
+export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";
+
 /**
  * Most problems are made once, and so is their response in each format: a flood of refusals costs no more than Node's
  * own.
@@ -25,7 +28,8 @@ function errorResponse(dialect: Dialect, shown: Problem): ErrorResponse {
   if (known !== undefined) return known;
   const body = dialectError(dialect, shown);
   const length = ["content-type", "application/json; charset=utf-8", "content-length", String(Buffer.byteLength(body))];
-  const response = { head: [...length, ...INERT_HEADERS, ...Object.entries(shown.headers).flat()], body };
+  const source = [ERROR_SOURCE_HEADER, "keyplane"];
+  const response = { head: [...length, ...source, ...INERT_HEADERS, ...Object.entries(shown.headers).flat()], body };
   made.set(shown, byDialect.set(dialect, response));
   return response;
 }

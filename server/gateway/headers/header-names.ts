@@ -75,8 +75,10 @@ const NOT_RETURNED = new Set<string>([
   "strict-transport-security",
   "www-authenticate",
   "x-content-type-options",
-  "x-keyplane-route-id",
 ]);
+
+/** What Keyplane alone says of an answer. */
+const OURS = "x-keyplane-";
 
 /** What is known of a header's name as it is spelt. */
 type Spelling = {
@@ -100,7 +102,8 @@ export function spellingOf(name: string): Spelling {
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
   const [notForwarded, namesModel] = [staysHere(lower), isModelName(lower)];
-  const spelling = { name, lower, notForwarded, namesModel, notReturned: NOT_RETURNED.has(lower) };
+  const notReturned = NOT_RETURNED.has(lower) || lower.startsWith(OURS);
+  const spelling = { name, lower, notForwarded, namesModel, notReturned };
   if (spellings.size < MAX_SPELLINGS) spellings.set(name, spelling);
   return spelling;
 }

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Problem, problem, problemDocument, SAFE_METHODS } from "../errors.ts";
+import { requestIdOf } from "../request-id.ts";
 import type { Answer, AnswerRoom, FullOf } from "./answer-room.ts";
 import { cutConnection } from "./cut-connection.ts";
 import { type Asker, ownerOf } from "./owner.ts";
@@ -140,7 +141,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   #refuse(shown: Problem): this {
     // What a call has changed is not to be taken for refused.
     if (!SAFE_METHODS.has(this.req.method ?? "")) return this.#cut();
-    const body = problemDocument(shown);
+    const body = problemDocument(shown, requestIdOf(this.req));
     this.#refusal = body;
     const type = "application/problem+json";
     const length = Buffer.byteLength(body);

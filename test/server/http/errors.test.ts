@@ -66,6 +66,7 @@ describe("b79: what is thrown inside is shown to nobody", () => {
       code: "internal",
       title: PROBLEMS.internal.title,
       detail: PROBLEMS.internal.detail,
+      requestId: answer.headers.get("x-keyplane-request-id"),
     });
     expect(harness.lines).toHaveLength(1);
     expect(harness.lines.join("")).toContain(path);
@@ -89,6 +90,7 @@ test("a problem is a document of RFC 9457, with its own detail and headers", asy
     status: 409,
     code: "conflict",
     detail: "The atom is at revision 3.",
+    requestId: answer.headers.get("x-keyplane-request-id"),
   });
   expect(harness.lines).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { mintKey } from "../../../domain/key/key-format.ts";
 import { until } from "../../env/until.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { TOKEN } from "../management/api.ts";
+import { withoutRequestIds } from "../request-ids.ts";
 import { type Installation, sha256, startInstallation } from "./installation.ts";
 
 let installation: Installation;
@@ -58,7 +59,7 @@ describe("a leak that nobody known reports", () => {
       const { date: _, ...shown } = Object.fromEntries(answer.headers);
       answers.push({ status: answer.status, shown, text: answer.text });
     }
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1);
+    expect(new Set(withoutRequestIds(answers).map((answer) => JSON.stringify(answer)))).toHaveLength(1);
     expect(answers[0]).toMatchObject({ status: 202, text: '{"status":"received"}' });
     // A body that is too large is not read to its end, so that its connection ends: no more is told of it.
     for (const size of [2 << 20, 10 << 20]) {

@@ -5,6 +5,7 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { type Harness, startHarness } from "../harness.ts";
+import { withoutRequestIds } from "../request-ids.ts";
 import { addLibrary } from "./libraries.ts";
 import { openMemoryStore } from "./memory-store.ts";
 
@@ -308,7 +309,7 @@ describe("the memory over REST", () => {
 
   describe("what a key may not reach is not there", () => {
     test("a library that is not allowed answers byte for byte like one that does not exist", async () => {
-      const rename = (text: string, name: string) => text.replaceAll(name, "X");
+      const rename = (text: string, name: string) => withoutRequestIds(text.replaceAll(name, "X"));
       for (const [as, there, absent] of [
         [diaryOnly, "handbook", "nosuchib"],
         [diaryOnly, "a-prod/ops", "a-prod/nop"],
@@ -335,7 +336,7 @@ describe("the memory over REST", () => {
         [diaryOnly, hidden.id],
         [diaryOnly, theirs.id],
       ] as const) {
-        const nothing = await call("GET", `/atoms/${UNKNOWN}`, as);
+        const nothing = withoutRequestIds(await call("GET", `/atoms/${UNKNOWN}`, as));
         for (const [method, path, body] of [
           ["GET", `/atoms/${id}`, undefined],
           ["GET", `/atoms/${id}/revisions`, undefined],
@@ -344,7 +345,7 @@ describe("the memory over REST", () => {
           ["PATCH", "/atoms", { id, revision: 99, content: "stolen" }],
         ] as const) {
           const answer = await call(method, path, as, body);
-          expect(answer).toEqual(nothing);
+          expect(withoutRequestIds(answer)).toEqual(nothing);
           expect(answer.status).toBe(404);
         }
       }

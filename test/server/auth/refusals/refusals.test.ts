@@ -1,21 +1,25 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { createLog } from "../../../../runtime/log.ts";
 import { networkOf } from "../../../../server/auth/refusals/refusal-rows.ts";
 import { MAX_REFUSAL_ROWS, RefusalSampler } from "../../../../server/auth/refusals/refusals.ts";
 import type { RefusalEvent } from "../../../../server/deps.ts";
+import { requestIdOf } from "../../../../server/http/request-id.ts";
 import { createMetrics } from "../../../../server/metrics.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../../store/refusals.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { unique } from "../../../store/fixtures.ts";
 
+const RAW = new IncomingMessage(new Socket());
 /** The beginning of the present minute: what the installation has room for goes by the database's clock. */
 const NOW = Math.floor(Date.now() / 60_000) * 60_000;
 const KINDS = ["missing", "malformed", "unknown", "revoked", "expired", "suspended", "jwt_expired", "binding", "scope"];
 
 const refusal = (cause: string, more: Partial<RefusalEvent> & { ip?: string } = {}): RefusalEvent => ({
-  client: { ip: more.ip ?? "198.51.100.7" },
+  client: { ip: more.ip ?? "198.51.100.7", raw: RAW },
   at: NOW,
   code: "unauthorized",
   cause,
@@ -67,6 +71,19 @@ describeNightlyOnEachEngine("refusals in the audit log", (store) => {
     expect(await lost("sampled")).toBe(0);
   });
 
+  test("a row names the first of its requests", async () => {
+    const { refusals } = sampler(store());
+    const keyId = unique("key");
+    const [first, second] = [new IncomingMessage(new Socket()), new IncomingMessage(new Socket())];
+    for (const raw of [first, second]) {
+      refusals.record({ ...refusal("revoked", { keyId }), client: { ip: "198.51.100.7", raw } });
+    }
+    await refusals.flush();
+    const { rows } = await sql<{ id: string }>`
+      select detail->>'requestId' as id from audit_events where key_id = ${keyId}`.execute(store().db);
+    expect(rows).toEqual([{ id: requestIdOf(first) }]);
+  });
+
   test("b88: a flood of nine kinds, from everywhere, adds a bounded number of rows, and hides no kind", async () => {
     const { refusals, lost, written } = sampler(store());
     for (let i = 0; i < 60_000; i++) {
@@ -113,6 +130,7 @@ describeNightlyOnEachEngine("refusals in the audit log", (store) => {
         asked++;
         return `10.0.${asked % 256}.1`;
       },
+      raw: RAW,
     };
     for (let i = 0; i < 1_000; i++) refusals.record({ ...refusal("unknown"), client, route: `/${i}` });
     expect(asked).toBeLessThanOrEqual(MAX_REFUSAL_ROWS);

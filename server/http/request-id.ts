@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+type ResponseClass = typeof ServerResponse<IncomingMessage>;
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/** On every answer: by which the log and the audit log know its request. */
+export const REQUEST_ID_HEADER = "x-keyplane-request-id";
+/** What clients read: an upstream's where it sends one, under either name, else ours. */
+const CLIENT_HEADER = "x-request-id";
+const UPSTREAM_HEADERS: readonly string[] = [CLIENT_HEADER, "request-id"];
+
+/** Another in each thread of each process, so that a count makes an id that no other request has. */
+const PREFIX = `req_${randomBytes(9).toString("base64url")}`;
+let count = 0;
+const ids = new WeakMap<IncomingMessage, string>();
+
+/** The id of a request: the same each time it is asked for. */
+export function requestIdOf(request: IncomingMessage): string {
+  let id = ids.get(request);
+  if (id === undefined) {
+    id = nextRequestId();
+    ids.set(request, id);
+  }
+  return id;
+}
+
+/** For what is answered without having become a request. */
+export function nextRequestId(): string {
+  count++;
+  return `${PREFIX}${count.toString(36)}`;
+}
+
+/** Makes a class of responses that name their request, whatever answers and however. */
+export function withRequestId(Response: ResponseClass): ResponseClass {
+  return class IdentifiedResponse extends Response {
+    override writeHead(status: number, reason?: string, headers?: Headers): this;
+    override writeHead(status: number, headers?: Headers): this;
+    override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
+      const id = requestIdOf(this.req);
+      return typeof reason === "string"
+        ? super.writeHead(status, reason, identified(headers, id))
+        : super.writeHead(status, identified(reason, id));
+    }
+  };
+}
+
+/** A copy: many answers share what they are given. */
+function identified(given: Headers = {}, id: string): Headers {
+  if (!Array.isArray(given)) {
+    const isUpstreams = UPSTREAM_HEADERS.some((name) => name in given);
+    return { ...given, [REQUEST_ID_HEADER]: id, ...(isUpstreams ? {} : { [CLIENT_HEADER]: id }) };
+  }
+  return hasUpstreamId(given)
+    ? [...given, REQUEST_ID_HEADER, id]
+    : [...given, REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
+}
+
+/** @param given names and values in turn */
+function hasUpstreamId(given: readonly OutgoingHttpHeader[]): boolean {
+  for (let i = 0; i < given.length; i += 2) {
+    const name = String(given[i]);
+    if ((name.length === 12 || name.length === 10) && UPSTREAM_HEADERS.includes(name.toLowerCase())) return true;
+  }
+  return false;
+}
