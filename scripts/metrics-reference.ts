@@ -27,7 +27,7 @@ function serverRegistry(): Registry {
   observeAnswers(registry, { figures: unread });
   observePipelining(registry, { waiting: 0 });
   observeCertificate(registry, unread);
-  observeUpstreams(registry, { figures: unread });
+  observeUpstreams(registry, { figures: unread }, { credentialsRefused: 0 });
   leakMetrics(metrics);
   return registry;
 }

@@ -2,21 +2,26 @@ import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { terminalEvent } from "./errors/dialect-errors.ts";
-import { MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
+import { decodedError, MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
 import { ERROR_SOURCE_HEADER, sendErrorResponse } from "./errors/error-response.ts";
-import { CredentialMask, maskWhole, needleOf } from "./headers/credential-mask.ts";
+import { CredentialMask, maskWhole, type Needle, needleOf } from "./headers/credential-mask.ts";
 import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";
 
 /** How long a client may take to read the end of an answer that was broken off. */
 const LAST_READ_MS = 1_000;
 
-/** An upstream's error in an encoding that the mask cannot see into: it is held back until it has been inspected. */
+/**
+ * An upstream's error that is held back until it has been inspected: in an encoding that the mask cannot see into, or one
+ * that may be about the gateway's own credential.
+ */
 type HeldError = {
   readonly status: number;
   readonly headers: string[];
-  readonly encoding: string;
-  readonly credential: string;
+  readonly encoding: string | undefined;
+  readonly needle: Needle;
+  /** Whether it may be about the gateway's own credential. */
+  readonly isAboutUs: boolean;
   readonly chunks: Buffer[];
   size: number;
 };
@@ -53,14 +58,24 @@ export class ClientResponse {
     return this.#response.headersSent;
   }
 
-  /** Sends an upstream's head. */
-  begin(status: number, head: UpstreamHead, routeId: string | undefined, { names, needle }: UpstreamPool): void {
+  /**
+   * Sends an upstream's head.
+   *
+   * @param isHeld whether an error is not to be sent before all of it has come
+   */
+  begin(
+    { status, isHeld }: { readonly status: number; readonly isHeld: boolean },
+    head: UpstreamHead,
+    routeId: string | undefined,
+    { names, needle }: UpstreamPool,
+  ): void {
     const { returned, encoding, type, length } = readResponseHead(head, names, routeId, needle);
     if (status >= 400) returned.push(ERROR_SOURCE_HEADER, "upstream");
-    if (status >= 400 && encoding !== undefined) {
-      this.#held = { status, headers: returned, encoding, credential: needle.text, chunks: [], size: 0 };
-      return;
-    }
+    this.#held =
+      status >= 400 && (isHeld || encoding !== undefined)
+        ? { status, headers: returned, encoding, needle, isAboutUs: isHeld, chunks: [], size: 0 }
+        : undefined;
+    if (this.#held !== undefined) return;
     this.#needle = needle;
     this.#length = length;
     const isEventStream = type !== undefined && /^text\/event-stream\b/i.test(type);
@@ -68,6 +83,14 @@ export class ClientResponse {
     this.#response.writeHead(status, returned);
     // A stream's head goes out now: its first event may be long in coming.
     if (isEventStream) this.#response.flushHeaders();
+  }
+
+  /** Whether an error that was to be held back says this, in whatever encoding. */
+  heldErrorSays(text: string): boolean {
+    if (!this.#held?.isAboutUs || this.#held.size > MAX_ENCODED) return false;
+    const { chunks, encoding } = this.#held;
+    const body = Buffer.concat(chunks);
+    return (encoding === undefined ? body : decodedError(body, encoding))?.includes(text) === true;
   }
 
   /** Whether all of the body that the upstream stated has come, in one piece. */
@@ -104,14 +127,15 @@ export class ClientResponse {
     else this.#response.end(this.#mask?.flush());
   }
 
-  #showError({ status, headers, encoding, credential, chunks, size }: HeldError): void {
+  #showError({ status, headers, encoding, needle, chunks, size }: HeldError): void {
     const body = Buffer.concat(chunks);
-    if (size > MAX_ENCODED || !mayBeShown(body, encoding, credential)) {
+    const isShown = encoding === undefined || mayBeShown(body, encoding, needle.text);
+    if (size > MAX_ENCODED || !isShown) {
       sendErrorResponse(this.#response, this.#dialect, WITHHELD);
       return;
     }
     this.#response.writeHead(status, headers);
-    this.#response.end(body);
+    this.#response.end(encoding === undefined ? maskWhole(needle, body) : body);
   }
 
   /**

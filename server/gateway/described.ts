@@ -17,7 +17,7 @@ const ALWAYS = [...KEY_REFUSALS, "upgrade_required"] as const satisfies readonly
 const FORWARDED = [
   ...ALWAYS,
   ...KEY_BODY_REFUSALS,
-  ...(["not_found", "bad_gateway", "gateway_timeout"] as const),
+  ...(["not_found", "bad_gateway", "upstream_credential_refused", "gateway_timeout"] as const),
 ] as const satisfies readonly ProblemCode[];
 
 type Told = { readonly summary: string; readonly example?: unknown };

@@ -18,8 +18,12 @@ import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
+  CREDENTIAL_REFUSED,
   isFallbackStatus,
   isRedirect,
+  mayRefuseCredential,
+  REFUSED_CREDENTIAL_REASON,
+  refusesCredential,
   SILENT,
   type UpstreamFailure,
   upstreamFailure,
@@ -226,9 +230,16 @@ class Exchange implements AttemptListener {
         return;
       }
     }
+    if (refusesCredential(status)) {
+      this.#refuseCredential(attempt);
+      controller.abort(ABANDONED);
+      return;
+    }
     if (isRedirect(status)) throw new RedirectError();
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    if (attempt.pool !== undefined) this.#response.begin(status, { raw, parsed }, this.#resolved.routeId, attempt.pool);
+    const isHeld = mayRefuseCredential(attempt.candidate.upstream, status);
+    const { routeId } = this.#resolved;
+    if (attempt.pool !== undefined) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, attempt.pool);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
@@ -259,10 +270,19 @@ class Exchange implements AttemptListener {
     }
   }
 
-  onEnd(): void {
+  onEnd(attempt: UpstreamAttempt): void {
+    if (this.#response.heldErrorSays(REFUSED_CREDENTIAL_REASON)) {
+      this.#refuseCredential(attempt);
+      return;
+    }
     this.#response.end();
     this.#attempt = undefined;
     this.#finish();
+  }
+
+  #refuseCredential(attempt: UpstreamAttempt): void {
+    this.#deps.outcomes.credentialsRefused++;
+    this.onFailure(attempt, CREDENTIAL_REFUSED);
   }
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */

@@ -45,8 +45,8 @@ export function gatewayRoutes(
 ): void {
   const guard = createAddressGuard(deps.config.allowedPrivateUpstreams);
   const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
-  observeUpstreams(deps.metrics.registry, pools);
   const outcomes = new UpstreamOutcomes(deps.clock.now);
+  observeUpstreams(deps.metrics.registry, pools, outcomes);
   const gateway: GatewayDeps = { ...deps, forwarding: { pools, log: deps.log, times, outcomes } };
   const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
   app.addHook("onClose", () => {

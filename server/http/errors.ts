@@ -101,6 +101,12 @@ export const PROBLEMS = {
     detail: "The request failed here; the cause is in the log.",
   },
   bad_gateway: { status: 502, title: "Bad gateway", detail: "The upstream did not give a usable answer." },
+  upstream_credential_refused: {
+    status: 502,
+    title: "Upstream credential refused",
+    detail:
+      "The upstream refuses the credential that this gateway has for it. Your key is not at fault: the owner of the gateway replaces the credential in the Secret that the ModelGateway names.",
+  },
   unavailable: {
     status: 503,
     title: "Service unavailable",
@@ -120,6 +126,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 const HEADERS: Partial<Record<ProblemCode, Readonly<Record<string, string>>>> = {
   unauthorized: { "www-authenticate": "Bearer" },
   request_timeout: { connection: "close" },
+  upstream_credential_refused: { "x-should-retry": "false" },
   unavailable: { "retry-after": "1" },
 };
 const NO_HEADERS: Readonly<Record<string, string>> = {};

@@ -1,9 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 
-/**
- * An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not
- * inspected.
- */
+/** An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not inspected. */
 export const MAX_ENCODED = 64 * 1024;
 const LIMIT = { maxOutputLength: 1024 * 1024 };
 
@@ -15,16 +12,19 @@ const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   zstd: (body) => zstdDecompressSync(body, LIMIT),
 };
 
+/** The text of an encoded error; undefined for one that cannot be inspected, such as of stacked encodings. */
+export function decodedError(body: Buffer, encoding: string): Buffer | undefined {
+  try {
+    return DECODERS[encoding.trim().toLowerCase()]?.(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Whether an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
- * b40). What cannot be inspected, such as stacked encodings, may not.
+ * b40).
  */
 export function mayBeShown(body: Buffer, encoding: string, credential: string): boolean {
-  const decode = DECODERS[encoding.trim().toLowerCase()];
-  if (decode === undefined) return false;
-  try {
-    return !decode(body).includes(credential);
-  } catch {
-    return false;
-  }
+  return decodedError(body, encoding)?.includes(credential) === false;
 }

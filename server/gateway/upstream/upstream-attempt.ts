@@ -23,7 +23,7 @@ export type AttemptListener = {
     headers: Readonly<IncomingHttpHeaders>,
   ): void;
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void;
-  onEnd(): void;
+  onEnd(attempt: UpstreamAttempt): void;
   onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
 };
 
@@ -79,7 +79,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.release();
-    if (this.#listener.isActive(this)) this.#listener.onEnd();
+    if (this.#listener.isActive(this)) this.#listener.onEnd(this);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

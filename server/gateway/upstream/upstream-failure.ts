@@ -1,3 +1,4 @@
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Problem, problem } from "../../http/errors.ts";
 
 /** Why an upstream gave no answer. */
@@ -16,6 +17,13 @@ const TOO_LATE = problem("gateway_timeout");
 
 /** An answer that went on for a while. */
 export const SILENT: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
+
+/** Ours to mend, and not the caller's: another upstream may have a credential that does. */
+export const CREDENTIAL_REFUSED: UpstreamFailure = {
+  shown: problem("upstream_credential_refused"),
+  refused: true,
+  error: undefined,
+};
 
 /** What the dispatcher's errors by their code are to a client. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
@@ -40,6 +48,19 @@ export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure 
 export function isFallbackStatus(status: number): boolean {
   return status === 429 || status >= 500;
 }
+
+/** Whether an upstream says by its status alone that it does not take the gateway's credential. */
+export function refusesCredential(status: number): boolean {
+  return status === 401;
+}
+
+/** Whether it may be only the body that says so: Gemini answers 400 with the reason `API_KEY_INVALID`. */
+export function mayRefuseCredential({ dialect }: UpstreamRecord, status: number): boolean {
+  return dialect === "gemini" && status === 400;
+}
+
+/** What stands in the body of such an answer. */
+export const REFUSED_CREDENTIAL_REASON = "API_KEY_INVALID";
 
 /** Whether an answer points elsewhere. It is never followed, and never shown: clients would follow it with our key. */
 export function isRedirect(status: number): boolean {

@@ -1,8 +1,13 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { UpstreamPools } from "./pools.ts";
+import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
 
-/** Tells how many calls are under way to the upstreams, wait, and were refused because too many did. */
-export function observeUpstreams(registry: Registry, pools: Pick<UpstreamPools, "figures">): void {
+/** Counts the calls to upstreams that are under way, that wait and that were refused, and why. */
+export function observeUpstreams(
+  registry: Registry,
+  pools: Pick<UpstreamPools, "figures">,
+  outcomes: Pick<UpstreamOutcomes, "credentialsRefused">,
+): void {
   const registers = [registry];
   new Gauge({
     name: "keyplane_upstream_calls",
@@ -27,6 +32,15 @@ export function observeUpstreams(registry: Registry, pools: Pick<UpstreamPools, 
     collect() {
       this.reset();
       this.inc(pools.figures().refused);
+    },
+  });
+  new Counter({
+    name: "keyplane_upstream_credentials_refused_total",
+    help: "Calls for which an upstream refused the gateway's own credential",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(outcomes.credentialsRefused);
     },
   });
 }

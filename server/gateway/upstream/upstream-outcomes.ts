@@ -16,6 +16,8 @@ type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
  */
 export class UpstreamOutcomes {
   readonly #now: () => number;
+  /** How often an upstream has refused the credential that a gateway has for it. */
+  credentialsRefused = 0;
   /** By the record that a call was resolved with, which never changes. */
   readonly #byRecord = new WeakMap<UpstreamRecord, Outcome>();
   #unwritten = new Set<Outcome>();

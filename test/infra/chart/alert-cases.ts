@@ -130,6 +130,10 @@ export const ALERT_CASES: Readonly<
     fires: [{ [`keyplane_upstream_calls_refused_total{${A}}`]: growing(1) }],
     quiet: [{ [`keyplane_upstream_calls_refused_total{${A}}`]: constant(7) }],
   },
+  KeyplaneUpstreamCredentialRefused: {
+    fires: [{ [`keyplane_upstream_credentials_refused_total{${A}}`]: growing(1) }],
+    quiet: [{ [`keyplane_upstream_credentials_refused_total{${A}}`]: constant(7) }],
+  },
   KeyplaneBodiesWithoutRoom: {
     fires: [{ [`keyplane_calls_without_room_total{of="bodies",${A}}`]: growing(1) }],
     quiet: [{ [`keyplane_calls_without_room_total{of="calls",${A}}`]: growing(1) }],

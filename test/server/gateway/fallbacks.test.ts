@@ -99,7 +99,7 @@ test("Gemini's fallback gets the body again, and its own model in the path", asy
   expect(second.received[0]?.url).toBe("/v1beta/models/other-gem:generateContent");
 });
 
-test.each([400, 401, 404, 422])(
+test.each([400, 403, 404, 422])(
   "an upstream's %i is the answer: it is the caller's, and no other is asked",
   async (status) => {
     first.answerWith((response) => response.writeHead(status).end("yours"));

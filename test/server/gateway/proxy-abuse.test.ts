@@ -210,7 +210,7 @@ test("b40: a key that a client has put into the path goes nowhere", async () => 
 
 test("b40: a provider that echoes its credential, in an error or anywhere else, does not show it to a client", async () => {
   upstream.answerWith(async (response, { headers }) => {
-    response.writeHead(401, { "content-type": "text/plain", "x-echo": String(headers.authorization) });
+    response.writeHead(403, { "content-type": "text/plain", "x-echo": String(headers.authorization) });
     const echo = `you sent ${headers.authorization}, twice: ${headers.authorization} `;
     // Byte by byte, so that the credential is cut by every boundary of a chunk.
     for (const letter of echo) {
@@ -230,7 +230,7 @@ test("b40: a provider that echoes its credential in a compressed error shows non
   const encodings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
   for (const [encoding, compress] of Object.entries(encodings)) {
     upstream.answerWith((response, { headers }) => {
-      response.writeHead(401, { "content-encoding": encoding }).end(compress(`you sent ${headers.authorization}`));
+      response.writeHead(403, { "content-encoding": encoding }).end(compress(`you sent ${headers.authorization}`));
     });
     const echo = await post(`${id}/v1/embeddings`);
     expect([echo.status, await echo.json()]).toMatchObject([502, { error: { code: "bad_gateway" } }]);

@@ -25,6 +25,11 @@ function callsOf({ method, path, dialect = "openai" }: ServedPath): Calls {
   }
   return {
     valid: at("main"),
-    refused: { not_found: at("bare"), bad_gateway: at("dead"), gateway_timeout: at("silent") },
+    refused: {
+      not_found: at("bare"),
+      bad_gateway: at("dead"),
+      gateway_timeout: at("silent"),
+      upstream_credential_refused: at("locked"),
+    },
   };
 }

@@ -37,6 +37,7 @@ export async function startWorld() {
   const upstream = await startUpstream((response) => {
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   });
+  const locked = await startUpstream((response) => response.writeHead(401).end());
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   let mode: DatabaseMode = "up";
   const gateway: RoutePlugin = (app, deps) => gatewayRoutes(app, deps, { ...UPSTREAM_TIMES, head: HEAD_MS });
@@ -52,6 +53,7 @@ export async function startWorld() {
     main: addGateway(harness, team.teamId, upstream.url),
     dead: addGateway(harness, team.teamId, "http://127.0.0.1:1"),
     silent: addGateway(harness, team.teamId, silentUrl),
+    locked: addGateway(harness, team.teamId, locked.url),
     bare: harness.addGateway({ teamId: team.teamId }).publicId,
   };
   const session: Browser = await signIn(store);
@@ -115,6 +117,7 @@ export async function startWorld() {
       mode = "up";
       await harness.close();
       await upstream.close();
+      await locked.close();
       silent.close();
       await store.close();
     },

@@ -1,0 +1,88 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Harness } from "../harness.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+let first: Upstream;
+let second: Upstream;
+let harness: Harness;
+let key: string;
+let id: string;
+
+beforeEach(async () => {
+  first = await startUpstream((response) => response.writeHead(401).end('{"error":"wrong key"}'));
+  second = await startUpstream((response) => response.end('{"from":"second"}'));
+  harness = await startGateway();
+  key = harness.addKey();
+  id = harness.addGateway({
+    upstreams: [
+      upstreamOf(first.url),
+      upstreamOf(second.url, "openai", { name: "second" }),
+      upstreamOf(first.url, "gemini"),
+      upstreamOf(second.url, "gemini", { name: "second-gemini" }),
+    ],
+    routes: [
+      routeOf("fast", { fallbacks: [{ upstream: "second", upstreamModel: "m" }] }),
+      routeOf("gem", { upstream: "gemini", fallbacks: [{ upstream: "second-gemini", upstreamModel: "m" }] }),
+    ],
+  }).publicId;
+});
+afterEach(async () => {
+  await harness.close();
+  await first.close();
+  await second.close();
+});
+
+async function ask(path: string, content: object = { model: "any" }) {
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const answer = await fetch(`${harness.url}/g/${id}/${path}`, {
+    ...{ method: "POST", headers, body: JSON.stringify(content) },
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+const CHAT = "v1/chat/completions";
+const askGemini = (model: string) => ask(`v1beta/models/${model}:generateContent`, { contents: [] });
+const INVALID = JSON.stringify({
+  error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] },
+});
+const refusals = async () =>
+  /^keyplane_upstream_credentials_refused_total (\d+)$/m.exec(await harness.metrics.registry.metrics())?.[1];
+
+test("an upstream's 401 is the gateway's to mend: 502, not to be tried again, and counted", async () => {
+  const answer = await ask(CHAT);
+  expect(answer.status).toBe(502);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: { code: "upstream_credential_refused" } });
+  expect(answer.headers.get("x-should-retry")).toBe("false");
+  expect(answer.headers.get("x-keyplane-error-source")).toBe("keyplane");
+  expect(await refusals()).toBe("1");
+  expect(harness.lines.filter((line) => line.includes("an upstream failed"))).toHaveLength(1);
+});
+
+test("a route's fallback is asked first", async () => {
+  expect(await ask(CHAT, { model: "fast" })).toMatchObject({ status: 200, text: '{"from":"second"}' });
+  expect(await askGemini("gem")).toMatchObject({ status: 200, text: '{"from":"second"}' });
+});
+
+test.each([
+  ["as it stands", INVALID, {}],
+  ["encoded", gzipSync(INVALID), { "content-encoding": "gzip" }],
+])("Gemini's 400 that says so, %s, is the same", async (_how, body, headers) => {
+  first.answerWith((response) => response.writeHead(400, { "content-type": "application/json", ...headers }).end(body));
+  expect(await askGemini("any")).toMatchObject({ status: 502, text: expect.stringContaining("credential") });
+  expect(await askGemini("gem")).toMatchObject({ status: 200, text: '{"from":"second"}' });
+  expect(await refusals()).toBe("2");
+});
+
+test("other errors are the caller's, and pass as they came", async () => {
+  const shown = '{"error":{"message":"maxOutputTokens is too large"}}';
+  first.answerWith((response) => response.writeHead(400, { "content-length": shown.length }).end(shown));
+  expect(await askGemini("gem")).toMatchObject({ status: 400, text: shown });
+  first.answerWith((response) => response.writeHead(400).end(`${shown}${PROVIDER_KEY}`));
+  expect((await askGemini("any")).text).toBe(`${shown}${"*".repeat(PROVIDER_KEY.length)}`);
+  first.answerWith((response) => response.writeHead(400).end(INVALID));
+  expect(await ask(CHAT)).toMatchObject({ status: 400, text: INVALID });
+  first.answerWith((response) => response.writeHead(403).end("{}"));
+  expect(await ask(CHAT)).toMatchObject({ status: 403 });
+  expect(await refusals()).toBe("0");
+});
