@@ -1,5 +1,6 @@
 /** How each command asks a PostgreSQL on another machine. */
 import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Finding } from "../../cli/doctor/finding.ts";
@@ -7,7 +8,7 @@ import { freshDatabase } from "../env/database/engines.ts";
 import { NAMED_LOOPBACK, startTlsPostgres, type TlsPostgresServer } from "../env/database/tls-postgres.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
-import { keyplane } from "./up.ts";
+import { keyplane, keyplaneProcess } from "./up.ts";
 
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
 
@@ -57,6 +58,15 @@ describe("b112: a PostgreSQL that is not on this machine", () => {
     const { code, err } = await keyplane(["migrate", "--database-url", postgres.namedUrl]);
     expect([code, err]).toEqual([1, expect.stringMatching(/^keyplane: --database-url: .*: .*--database-ca-file FILE/)]);
     expect(err).not.toContain("postgres:postgres");
+  });
+
+  test("is not asked with an empty file of authorities, though Node trusts the one that made its certificate", async () => {
+    const empty = `${postgres.caFile}.empty`;
+    await writeFile(empty, "");
+    const env = { KEYPLANE_DATABASE_URL: postgres.namedUrl, NODE_EXTRA_CA_CERTS: postgres.caFile };
+    expect(await keyplaneProcess(["migrate"], env)).toMatchObject({ code: 0 });
+    const { code, err } = await keyplaneProcess(["migrate", "--database-ca-file", empty], env);
+    expect([code, err]).toEqual([2, expect.stringContaining(`${empty}: there is no certificate in it`)]);
   });
 
   test("whose certificate is another host's is not asked, and libpq's weaker modes are taken where they are asked for", async (context) => {

@@ -32,11 +32,14 @@ const LOOPBACK = /^(?:localhost|::1|127\.\d+\.\d+\.\d+)$/i;
 const SSL_MODES: ReadonlySet<unknown> = new Set(["disable", "require", "verify-ca", "verify-full"]);
 /** What pg takes for verify-full, with a warning. */
 const ALIASES = /([?&]sslmode=)(?:require|verify-ca)(?=&|$)/g;
+const CERTIFICATE = /^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m;
 const LIBPQ = /[?&]uselibpqcompat=true(?=&|$)/;
 
 const NO_URL = "must be a URL such as postgres://keyplane@db.example.com:5432/keyplane";
 const MANY_HOSTS =
   "names several hosts, among which Keyplane does not choose: name one that leads to the primary, such as a Service, a virtual IP, a DNS name or a pooler in session mode";
+const NODES_OWN =
+  "sslrootcert=system is known to libpq alone: leave it out for the authorities that Node brings, and set NODE_USE_SYSTEM_CA=1 for this machine's as well";
 const WRONG_MODE =
   "sslmode must be verify-full, which holds for another machine where none is given, or disable for a connection without TLS; prefer, allow and no-verify are refused";
 
@@ -78,6 +81,7 @@ function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Par
   if (HOSTS.exec(text)?.[1]?.includes(",")) throw refuse(MANY_HOSTS);
   // pg would warn before it is refused.
   if (/[?&]sslmode=prefer(?=&|$)/.test(text)) throw refuse(WRONG_MODE);
+  if (/[?&]sslrootcert=system(?=&|$)/.test(text)) throw refuse(NODES_OWN);
   if (caFile !== undefined && /[?&]sslrootcert=/.test(text)) {
     throw refuse("sslrootcert stands there, and a file with the authorities is given: leave one out");
   }
@@ -100,6 +104,10 @@ function decideTls(parsed: ConnectionOptions): Parsed {
   const isLocal = host?.startsWith("/") === true || LOOPBACK.test(host ?? "");
   const decided = sslmode !== undefined || isLocal ? {} : { ssl: typeof ssl === "object" ? ssl : true };
   const caFile = typeof sslrootcert === "string" ? sslrootcert : null;
+  // Of a file that is empty, Node would trust its own authorities instead.
+  if (caFile !== null && typeof ssl === "object" && !CERTIFICATE.test(String(ssl.ca))) {
+    throw new Error(`${caFile}: there is no certificate in it`);
+  }
   return { config: toClientConfig({ ...parsed, ...decided }), isLocal, caFile };
 }
 

@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseLocationError } from "../../../../store/database/errors.ts";
 import { connectionConfig, protectionOf } from "../../../../store/database/postgres/connection-config.ts";
+import { makeCertificate } from "../../../env/certificate.ts";
+
+const AUTHORITY = makeCertificate().cert;
 
 let folder: string;
 let caFile: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "keyplane-connection-"));
   caFile = join(folder, "an authority & more.crt");
-  writeFileSync(caFile, "an authority");
+  writeFileSync(caFile, AUTHORITY);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -80,13 +83,27 @@ describe("b112: how a database is asked by its URL", () => {
     ]) {
       const location = { url: `postgres://db/keyplane${parameters}`, caFile };
       expect(protectionOf(location)).toMatchObject({ kind });
-      expect(connectionConfig(location).ssl).toMatchObject({ ca: "an authority" });
+      expect(connectionConfig(location).ssl).toMatchObject({ ca: AUTHORITY });
     }
     expect(protectionOf({ url: `postgres://db/keyplane?sslrootcert=${encodeURIComponent(caFile)}` })).toEqual({
       kind: "verified",
       caFile,
     });
   });
+
+  test.each(["", "\n", "no authority\n", "-----BEGIN CERT"])(
+    "a file of authorities that holds %j is refused, in each mode that asks over TLS: Node would trust its own instead",
+    (content) => {
+      const empty = save("empty.crt", content);
+      const parameters = ["", "?sslmode=verify-full", "?uselibpqcompat=true&sslmode=require"];
+      for (const url of parameters.map((one) => `postgres://db/keyplane${one}`)) {
+        expect(() => connectionConfig({ url, caFile: empty })).toThrow(DatabaseLocationError);
+        expect(() => connectionConfig({ url, caFile: empty })).toThrow(`${empty}: there is no certificate in it`);
+      }
+      const named = `postgres://127.0.0.1/keyplane?sslrootcert=${encodeURIComponent(empty)}`;
+      expect(() => connectionConfig({ url: named })).toThrow(`${empty}: there is no certificate in it`);
+    },
+  );
 
   test.each([
     ["postgres://db/keyplane?sslmode=prefer", /sslmode must be verify-full.*prefer, allow and no-verify are refused/],
@@ -97,6 +114,7 @@ describe("b112: how a database is asked by its URL", () => {
     ["postgres://127.0.0.1/keyplane?sslmode=prefer", /sslmode must be verify-full/],
     ["postgres://db/keyplane?uselibpqcompat=true&sslmode=verify-ca", /sslrootcert/],
     ["postgres://db/keyplane?sslrootcert=/nowhere/ca.crt", /^ENOENT.*\/nowhere\/ca.crt/],
+    ["postgres://db/keyplane?sslmode=verify-full&sslrootcert=system", /^sslrootcert=system .*leave it out/],
     ["postgres://db1,db2/keyplane", /^names several hosts.*name one that leads to the primary/],
     ["postgres://me:s3cret@db1:5432,db2:5432/keyplane", /^names several hosts/],
     ["postgres://me:s3cret@/keyplane?host=db1,db2", /^names several hosts/],
