@@ -42,7 +42,7 @@ describe("c74: where a command is given its database", () => {
     expect(refusal({}, { databaseUrl: DATABASE, databaseUrlFile: urlFile })).toMatch(both);
     const nowhere = join(folder, "nowhere");
     expect(refusal({ KEYPLANE_DATABASE_URL_FILE: nowhere })).toMatch(
-      /^--database-url-file, or KEYPLANE_DATABASE_URL_FILE: ENOENT: .*nowhere'$/,
+      /^--database-url-file, or KEYPLANE_DATABASE_URL_FILE: the database's URL file: ENOENT: .*nowhere'$/,
     );
     expect(refusal({}, { databaseUrlFile: join(folder, "nothing") })).toMatch(/nothing: must be a URL such as/);
     expect(refusal({ KEYPLANE_DATABASE_PASSWORD_FILE: nowhere }, { databaseUrl: DATABASE })).toMatch(

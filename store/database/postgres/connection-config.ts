@@ -35,6 +35,11 @@ const ALIASES = /([?&]sslmode=)(?:require|verify-ca)(?=&|$)/g;
 const CERTIFICATE = /^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m;
 const LIBPQ = /[?&]uselibpqcompat=true(?=&|$)/;
 
+/** The files in words: a log leaves their paths out, as every long run of characters. */
+const URL_FILE = "the database's URL file";
+const PASSWORD_FILE = "the database's password file";
+const CA_FILE = "the database's CA file";
+
 const NO_URL = "must be a URL such as postgres://keyplane@db.example.com:5432/keyplane";
 const MANY_HOSTS =
   "names several hosts, among which Keyplane does not choose: name one that leads to the primary, such as a Service, a virtual IP, a DNS name or a pooler in session mode";
@@ -74,8 +79,9 @@ export function protectionOf(location: DatabaseLocation): Protection {
 /** What pg makes of a URL, so that what is decided of a host is decided of the one that is asked. */
 function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Parsed {
   const isFile = typeof url === "object";
-  const text = (isFile ? readText(url.file) : url).trim();
-  const refuse = (message: string) => new DatabaseLocationError(isFile ? `${url.file}: ${message}` : message);
+  const text = (isFile ? readText(URL_FILE, url.file) : url).trim();
+  const refuse = (message: string) =>
+    new DatabaseLocationError(isFile ? `${URL_FILE}, ${url.file}: ${message}` : message);
   // Behind a # pg would read nothing, not even sslmode.
   if (!SCHEME.test(text) || text.includes("#")) throw refuse(NO_URL);
   if (HOSTS.exec(text)?.[1]?.includes(",")) throw refuse(MANY_HOSTS);
@@ -91,7 +97,11 @@ function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Par
     return decideTls(parse(complete));
   } catch (error) {
     // What says that a text is no URL quotes it.
-    throw refuse(error instanceof TypeError || error instanceof URIError ? NO_URL : errorText(error));
+    if (error instanceof TypeError || error instanceof URIError) throw refuse(NO_URL);
+    if (caFile !== undefined && error instanceof Error && "path" in error && error.path === caFile) {
+      throw new DatabaseLocationError(`${CA_FILE}: ${errorText(error)}`);
+    }
+    throw refuse(errorText(error));
   }
 }
 
@@ -106,7 +116,7 @@ function decideTls(parsed: ConnectionOptions): Parsed {
   const caFile = typeof sslrootcert === "string" ? sslrootcert : null;
   // Of a file that is empty, Node would trust its own authorities instead.
   if (caFile !== null && typeof ssl === "object" && !CERTIFICATE.test(String(ssl.ca))) {
-    throw new Error(`${caFile}: there is no certificate in it`);
+    throw new Error(`${CA_FILE}, ${caFile}: there is no certificate in it`);
   }
   return { config: toClientConfig({ ...parsed, ...decided }), isLocal, caFile };
 }
@@ -117,15 +127,15 @@ function withParameter(url: string, name: string, value: string): string {
 }
 
 function readPassword(file: string): string {
-  const password = readText(file).replace(/\r?\n$/, "");
-  if (password === "") throw new DatabaseLocationError(`${file}: there is no password in it`);
+  const password = readText(PASSWORD_FILE, file).replace(/\r?\n$/, "");
+  if (password === "") throw new DatabaseLocationError(`${PASSWORD_FILE}, ${file}: there is no password in it`);
   return password;
 }
 
-function readText(file: string): string {
+function readText(what: string, file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new DatabaseLocationError(errorText(error));
+    throw new DatabaseLocationError(`${what}: ${errorText(error)}`);
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { redact } from "../../../../runtime/log.ts";
 import { DatabaseLocationError } from "../../../../store/database/errors.ts";
 import { connectionConfig, protectionOf } from "../../../../store/database/postgres/connection-config.ts";
 import { makeCertificate } from "../../../env/certificate.ts";
@@ -16,6 +17,15 @@ beforeAll(() => {
   writeFileSync(caFile, AUTHORITY);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+function messageOf(refused: () => unknown): string {
+  try {
+    refused();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return expect.fail("it is not refused");
+}
 
 const save = (name: string, text: string) => {
   const file = join(folder, name);
@@ -148,11 +158,21 @@ describe("c74: where the database is, in files", () => {
     const none = join(folder, "none");
     const empty = save("empty", "\n");
     const url = "postgres://keyplane@127.0.0.1/keyplane";
-    expect(() => connectionConfig({ url: { file: none } })).toThrow(/^ENOENT.*none/);
-    expect(() => connectionConfig({ url: { file: empty } })).toThrow(`${empty}: must be a URL such as`);
-    expect(() => connectionConfig({ url, passwordFile: none })).toThrow(/^ENOENT.*none/);
-    expect(() => connectionConfig({ url, passwordFile: empty })).toThrow(`${empty}: there is no password in it`);
-    expect(() => connectionConfig({ url, caFile: none })).toThrow(/^ENOENT.*none/);
+    for (const [location, message] of [
+      [{ url: { file: none } }, `the database's URL file: ENOENT: no such file or directory, open '${none}'`],
+      [{ url: { file: empty } }, `the database's URL file, ${empty}: must be a URL such as`],
+      [{ url, passwordFile: none }, `the database's password file: ENOENT: no such file or directory, open '${none}'`],
+      [{ url, passwordFile: empty }, `the database's password file, ${empty}: there is no password in it`],
+      [{ url, caFile: none }, `the database's CA file: ENOENT: no such file or directory, open '${none}'`],
+      [{ url, caFile: empty }, `the database's CA file, ${empty}: there is no certificate in it`],
+    ] as const) {
+      const refused = messageOf(() => connectionConfig(location));
+      expect(refused).toContain(message);
+      // Also where a path is left out as what may be a token.
+      expect(redact(refused)).toMatch(
+        /^the database's (URL|password|CA) file[:,] .*(ENOENT|must be a URL|there is no)/,
+      );
+    }
     const passwordFile = save("password", "s3cret");
     const twice = "postgres://keyplane:s3cret@127.0.0.1/keyplane";
     expect(() => connectionConfig({ url: twice, passwordFile })).toThrow(/the URL holds a password, and a file/);
