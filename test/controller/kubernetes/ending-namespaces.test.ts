@@ -42,6 +42,7 @@ test("c57: a namespace that is being deleted takes what was declared in it until
   });
   expect(changed).toEqual(["ending"]);
   expect(namespaces.takes(object("ending", at - 1_000))).toBe(true);
+  expect(namespaces.isTerminating(object("ending", at - 1_000))).toBe(true);
   expect(namespaces.takes(object("ending", at + 1_000))).toBe(false);
   expect(namespaces.takes(object("alive", at - 1_000))).toBe(false);
 });
@@ -97,6 +98,9 @@ test("c57: a namespace that is not there takes what is declared in it at two loo
   await look();
   expect(changed).toEqual(["lost"]);
   expect(namespaces.takes(object("lost", at))).toBe(true);
+  expect(namespaces.isTerminating(object("lost", at)), "it is gone, and the log says what is not recorded there").toBe(
+    false,
+  );
   expect(namespaces.takes(object("alive", at))).toBe(false);
 });
 

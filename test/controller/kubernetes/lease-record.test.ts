@@ -1,5 +1,6 @@
 /** What a leader sends to the API server to take, renew and give back its Lease. */
 import { expect, test } from "vitest";
+import type { ApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
 import { ApiError } from "../../../controller/cluster/kubernetes/api/api-error.ts";
 import type { ApiRequest } from "../../../controller/cluster/kubernetes/api/transport.ts";
 import { createLeaseRecord } from "../../../controller/cluster/kubernetes/lease-record.ts";
@@ -155,4 +156,24 @@ test("a lease is given back by one write, so that the next one need not wait", a
   edit({ holderIdentity: "third" });
   await second.release(LEFT);
   expect(spec()).toMatchObject({ holderIdentity: "third" });
+});
+
+test("c72: each write says whose the Lease is and what its leader serves, also of one that a version before made without that", async () => {
+  const written: unknown[] = [];
+  const api: ApiClient = {
+    async request({ method, body }: ApiRequest) {
+      if (method !== "GET") written.push((body as { metadata: unknown }).metadata);
+      return { metadata: { name: NAME, resourceVersion: "7" }, spec: {} };
+    },
+    stream: () => expect.fail("an election watches nothing"),
+    guardWrites: () => {},
+    close: () => {},
+  };
+  const now = () => ({ wall: 1_000_000, steady: 0 });
+  const options = { api, namespace: "one", name: NAME, identity: "me", now };
+  await createLeaseRecord({ ...options, served: ["a", "b"] }).take(LEFT);
+  await createLeaseRecord({ ...options, served: null }).take(LEFT);
+  const labels = { "app.kubernetes.io/name": "keyplane", "app.kubernetes.io/component": "controller" };
+  const metadata = { namespace: "one", name: NAME, resourceVersion: "7", labels };
+  expect(written).toEqual([{ ...metadata, annotations: { "keyplane.dev/namespaces": "a,b" } }, metadata]);
 });

@@ -245,6 +245,17 @@ describeOnEachEngine("A leader", (store) => {
     expect(writes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
+  test("c72: of those that take scopes which overlap at once, and which none has led before, one can write", async () => {
+    for (let round = 0; round < 20; round++) {
+      const cluster = unique("cluster");
+      const fences = await Promise.all(
+        ["/a,b", "/b,c", "/b,d", "/b,e"].map((namespaces) => takeLeadership(store(), cluster + namespaces)),
+      );
+      const writes = await Promise.allSettled(fences.map((fence) => change(store(), fence, async () => {})));
+      expect(writes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    }
+  });
+
   test("c59: whose number was given again by a database that was put back as a whole writes no more", async () => {
     const cluster = unique("cluster");
     const paused = await takeLeadership(store(), cluster);
