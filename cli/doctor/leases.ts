@@ -172,7 +172,9 @@ export function judgeLeases(namespace: string, leases: readonly WatchedLease[]):
       return [wrong("leases", `the Lease ${namespace}/${name} cannot be read: ${state.unknown}`, step)];
     if (state !== "not renewed") return [];
     const message = `nobody renews the Lease ${namespace}/${name}: none of the controllers that have it runs`;
-    return [isLed ? note("leases", message, step) : wrong("leases", message, step)];
+    if (!isLed) return [wrong("leases", message, step)];
+    const left = `where none is to have it any more, as after an upgrade that led by another: kubectl -n ${namespace} delete lease ${name}; else ${step}`;
+    return [note("leases", message, left)];
   });
   if (leases.every(({ state }) => state === "absent")) {
     return [wrong("leases", `no controller has a Lease in ${namespace}: none runs there`, step)];

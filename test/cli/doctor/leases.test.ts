@@ -111,6 +111,17 @@ describe("doctor judges the Leases of an installation", () => {
   });
 });
 
+test("c72: doctor says how to delete a Lease that an upgrade has left behind, where another is renewed", () => {
+  const leases = [lease("one", null, "renewed"), { ...lease("one", null, "not renewed"), name: "left" }];
+  expect(judgeLeases("one", leases)).toMatchObject([
+    { severity: "ok" },
+    {
+      severity: "note",
+      action: expect.stringMatching(/^where none is to have it any more.*: kubectl -n one delete lease left; else /),
+    },
+  ]);
+});
+
 test("doctor judges the clock of each leader by when it says that it has renewed its Lease", async () => {
   const judged = async (renewTime?: string, holder?: string) => {
     const leases = { one: [shown("1"), shown("2", holder, "one", renewTime)] };
