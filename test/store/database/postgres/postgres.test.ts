@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { change } from "../../../../store/database/change.ts";
+import { change, type Db } from "../../../../store/database/change.ts";
 import { DatabaseUnavailableError, ListenError, ServerVersionError } from "../../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../../store/database/migrate/listen-check.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
@@ -154,6 +154,55 @@ describe("A PostgreSQL that fails", () => {
     await writeFile(file, `${url}\n`);
     expect((await ask()).rows).toEqual([{ one: 1 }]);
     await (await listen()).close();
+  });
+
+  test("c74: whose URL changes is asked by the new one by every new connection: of questions, the memory, a listener, a copy and one that is lent", async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), "keyplane-url-"));
+    const file = join(folder, "url");
+    await writeFile(file, `${url}?application_name=before`);
+    const store = await openPostgres({ url: { file } });
+    context.onTestFinished(async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    });
+    const ask = async (db: Db) => {
+      const { rows } = await sql<{ name: string }>`select current_setting('application_name') as name`.execute(db);
+      return rows[0]?.name;
+    };
+    const listening = async () => {
+      const listener = await store.listen(
+        "renamed",
+        () => {},
+        () => {},
+      );
+      const { rows } = await sql<{ name: string }>`select application_name as name from pg_stat_activity
+        where datname = current_database() and query = 'listen "renamed"'`.execute(store.db);
+      await listener.close();
+      return rows[0]?.name;
+    };
+    const copied = () =>
+      store.db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ id: string }>`select pg_export_snapshot() as id`.execute(tx);
+        const taken: Buffer[] = [];
+        await store.copyRows?.(
+          { snapshot: rows[0]?.id ?? "", select: "select current_setting('application_name')", settings: {} },
+          (row) => taken.push(Buffer.from(row)),
+        );
+        // Behind the count of the fields and the length of the one that there is.
+        return taken[0]?.subarray(6).toString();
+      });
+    const askedBy = async () => ({
+      question: await ask(store.db),
+      memory: await store.memory.run({ teamId: "t", signal: new AbortController().signal }, ask),
+      listener: await listening(),
+      copy: await copied(),
+      lent: await store.withConnection(ask),
+    });
+    const all = (name: string) => ({ question: name, memory: name, listener: name, copy: name, lent: name });
+    expect(await askedBy()).toEqual(all("before"));
+    await writeFile(file, `${url}?application_name=after`);
+    await endOthers();
+    expect(await until("new connections answer", askedBy)).toEqual(all("after"));
   });
 
   test("c32, c64: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
