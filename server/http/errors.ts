@@ -270,6 +270,11 @@ export function problemOf(error: unknown, method = "GET", isOnce = false): Probl
   return problem("internal");
 }
 
+/** Whether the log has to tell of it: a fault that callers cannot mend, whatever they were answered by. */
+export function isForOperator(shown: Problem): boolean {
+  return shown.code === "internal" || shown.code === "insufficient_storage";
+}
+
 /** Says where a body or a query breaks its schema: the place and the rule, never the value. */
 function validationDetail(faults: readonly unknown[]): string {
   const [first] = faults;
@@ -284,7 +289,7 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
     const isOnce =
       request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
     const shown = problemOf(error, request.method, isOnce);
-    if (shown.code === "internal" || shown === DISK_IS_FULL) {
+    if (isForOperator(shown)) {
       const requestId = requestIdOf(request.raw);
       log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
     }

@@ -4,7 +4,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problemOf } from "../http/errors.ts";
+import { isForOperator, Problem, problemOf } from "../http/errors.ts";
 import { findMeantLibrary, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryHistory } from "./history-tool.ts";
@@ -99,9 +99,8 @@ async function answer(
       return failure(error.detail);
     }
     const shown = problemOf(error, definition.annotations?.readOnlyHint ? "GET" : "POST");
-    if (shown.code !== "internal") return failure(shown.detail);
-    log.error({ error, operation, requestId }, "a memory tool failed");
-    return failure("The tool failed here: try again later.");
+    if (isForOperator(shown)) log.error({ error, operation, requestId }, "a memory tool failed");
+    return failure(shown.code === "internal" ? "The tool failed here: try again later." : shown.detail);
   }
 }
 

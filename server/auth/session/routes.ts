@@ -5,7 +5,7 @@ import { parseForms } from "../../console/forms.ts";
 import { protectPages } from "../../console/headers.ts";
 import { html } from "../../console/html.ts";
 import type { ServerDeps } from "../../deps.ts";
-import { problemOf } from "../../http/errors.ts";
+import { isForOperator, problemOf } from "../../http/errors.ts";
 import { refuseForeignHosts } from "../../http/host-check.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import { recordForbidden } from "../../management/forbidden.ts";
@@ -156,7 +156,7 @@ function showFailure({ log }: ServerDeps, error: unknown, request: FastifyReques
     return sendSignInPage(reply, 503, "The issuer does not answer", [ISSUER_AWAY, TRY_AGAIN]);
   }
   const shown = problemOf(error, request.method);
-  if (shown.code === "internal") {
+  if (isForOperator(shown)) {
     const requestId = requestIdOf(request.raw);
     log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
   }

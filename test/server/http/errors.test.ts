@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { PROBLEMS, problem } from "../../../server/http/errors.ts";
-import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 
@@ -24,6 +24,16 @@ const routes: RoutePlugin = (app) => {
   app.get("/asks-the-database", { config: { operation: "atoms.list" } }, async () => {
     throw new DatabaseUnavailableError(`the database does not answer: ${SECRET}`);
   });
+  for (const method of ["GET", "POST"]) {
+    app.route({
+      method,
+      url: "/finds-no-room",
+      config: { operation: "atoms.list" },
+      handler: async () => {
+        throw Object.assign(new Error(`no room for ${SECRET}`), { code: DISK_FULL });
+      },
+    });
+  }
   app.get("/says", { config: { operation: "atoms.list" } }, async () => {
     throw problem("conflict", "The atom is at revision 3.", { "x-revision": "3" });
   });
@@ -78,6 +88,18 @@ test("c37: what needs the database is 503 while it is away, to be tried again", 
   const answer = await get("/asks-the-database");
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await answer.text()).not.toContain(SECRET);
+});
+
+test("c62: a full disk of the database is 507 to a write and a failure of ours to a read, and is in the log for both", async () => {
+  const answers = await Promise.all(
+    ["POST", "GET"].map((method) => fetch(`${harness.url}/finds-no-room`, { method, headers: { "x-api-key": key } })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([507, 500]);
+  expect(harness.lines).toHaveLength(2);
+  for (const line of harness.lines) {
+    expect(line).toContain(DISK_FULL);
+    expect(line).not.toContain(SECRET.slice(8, 20));
+  }
 });
 
 test("a problem is a document of RFC 9457, with its own detail and headers", async () => {

@@ -304,6 +304,19 @@ describe("tools", () => {
     expect(server.lines.some((line) => line.includes("a memory tool failed"))).toBe(true);
   });
 
+  test("c62: a full disk of the database is told as one, and is in the log", async () => {
+    await sql`create function refuse_for_room() returns trigger language plpgsql
+      as 'begin raise exception using errcode = ''53100''; end'`.execute(store.db);
+    await sql`create trigger full_disk before insert on atoms for each row execute function refuse_for_room()`.execute(
+      store.db,
+    );
+    const before = server.lines.length;
+    const { json } = await rpc(toolCall("memory_save_atom", { content: "one" }));
+    await sql`drop trigger full_disk on atoms`.execute(store.db);
+    expect(json.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("disk is full") }] });
+    expect(server.lines.slice(before)).toEqual([expect.stringContaining("53100")]);
+  });
+
   test("every version from 2024-11-05 on may initialize, and an unknown one is offered ours", async () => {
     for (const version of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]) {
       const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "c", version: "1" } };
