@@ -18,6 +18,8 @@ export const LEASE_SELECTOR = Object.entries(LABELS)
   .join(",");
 /** The namespaces that the leader serves, separated by commas; left out where it serves all. */
 const NAMESPACES_ANNOTATION = "keyplane.dev/namespaces";
+/** How often an attempt writes where other writes were quicker; after that it waits as any that failed. */
+const MAX_WRITES = 5;
 /** What all requests of an election have in common: it has a pace of its own, and waits for nothing else. */
 const AT_ONCE = { isElection: true, maxAttempts: 1 } as const;
 
@@ -85,7 +87,7 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
 
   /**
    * Writes what follows from the lease as it is, which is read where it is not known, and read again where another has
-   * changed it meanwhile.
+   * changed it meanwhile. Something may call each write a conflict: an attempt ends all the same.
    *
    * @param next undefined where nothing is to be written
    * @returns when the write that was answered was sent; undefined when nothing was to be written
@@ -94,7 +96,7 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
     next: (spec: Spec | undefined, at: Moment) => Spec | undefined,
     timeLeft: () => number,
   ): Promise<Moment | undefined> {
-    for (;;) {
+    for (let writes = 1; ; writes++) {
       const lease = written ?? (await readLease(api, namespace, name, { timeoutMs: timeLeft(), ...AT_ONCE }));
       written = undefined;
       const sent = now();
@@ -104,7 +106,8 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
         written = await write(spec, lease?.version, timeLeft());
         return sent;
       } catch (error) {
-        if (!isConflict(error) && !isNotFound(error, leaseResource(name))) throw error;
+        const isOutrun = isConflict(error) || isNotFound(error, leaseResource(name));
+        if (!isOutrun || writes === MAX_WRITES) throw error;
       }
     }
   }

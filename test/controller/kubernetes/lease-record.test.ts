@@ -27,11 +27,14 @@ function startElection() {
     spec,
   });
 
+  let refusesWrites = false;
+
   function carryOut({ method, body }: ApiRequest): unknown {
     if (method === "GET") {
       if (stored === undefined) throw NOT_FOUND;
       return shown(stored);
     }
+    if (refusesWrites) throw CONFLICT;
     const { metadata, spec } = body as { metadata: { resourceVersion?: string }; spec: Stored["spec"] };
     if (method === "POST" ? stored !== undefined : String(stored?.version) !== metadata.resourceVersion) throw CONFLICT;
     stored = { spec, version: ++version };
@@ -58,6 +61,9 @@ function startElection() {
     /** The methods that were sent since this was asked last. */
     requests: () => sent.splice(0).join(" "),
     fail: (error: ApiError, isDone: boolean) => void failures.push({ error, isDone }),
+    refuseWrites: (is: boolean) => {
+      refusesWrites = is;
+    },
     edit: (spec: Record<string, unknown>) => {
       stored = { spec: { ...stored?.spec, ...spec }, version: ++version };
     },
@@ -109,6 +115,17 @@ test("c67: a renewal of a lease that was deleted makes it anew", async () => {
   fail(NOT_FOUND, false);
   expect(await record.take(LEFT)).toBeDefined();
   expect(requests()).toBe("PUT GET POST");
+  expect(spec()).toMatchObject({ holderIdentity: "me" });
+});
+
+test("c67: an attempt ends, and fails, where each of its writes is refused as a conflict", async () => {
+  const { enter, refuseWrites, requests, spec } = startElection();
+  const record = enter("me");
+  refuseWrites(true);
+  await expect(record.take(LEFT)).rejects.toBe(CONFLICT);
+  expect(requests()).toBe(Array(5).fill("GET POST").join(" "));
+  refuseWrites(false);
+  expect(await record.take(LEFT)).toBeDefined();
   expect(spec()).toMatchObject({ holderIdentity: "me" });
 });
 
