@@ -107,7 +107,10 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
       return { ...after, held: null };
     case "Publish": {
       const owned = declared.secret.deleteWithKey;
-      return { ...after, secret: { state: "ours", holds: action.number, immutable: false, rendered: true, owned } };
+      return {
+        ...after,
+        secret: { state: "ours", holds: action.number, rendered: true, owned, immutable: false, deleting: false },
+      };
     }
     case "Release":
       // The key and its Secret stay, and are nobody's from here on.

@@ -122,6 +122,7 @@ export function observedSecret(
     holds: reason === "SecretTampered" ? "unknown" : active.number,
     immutable: reason === "SecretImmutable",
     owned: before.deleteWithKey,
+    deleting: false,
     rendered: before.template === wanted.secret.template && before.deleteWithKey === wanted.secret.deleteWithKey,
   };
 }

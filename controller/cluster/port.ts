@@ -62,6 +62,8 @@ export type SecretObject = SecretDraft & {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly immutable: boolean;
+  /** It was deleted, and is still there. */
+  readonly deleting: boolean;
   /** What others have left on it that tells who they are, as people may read it. Nothing is decided by it. */
   readonly marks: readonly string[];
 };

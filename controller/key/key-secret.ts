@@ -67,6 +67,7 @@ export function secretState(secret: SecretObject | undefined, isOurs: boolean, c
     holds,
     immutable: secret.immutable,
     owned,
+    deleting: secret.deleting,
     rendered:
       value === undefined ||
       stored === undefined ||
@@ -100,8 +101,11 @@ export function observeDelivered({ digest, content }: Delivered, context: Secret
   if (stored === undefined || version === undefined) return undefined;
   if (contentOf(context, { keyId: stored.id, number: version.number }) !== content) return undefined;
   const { deleteWithKey } = declared.secret;
-  // Whether it is immutable matters to whoever would write to it, and that one reads it first.
-  return { state: "ours", holds: version.number, immutable: false, rendered: true, owned: deleteWithKey };
+  // Whether it is immutable, or goes, matters to what would write to it, or delete it, and that is decided by a read.
+  return {
+    ...{ state: "ours", holds: version.number, rendered: true, owned: deleteWithKey },
+    ...{ immutable: false, deleting: false },
+  };
 }
 
 function contentOf(context: SecretContext, version: VersionName): string {

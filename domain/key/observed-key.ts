@@ -34,6 +34,8 @@ export type ObservedSecret =
       readonly rendered: boolean;
       /** It carries our owner reference, and goes when the declaration does. */
       readonly owned: boolean;
+      /** It was deleted, and stays for as long as another's finalizer holds it. */
+      readonly deleting: boolean;
     };
 
 /** A field of a Secret, named as Kubernetes does: `data[api-key]`. `data` alone stands for keys that are not declared. */

@@ -214,7 +214,8 @@ function isGoing(observed: ObservedDeclaration): boolean {
 
 /**
  * What is left to do where {@link planEnd} has nothing more to revoke. Deletion is keyed by the owner's uid and needs
- * neither the Secret nor the namespace (I6): a Secret that cannot be read never holds it.
+ * neither the Secret nor the namespace (I6): a Secret that cannot be read, or that another's finalizer holds, never
+ * holds it.
  */
 function planDeletion(observed: ObservedKey, now: number): KeyAction {
   const { declared, secret } = observed;
@@ -228,7 +229,7 @@ function planDeletion(observed: ObservedKey, now: number): KeyAction {
     return { do: "Release" };
   }
   const isLeft = declared.retainOnDelete || !declared.secret.deleteWithKey;
-  if (secret.state === "ours" && (secret.owned || !isLeft)) return { do: "DeleteSecret" };
+  if (secret.state === "ours" && !secret.deleting && (secret.owned || !isLeft)) return { do: "DeleteSecret" };
   return { do: "ReleaseFinalizer" };
 }
 

@@ -54,6 +54,29 @@ describeWorldsOnKubernetes("a Secret that a policy changes as it is written", (s
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
+  it("c69: that another's finalizer holds: it is deleted once, and its declaration goes", async (context) => {
+    let deletions = 0;
+    const wrap = withCalls(({ deleteSecret }) => ({
+      deleteSecret(read) {
+        deletions++;
+        return deleteSecret(read);
+      },
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    const path = `/api/v1/namespaces/dev${world.tag}/secrets/agent`;
+    const hold = async (finalizers: readonly string[]) => {
+      const body = JSON.stringify({ metadata: { finalizers } });
+      await kubernetes().request("PATCH", path, { body, contentType: "application/merge-patch+json" });
+    };
+    await hold(["example.com/backup"]);
+    context.onTestFinished(() => hold([]));
+    await world.remove(key("agent"));
+    expect([deletions, world.decide(plaintext)]).toEqual([1, "unauthorized"]);
+    const { body } = await kubernetes().request("GET", path);
+    expect(body).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
+  });
+
   it("c69: again and again after it was written: it is put right at once, and from then on every 30 s", async (context) => {
     let writes = 0;
     const wrap = withCalls(({ replaceSecret }) => ({

@@ -47,7 +47,15 @@ export function createDeclaredSecrets(known: readonly SecretName[], randomUuid: 
     apply(manifest) {
       if (compare(manifest) === "same") return false;
       const { namespace, name, data } = manifest;
-      const unmanaged = { labels: {}, annotations: {}, owner: null, uid: "", immutable: false, marks: [] };
+      const unmanaged = {
+        labels: {},
+        annotations: {},
+        owner: null,
+        uid: "",
+        immutable: false,
+        deleting: false,
+        marks: [],
+      };
       secrets.set(keyOf(manifest), { namespace, name, data, ...unmanaged, resourceVersion: randomUuid() });
       return true;
     },

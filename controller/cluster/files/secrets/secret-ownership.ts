@@ -66,7 +66,7 @@ export function createSecretOwnership(
     // A record of before said nothing of the version, which matters to nobody here.
     const named = owner && { ...owner, apiVersion: PREFERRED_API_VERSION };
     const draft = { namespace, name, data, labels, annotations, owner: named };
-    return { ...draft, uid, resourceVersion: versionOf(revision, identity), immutable: false, marks: [] };
+    return { ...draft, uid, resourceVersion: versionOf(revision, identity), ...PLAIN };
   }
 
   return {
@@ -85,9 +85,12 @@ export function createSecretOwnership(
     },
     async written(draft, { uid, revision }) {
       const identity = await files.identify(draft.namespace, draft.name);
-      return { ...draft, uid, resourceVersion: versionOf(revision, identity), immutable: false, marks: [] };
+      return { ...draft, uid, resourceVersion: versionOf(revision, identity), ...PLAIN };
     },
   };
 }
+
+/** What a Secret in a file never has. */
+const PLAIN = { immutable: false, deleting: false, marks: [] } as const;
 
 const versionOf = (revision: number, identity: string | undefined): string => `${revision} ${identity}`;

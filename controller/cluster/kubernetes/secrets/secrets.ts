@@ -154,6 +154,7 @@ function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject;
       uid: String(uid),
       resourceVersion: String(resourceVersion),
       immutable: immutable === true,
+      deleting: metadata.deletionTimestamp !== undefined,
       marks: secretMarks(metadata, fieldManager),
     },
     rest: {

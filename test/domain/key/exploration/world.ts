@@ -173,7 +173,7 @@ function observeSecret(
   const owned = secret.owner === uid;
   if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "unmanaged" };
   const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "unknown";
-  return { state: "ours", holds, immutable: secret.immutable, rendered: owned, owned };
+  return { state: "ours", holds, immutable: secret.immutable, deleting: false, rendered: owned, owned };
 }
 
 /**
