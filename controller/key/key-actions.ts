@@ -18,7 +18,13 @@ import {
 } from "../../store/keys/key-versions.ts";
 import { releaseKey } from "../../store/keys/keys.ts";
 import { takeOverKey } from "../../store/keys/take-over.ts";
-import { ClusterError, type ClusterEvent, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
+import {
+  ClusterError,
+  type ClusterEvent,
+  type DeclaredObject,
+  RESTART_ANNOTATION_PREFIX,
+  type SecretObject,
+} from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
@@ -108,11 +114,13 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const held = deps.keyMemory.held.get(object.uid);
     if (held === undefined || stored === undefined) return;
     const isFirstWrite = await changeUnseen(deps, (tx) => markMayBeRead(tx, stored.id, number));
+    const unmark = () => changeUnseen(deps, (tx) => unmarkMayBeRead(tx, stored.id, number));
     try {
-      await deliver(deps, observation, held.plaintext, number);
+      const written = await deliver(deps, observation, held.plaintext, number);
+      if (isFirstWrite && written !== undefined && !holdsText(written, held.plaintext)) await unmark();
     } catch (error) {
       const isRefused = error instanceof ClusterError && error.code !== "Unclear";
-      if (isFirstWrite && isRefused) await changeUnseen(deps, (tx) => unmarkMayBeRead(tx, stored.id, number));
+      if (isFirstWrite && isRefused) await unmark();
       throw error;
     }
   },
@@ -271,21 +279,31 @@ function newKey(deps: ControllerDeps, { object, observed, declared }: KeyObserva
   };
 }
 
-/** Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none. */
+/**
+ * Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none.
+ *
+ * @returns what was answered
+ */
 async function deliver(
   deps: ControllerDeps,
   observation: KeyObservation,
   plaintext: string,
   number: number,
-): Promise<void> {
+): Promise<SecretObject | undefined> {
   const { object, rows, stored, secret } = observation;
-  if (stored === undefined) return;
+  if (stored === undefined) return undefined;
   const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
   // Whatever is answered, or not answered: what was known of it is so no more.
   deps.keyMemory.delivered.set(object.uid, null);
   const written =
     secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
   rememberWrite(deps, { ...observation, stored }, { draft, before: secret, written }, number, rows.now);
+  return written;
+}
+
+/** Whether a text stands anywhere in a Secret: something else may have changed what was written. */
+function holdsText({ data }: SecretObject, text: string): boolean {
+  return Object.values(data).some((value) => value.includes(text));
 }
 
 function recordRetired(

@@ -46,7 +46,10 @@ export async function markMayBeRead(tx: Tx, keyId: string, number: number): Prom
   return !row.before;
 }
 
-/** Takes back what {@link markMayBeRead} has noted: the cluster has refused the write, and there was none before. */
+/**
+ * Takes back what {@link markMayBeRead} has noted: the cluster has refused the write, or has stored something else, and
+ * there was none before.
+ */
 export async function unmarkMayBeRead(tx: Tx, keyId: string, number: number): Promise<void> {
   await tx
     .updateTable("key_versions")

@@ -19,6 +19,9 @@ function mutator(change: (draft: SecretDraft) => SecretDraft) {
       replaceSecret: (read, draft) => replaceSecret(read, changed(draft)),
     })),
     writes: () => writes,
+    begin() {
+      isAtWork = true;
+    },
     end() {
       isAtWork = false;
     },
@@ -89,6 +92,45 @@ describeWorlds("a Secret that something else changes as it is written", (setup) 
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
     expect((await world.stored("agent")).versions).toHaveLength(1);
+  });
+
+  it("c69: with another value, under one controller after the other: what never stood in it takes no old version's place", async (context) => {
+    const mutating = mutator(rewritten);
+    const rotation = { overlap: { mode: "Fixed", duration: "24h" } };
+    mutating.end();
+    const world = await startWorld(context, { ...setup(), wrap: mutating.wrap }, key("agent", { rotation }));
+    const first = await world.plaintextOf("agent");
+    mutating.begin();
+    await world.declare(key("agent", { rotation: { ...rotation, trigger: "next" } }));
+    for (let controllers = 0; controllers < 8; controllers++) {
+      expect(world.condition("Ready", "agent")).toBe("False/SecretAltered");
+      await world.stop();
+      await world.advance(60_000);
+      await world.start();
+      await world.rest();
+    }
+    mutating.end();
+    await world.advance(60_000);
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect([world.decide(first), world.decide(await world.plaintextOf("agent"))]).toEqual(["allowed", "allowed"]);
+    const living = (await world.stored("agent")).versions.map(({ state }) => state);
+    expect(living.filter((state) => state === "active" || state === "retiring")).toEqual(["active", "retiring"]);
+  });
+
+  it("c69: in another data key: what may be read there ends by its overlap", async (context) => {
+    const moved = (draft: SecretDraft): SecretDraft => ({
+      ...draft,
+      data: { password: `key: ${draft.data["api-key"]}` },
+    });
+    const mutating = mutator(moved);
+    const world = await startWorld(context, { ...setup(), wrap: mutating.wrap }, key("agent"));
+    const password = (await world.readSecret("agent"))?.password?.slice("key: ".length) ?? "";
+    expect(world.decide(password)).toBe("allowed");
+    mutating.end();
+    await world.restart();
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    const next = await world.plaintextOf("agent");
+    expect([next === password, world.decide(password), world.decide(next)]).toEqual([false, "allowed", "allowed"]);
   });
 
   it("c69: with another value and without its owner: the Secret that was written a moment ago is written again, and goes with the key", async (context) => {
