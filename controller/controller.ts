@@ -3,7 +3,7 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
-import type { Cluster } from "./cluster/port.ts";
+import { type Cluster, ClusterError } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
@@ -98,7 +98,7 @@ export async function runController(
       const result = await whileLeading(() => reconcile(deps, item, enqueue, until));
       start.attempted(item);
       if ("unconfirmed" in result) {
-        deps.confirmations.whenConfirmed(result.unconfirmed, () => queue.resume(item), until);
+        resumeOnceConfirmed(item, result.unconfirmed);
         return undefined;
       }
       if ("done" in result) return result;
@@ -107,8 +107,15 @@ export async function runController(
     } catch (error) {
       start.attempted(item);
       options.onReconciled?.(item);
+      // What the cluster refuses it may refuse for long: meanwhile the status is to say what every replica knows.
+      const uid = error instanceof ClusterError ? cluster.get(item.kind, item.namespace, item.name)?.uid : undefined;
+      if (uid !== undefined && !deps.confirmations.isConfirmed(uid)) resumeOnceConfirmed(item, uid);
       throw error;
     }
+  }
+
+  function resumeOnceConfirmed(item: Item, uid: string): void {
+    deps.confirmations.whenConfirmed(uid, () => queue.resume(item), until);
   }
 
   /** Whoever is told that another leads stops everything: it may write nothing any more. */
