@@ -27,7 +27,9 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const isFirst = before === undefined || before.status === "Unknown";
   const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);
   const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
-  if (isWrong && isNews && !isInOrder && !object.deleting) {
+  // That an object goes is no news, but for what keeps it.
+  const isGoing = object.deleting && ready?.reason !== "SecretRefused";
+  if (isWrong && isNews && !isInOrder && !isGoing) {
     const { reason, message } = ready;
     await recordEvent(deps, object, { type: "Warning", reason, message });
   }

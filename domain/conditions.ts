@@ -56,7 +56,7 @@ export const REASONS = {
   SecretAltered:
     "Find what changes it (a mutating webhook or policy, or another controller), and have it leave this Secret alone.",
   SecretRefused:
-    "Have the quota, policy or webhook that the message names admit this Secret; the controller tries again by itself, at least every 30 seconds.",
+    "Have the quota, policy or webhook that the message names answer, and admit what is done to this Secret; the controller tries again by itself, at least every 30 seconds.",
   SecretUnreadable:
     "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, mend the Secret's manifest, or put it back.",
   ImportUnusable:

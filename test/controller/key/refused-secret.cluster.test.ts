@@ -3,7 +3,14 @@ import { expect, it } from "vitest";
 import { eventsPath } from "../../../controller/cluster/kubernetes/resources.ts";
 import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { until } from "../../env/until.ts";
-import { type Admission, type Place, refuseByPolicy, refuseByQuota, refuseByWebhook } from "../fixtures/admission.ts";
+import {
+  type Admission,
+  type Place,
+  refuseByAbsentWebhook,
+  refuseByPolicy,
+  refuseByQuota,
+  refuseByWebhook,
+} from "../fixtures/admission.ts";
 import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
 
@@ -19,6 +26,11 @@ const REFUSERS: readonly {
     named: (name) => `ValidatingAdmissionPolicy '${name}' with binding '${name}' denied request`,
   },
   { what: "a webhook", refuse: refuseByWebhook, named: (name) => `admission webhook "${name}" denied the request` },
+  {
+    what: "a webhook that does not answer",
+    refuse: refuseByAbsentWebhook,
+    named: (name) => `failed calling webhook "${name}"`,
+  },
 ];
 
 const ready = async (world: World) => (await world.status("agent")).conditions.find(({ type }) => type === "Ready");
@@ -58,6 +70,30 @@ describeWorldsOnKubernetes("a Secret that is refused", (setup, kubernetes) => {
       expect((await world.stored("agent")).versions).toHaveLength(1);
     });
   }
+
+  it("c68: as it is deleted: Ready and an event name who keeps it, the revocation is confirmed, and it goes in the end", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const namespace = `dev${world.tag}`;
+    const plaintext = await world.plaintextOf("agent");
+    const refuser = await refuseByWebhook({ context, kubernetes: kubernetes(), namespace });
+    await world.undeclare(key("agent"));
+    const said = await until("it is said", async () => {
+      const found = await ready(world);
+      return found?.reason === "SecretRefused" ? found : undefined;
+    });
+    expect(said.message).toContain(`deleting Secret ${namespace}/agent: admission webhook "${refuser.name}" denied`);
+    await until("an event says it", async () => {
+      const notes = await warnings(kubernetes(), namespace, "SecretRefused");
+      return notes.includes(said.message);
+    });
+    await until("it is confirmed", () => world.condition("Enforced", "agent") === "True/Enforced");
+    expect((await world.status("agent")).revocation?.confirmedAt).toBeDefined();
+    expect(world.decide(plaintext)).toBe("unauthorized");
+
+    await refuser.end();
+    await until("it is gone", () => world.get("PlatformKey", "agent") === undefined);
+    expect(await world.readSecret("agent")).toBeUndefined();
+  });
 
   it("c68: for a rotation: Ready stays True, and names who refuses; the version before works on", async (context) => {
     const world = await startWorld(context, setup(), key("agent", { rotation: { interval: "10h" } }));

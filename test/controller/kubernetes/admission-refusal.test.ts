@@ -26,6 +26,10 @@ describe("who refuses a Secret", () => {
       'admission webhook "keys.example.com" denied the request',
     ],
     [
+      'Internal error occurred: failed calling webhook "keys.example.com": failed to call webhook: Post "https://a": refused',
+      'failed calling webhook "keys.example.com"',
+    ],
+    [
       `secrets "${LONGEST}" is forbidden: ValidatingAdmissionPolicy '${LONGEST}' with binding '${LONGEST}' denied request: a`,
       `ValidatingAdmissionPolicy '${LONGEST}' with binding '${LONGEST}' denied request`,
     ],
@@ -43,6 +47,8 @@ describe("who refuses a Secret", () => {
     `ValidatingAdmissionPolicy 'no-keys' with binding 'all' denied request: a`,
     'admission webhook "a b" denied the request: a',
     'admission webhook denied: admission webhook "keys.example.com" denied the request',
+    'failed calling webhook "keys.example.com": failed to call webhook',
+    'Internal error occurred: failed calling webhook "a b": failed to call webhook',
     'pods "agent" is forbidden: exceeded quota: compute, requested: pods=1',
   ])("c68: is not guessed from another text: %s", (message) => {
     expect(admissionRefusal(message)).toBeUndefined();

@@ -8,6 +8,8 @@ const REFUSALS = [
   `secrets "${NAME}" is forbidden: (exceeded quota: ${NAME}),`,
   `secrets "${NAME}" is forbidden: (ValidatingAdmissionPolicy '${NAME}'(?: with binding '${NAME}')? denied request)\\b`,
   `(admission webhook "${NAME}" denied the request)\\b`,
+  // It has not answered, or not as it should, and its failurePolicy is Fail.
+  `Internal error occurred: (failed calling webhook "${NAME}"):`,
 ].map((text) => new RegExp(`^${text}`));
 
 /**
