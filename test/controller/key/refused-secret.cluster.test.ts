@@ -7,6 +7,7 @@ import {
   type Admission,
   type Place,
   refuseByAbsentWebhook,
+  refuseByMutation,
   refuseByPolicy,
   refuseByQuota,
   refuseByWebhook,
@@ -24,6 +25,11 @@ const REFUSERS: readonly {
     what: "a ValidatingAdmissionPolicy",
     refuse: refuseByPolicy,
     named: (name) => `ValidatingAdmissionPolicy '${name}' with binding '${name}' denied request`,
+  },
+  {
+    what: "a MutatingAdmissionPolicy that fails",
+    refuse: refuseByMutation,
+    named: (name) => `policy '${name}' with binding '${name}' denied request`,
   },
   { what: "a webhook", refuse: refuseByWebhook, named: (name) => `admission webhook "${name}" denied the request` },
   {

@@ -18,6 +18,10 @@ describe("who refuses a Secret", () => {
       "ValidatingAdmissionPolicy 'no-keys' denied request",
     ],
     [
+      `policy 'no-keys' with binding 'all' denied request: JSON Patch: error in remove for path: '/data/inf_quoted'`,
+      `policy 'no-keys' with binding 'all' denied request`,
+    ],
+    [
       'admission webhook "keys.example.com" denied the request: inf_quoted',
       'admission webhook "keys.example.com" denied the request',
     ],

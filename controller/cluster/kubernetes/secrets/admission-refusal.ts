@@ -7,6 +7,8 @@ const NAME = "[a-z0-9][-a-z0-9.]{0,252}";
 const REFUSALS = [
   `secrets "${NAME}" is forbidden: (exceeded quota: ${NAME}),`,
   `secrets "${NAME}" is forbidden: (ValidatingAdmissionPolicy '${NAME}'(?: with binding '${NAME}')? denied request)\\b`,
+  // A MutatingAdmissionPolicy whose change fails.
+  `(policy '${NAME}' with binding '${NAME}' denied request)\\b`,
   `(admission webhook "${NAME}" denied the request)\\b`,
   // It has not answered, or not as it should, and its failurePolicy is Fail.
   `Internal error occurred: (failed calling webhook "${NAME}"):`,
