@@ -86,7 +86,7 @@ export async function observeKey(
     ...declaration.observed,
     uid: object.uid,
     secret: secretNow,
-    altered: observeAltered(deps.keyMemory.altered.get(object.uid), context),
+    altered: observeAltered(deps.keyMemory.altered.get(object.uid), context, secret),
     namespaceTerminates: await namespaceTerminates(deps, object, stored, secretNow),
     undoneSince: noteUndone(deps, object.uid, isUndone(stored, secretNow) ? now : null),
     secretMarks: stored?.secretFound?.marks ?? [],

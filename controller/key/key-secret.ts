@@ -144,12 +144,25 @@ export type SecretWrite = {
   readonly written: SecretObject;
 };
 
-/** What is known of the last write of a Secret: null where nothing was changed by something else, or something else is declared by now. */
-export function observeAltered(altered: AlteredWrite | undefined, context: SecretContext): AlteredSecret | null {
-  const { stored } = context;
+/**
+ * What is known of the last write of a Secret: null where nothing was changed by something else, or something else is
+ * declared by now. Where its key stands in it, its fields are those of the Secret as it is now.
+ *
+ * @param secret as it was read; undefined where it was not, or is gone
+ */
+export function observeAltered(
+  altered: AlteredWrite | undefined,
+  context: SecretContext,
+  secret: SecretObject | undefined,
+): AlteredSecret | null {
+  const { declared, stored } = context;
   if (altered === undefined || stored === undefined) return null;
-  const { version, content } = altered;
-  return contentOf(context, { keyId: stored.id, number: version }) === content ? altered : null;
+  const version = { keyId: stored.id, number: altered.version };
+  if (contentOf(context, version) !== altered.content) return null;
+  const value = secret?.data[declared.secret.dataKey];
+  if (secret === undefined || value === undefined) return altered;
+  if (versionHolding(value, stored)?.number !== version.number) return altered;
+  return { ...altered, fields: changedFields(secret, draftSecret(context, value, version)) };
 }
 
 /** The version whose secret a value is. */

@@ -1,6 +1,7 @@
 /** A Secret that something else changes as it is written. */
 import { expect, it } from "vitest";
 import type { SecretDraft } from "../../../controller/cluster/port.ts";
+import { until } from "../../env/until.ts";
 import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld, type World } from "../fixtures/world.ts";
@@ -156,6 +157,22 @@ describeWorlds("a Secret that something else changes as it is written", (setup) 
     expect(said?.message).toContain("as it is written: data[KEYPLANE_BASE_URL], data.");
     expect(said?.message).not.toContain("added.crt");
     expect(mutating.writes()).toBe(1);
+  });
+
+  it("c69: and that is changed once more later: what is said is of the Secret as it is", async (context) => {
+    const mutating = mutator((draft) => ({ ...draft, labels: {} }));
+    const world = await startWorld(context, { ...setup(), wrap: mutating.wrap });
+    await world.declare(key("agent", { secret: { template: "Env" } }));
+    expect(world.condition("Ready", "agent")).toBe("True/SecretAltered");
+    await world.editSecret("agent", "http://elsewhere.example", "KEYPLANE_BASE_URL");
+    world.poke("agent");
+    await until("it is said", () => world.condition("Ready", "agent") === "False/SecretAltered");
+    expect((await ready(world))?.message).toContain(
+      "written: data[KEYPLANE_BASE_URL], metadata.labels[keyplane.dev/key].",
+    );
+    await world.advance(60_000);
+    expect(world.condition("Ready", "agent")).toBe("True/SecretAltered");
+    expect((await world.readSecret("agent"))?.KEYPLANE_BASE_URL).toBe("https://keys.example.com");
   });
 
   it("c69: while another template is declared: that one is written at once", async (context) => {
