@@ -87,6 +87,8 @@ export function createSecrets(
         ownerReferences: ownerReferences(draft, owners),
       },
       type,
+      // The metadata of an immutable one may change, and that it is immutable may not.
+      ...(secret.immutable ? { immutable: true } : {}),
       data: encode(draft.data),
     };
     const path = secretPath(secret);
