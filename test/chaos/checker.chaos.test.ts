@@ -1,24 +1,45 @@
 /** The checker of a chaos run can fail: each of its rules is shown a world that breaks it, and one that does not. */
 import { sql } from "kysely";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { keyDigest } from "../../domain/key/key-format.ts";
-import { change } from "../../store/database/change.ts";
+import { change, takeLeadership } from "../../store/database/change.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
 import { revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
+import { watchEndings } from "./endings.ts";
+import { FAULTS } from "./faults.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
-import { newModel } from "./model.ts";
+import { checkTakeovers, type Takeover, watchLeaderships } from "./leaderships.ts";
+import { type Declared, newModel } from "./model.ts";
 import { searchFor } from "./plaintext.ts";
 import { hex } from "./probers.ts";
 import { createReport } from "./report.ts";
-import { checkPlanted, checkRules, checkVoided, livingKeysOf } from "./rules.ts";
+import {
+  checkKept,
+  checkPlanted,
+  checkRules,
+  checkVoided,
+  livingKeysOf,
+  mintedByOwner,
+  mintedVersions,
+} from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { base64, watchSecrets } from "./secrets.ts";
+import type { KeySpec } from "./specs.ts";
 import { forgedKey } from "./stage.ts";
 import { lookAtSecrets, type Row, type Standings, takeIn } from "./standings.ts";
-import { checkWrites } from "./writes.ts";
+import type { Seen } from "./watch.ts";
+import { checkRates, checkWrites } from "./writes.ts";
+
+function declaration(namespace: string, name: string): Declared {
+  return {
+    ...{ title: `${namespace}/${name}`, namespace, name, secretName: name, dataKey: "api-key", uid: undefined },
+    ...{ spec: { rotation: { trigger: "0" }, secret: {} }, causes: 1, createdAt: 0, interval: undefined },
+    ...{ deleting: false, revokedByHand: false, moved: false, imported: undefined },
+  };
+}
 
 const newReport = () => createReport(0, () => {});
 
@@ -26,6 +47,7 @@ describe("what a replica answers", () => {
   const ROW: Row = {
     digest: "d",
     keyId: "k",
+    ownerUid: "u",
     version: 1,
     versionState: "active",
     usableSinceMinted: true,
@@ -101,6 +123,34 @@ describe("what a replica answers", () => {
   });
 });
 
+describe("what is to be refused", () => {
+  const ROW = { usable: true, ownerUid: "u", version: 1 } as Row;
+  const late = (key: Partial<Seen>, undisturbedSince = 0, rows = [ROW]) => {
+    vi.useFakeTimers({ now: 1_000_000 });
+    const endings = watchEndings(1_000);
+    const metadata = { namespace: "dev", name: "one", uid: "u", resourceVersion: "1", finalizers: ["ours"] };
+    endings.see({ ...key, metadata: { ...metadata, ...key.metadata } }, false);
+    vi.setSystemTime(1_031_001);
+    const found = endings.late(rows, undisturbedSince).map(({ subject }) => subject);
+    vi.useRealTimers();
+    return found;
+  };
+  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" } as Seen["metadata"];
+
+  it("c71: a key that works 30 s after it was to end is a violation, unless the controllers were disturbed", () => {
+    expect(late({ metadata: deleted })).toEqual(["dev/one"]);
+    expect(late({ spec: { state: "Suspended" } })).toEqual(["dev/one"]);
+    expect(late({ metadata: deleted }, 1_000_002)).toEqual([]);
+    expect(late({ metadata: deleted }, 0, [{ ...ROW, usable: false }])).toEqual([]);
+    expect(late({ spec: { state: "Active" } })).toEqual([]);
+  });
+
+  it("c71: one that is protected, or retained, may work", () => {
+    expect(late({ metadata: deleted, spec: { deletionPolicy: "Retain" } })).toEqual([]);
+    expect(late({ metadata: deleted, spec: { deletionProtection: true } })).toEqual([]);
+  });
+});
+
 describeOnPostgres("what the store says", (store) => {
   async function makeKey() {
     const home = await makeTeam(store());
@@ -168,6 +218,54 @@ describeOnPostgres("what the store says", (store) => {
     await change(store(), null, (tx) => activateVersion(tx, { keyId, number: 2, overlapMs: 1_000 }));
     await checkVoided(store(), held, report);
     expect(report.violations.map(({ rule, subject }) => [rule, subject])).toEqual([["I2", "dev/one"]]);
+  });
+
+  it("6.4: finds the key that was revoked with a declaration that is protected, or retains it", async () => {
+    const { first, keyId, title } = await makeKey();
+    const model = newModel();
+    const { namespace, name, ownerUid } = first.key;
+    const kept = async (spec: Partial<KeySpec>, deleting: boolean) => {
+      const report = newReport();
+      const one = { ...declaration(namespace, name), uid: ownerUid ?? "", deleting };
+      model.declared.set(title, { ...one, spec: { ...one.spec, ...spec } });
+      await checkKept(store(), model, report);
+      return report.violations.map(({ rule, subject }) => `${rule} ${subject}`);
+    };
+    expect(await kept({ deletionPolicy: "Retain" }, false)).toEqual([]);
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
+    expect(await kept({}, false)).toEqual([]);
+    expect(await kept({ deletionPolicy: "Retain" }, false)).toEqual([`6.4 ${title}`]);
+    expect(await kept({ deletionProtection: true }, true)).toEqual([`6.4 ${title}`]);
+  });
+
+  it("6.2: counts what was minted, but for what was lost with its leader", async () => {
+    const { first } = await makeKey();
+    const uid = first.key.ownerUid ?? "";
+    await sql`update key_versions set minted_at = to_timestamp(100 * number) where key_id = ${first.key.id}`.execute(
+      store().db,
+    );
+    await change(store(), null, (tx) => reserveVersion(tx, nextVersion(first, 3)));
+    const versions = await mintedVersions(store());
+    const count = (...takeovers: Takeover[]) => mintedByOwner(versions, takeovers).get(uid);
+    expect(count(), "the second has never been delivered").toBe(3);
+    expect(count({ after: 299_000, before: 301_000 })).toBe(2);
+    expect(count({ after: 99_000, before: 101_000 }), "the first one has").toBe(3);
+  });
+
+  it("one leads: sees each takeover, and counts those that no fault explains", async () => {
+    const leaderships = watchLeaderships();
+    await leaderships.look(store());
+    const before = leaderships.takeovers.length;
+    await takeLeadership(store(), "chaos/dev,prod");
+    await leaderships.look(store());
+    await leaderships.look(store());
+    expect(leaderships.takeovers.length - before).toBe(1);
+    expect(leaderships.count()).toBe(1);
+    const report = newReport();
+    checkTakeovers(30, 9, report);
+    expect(report.violations).toEqual([]);
+    checkTakeovers(31, 9, report);
+    expect(report.violations.map(({ rule }) => rule)).toEqual(["one leads"]);
   });
 
   it("I6: finds the key that lives on after its declaration", async () => {
@@ -241,6 +339,20 @@ describe("what is in Secrets and elsewhere", () => {
     expect(write("configmaps", "dev", "one")).toBe(1);
   });
 
+  it("c69, c70: an object that is written again and again is a violation", () => {
+    const found = (resource: string, times: number, apartMs: number) => {
+      const report = newReport();
+      const written = { verb: "update", resource, part: "", namespace: "dev", name: "one" };
+      const writes = Array.from({ length: times }, (_, n) => ({ ...written, at: n * apartMs }));
+      checkRates(writes, report);
+      return report.violations.length;
+    };
+    expect(found("secrets", 12, 1)).toBe(0);
+    expect(found("secrets", 13, 1)).toBe(1);
+    expect(found("secrets", 100, 1_000)).toBe(0);
+    expect(found("platformteams", 60, 1_200)).toBe(1);
+  });
+
   it("I4: a piece of a key is found, as it is and in base64, and its prefix is not", () => {
     const value = forgedKey();
     const search = searchFor([value]);
@@ -251,6 +363,13 @@ describe("what is in Secrets and elsewhere", () => {
 });
 
 describe("a seed", () => {
+  it("has each fault strike once before any strikes again, as far as what it breaks is whole", () => {
+    const names = scheduleFaults(7, 600_000).map(({ name }) => name);
+    const first = new Set(names.slice(0, Object.keys(FAULTS).length));
+    expect(new Set(names).size).toBe(Object.keys(FAULTS).length);
+    expect(first.size).toBeGreaterThan(0.8 * Object.keys(FAULTS).length);
+  });
+
   it("chooses the same moves and faults again, and another chooses others", () => {
     for (const schedule of [scheduleMoves, scheduleFaults]) {
       expect(schedule(7, 120_000)).toEqual(schedule(7, 120_000));

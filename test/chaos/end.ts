@@ -1,34 +1,43 @@
 import { isAccepted } from "./judgement.ts";
+import type { Takeover } from "./leaderships.ts";
 import { checkLeaks } from "./leaks.ts";
 import { everDeclared } from "./model.ts";
 import { hex } from "./probers.ts";
 import type { Report } from "./report.ts";
 import { type Ask, findUnrest } from "./rest.ts";
-import { deliveredByOwner } from "./rules.ts";
+import { mintedByOwner, mintedVersions } from "./rules.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 import type { Standings } from "./standings.ts";
-import { checkWrites, writesOf } from "./writes.ts";
+import { checkRates, checkWrites, writesOf } from "./writes.ts";
 
 /**
  * What is looked at once, when all is at rest.
  *
  * @param standings of a look that began after the last change
+ * @param takeovers all of the run
  */
-export async function checkEnd(stage: Stage, report: Report, standings: Standings, ask: Ask): Promise<void> {
+export async function checkEnd(
+  stage: Stage,
+  report: Report,
+  { standings, takeovers }: { readonly standings: Standings; readonly takeovers: readonly Takeover[] },
+  ask: Ask,
+): Promise<void> {
   const { world, model, secrets } = stage;
   for (const one of await findUnrest(stage, ask)) report.violation({ rule: "I8", ...one });
   await checkEverySecret({ serverUrls: world.serverUrls, secrets }, report, standings, ask);
-  const delivered = await deliveredByOwner(world.store);
+  const minted = mintedByOwner(await mintedVersions(world.store), takeovers);
   for (const one of everDeclared(model)) {
-    const count = delivered.get(one.uid ?? "") ?? 0;
+    const count = minted.get(one.uid ?? "") ?? 0;
     const byInterval = one.interval === undefined ? 0 : Math.ceil((Date.now() - one.createdAt) / (0.9 * one.interval));
     if (count > one.causes + byInterval) {
-      const what = `${count} secrets were delivered, for ${one.causes} causes and ${byInterval} intervals`;
+      const what = `${count} secrets were minted, for ${one.causes} causes and ${byInterval} intervals`;
       report.violation({ rule: "one secret a version", subject: one.title, what });
     }
   }
-  checkWrites(await writesOf(world), model, report);
+  const writes = await writesOf(world);
+  checkWrites(writes, model, report);
+  checkRates(writes, report);
   await checkLeaks(
     world,
     secrets.held.map(({ value }) => value),

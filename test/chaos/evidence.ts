@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import type { Report } from "./report.ts";
-import type { World } from "./world.ts";
+import { processesOf, type World } from "./world.ts";
 
 /** What tells whose fault a violation is, and holds no secret and no digest of one. */
 const TABLES = {
@@ -21,14 +21,12 @@ const TABLES = {
  *
  * @returns the folder
  */
-export async function keepEvidence(
-  { kubernetes, store, controllers, servers }: World,
-  report: Report,
-): Promise<string> {
+export async function keepEvidence(world: World, report: Report): Promise<string> {
+  const { kubernetes, store } = world;
   const folder = await mkdtemp(join(tmpdir(), "keyplane-chaos-"));
   const keep = (name: string, lines: readonly string[]) => writeFile(join(folder, name), `${lines.join("\n")}\n`);
   await keep("story.log", report.story);
-  for (const { name, lines } of [...controllers, ...servers]) await keep(`${name}.log`, lines);
+  for (const { name, lines } of processesOf(world)) await keep(`${name}.log`, lines);
   if (kubernetes.auditLog !== undefined) await copyFile(kubernetes.auditLog, join(folder, "audit.log"));
   for (const [name, question] of Object.entries(TABLES)) {
     const { rows } = await question.execute(store.db);

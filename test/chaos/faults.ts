@@ -3,10 +3,11 @@ import type { RequestOptions } from "../env/kubernetes/client.ts";
 import type { Random } from "../env/random.ts";
 import type { TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
+import { ALTERATIONS, alterSecrets } from "./altered-secrets.ts";
 import { existing } from "./existing.ts";
 import { NAMESPACES } from "./model.ts";
 import type { Supervised } from "./processes.ts";
-import { CONTROLLERS, SERVERS, type World } from "./world.ts";
+import { CONTROLLERS, LEASE, SERVERS, type World } from "./world.ts";
 
 export type Fault = {
   readonly weight: number;
@@ -67,7 +68,7 @@ function linkFault(
 }
 
 async function findLeader({ controllers, kubernetes }: World): Promise<Supervised> {
-  const path = "/apis/coordination.k8s.io/v1/namespaces/keyplane-system/leases/keyplane-controller";
+  const path = `/apis/coordination.k8s.io/v1/namespaces/keyplane-system/leases/${LEASE}`;
   const { body } = await kubernetes.request("GET", path).catch(() => ({ body: {} }));
   const { spec } = body as { spec?: { holderIdentity?: string } };
   const holder = spec?.holderIdentity;
@@ -96,6 +97,25 @@ const start = (one: Supervised) => one.up();
 const kill: Blow = { act: (one) => one.down("SIGKILL"), heal: start };
 const drain: Blow = { act: (one) => one.down("SIGTERM"), heal: start };
 const pause: Blow = { act: async (one) => one.send("SIGSTOP"), heal: (one) => one.send("SIGCONT") };
+
+/** A controller that is none of the installation's starts, and leads its namespaces for a while. */
+function passingController(weight: number, places: number, choose: (world: World, place: number) => Supervised): Fault {
+  return {
+    weight,
+    longest: 20_000,
+    places,
+    breaks: () => ["the only controllers"],
+    async strike(world, place) {
+      const one = choose(world, place);
+      const before = one.lines.length;
+      one.up();
+      const leads = () => one.lines.slice(before).some((line) => line.includes(" leads"));
+      // What else goes wrong meanwhile may end it.
+      await until(`${one.name} leads or has ended`, () => leads() || one.pid() === undefined, { timeoutMs: 300_000 });
+      return { of: one.name, heal: () => one.down("SIGTERM") };
+    },
+  };
+}
 
 function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Fault {
   return {
@@ -172,6 +192,22 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return { of: `namespace ${namespace}`, heal: async () => void (await ask("DELETE", `${path}/${QUOTA}`)) };
     },
   },
+  // Something in the cluster rewrites them as they are written (threats c69).
+  "alter Secrets": {
+    weight: 2,
+    longest: 20_000,
+    places: NAMESPACES.length,
+    breaks: () => ["the control plane"],
+    async strike({ kubernetes }, place, random) {
+      const namespace = existing(NAMESPACES[place]);
+      const how = random.pick(ALTERATIONS);
+      return { of: `namespace ${namespace}, ${how}`, heal: await alterSecrets(kubernetes, namespace, how) };
+    },
+  },
+  // As while a release changes the namespaces that it serves, and its Lease (threats c72).
+  "start an overlapping controller": passingController(2, 2, ({ overlapping }, place) => existing(overlapping[place])),
+  // It sees the same PlatformTeams (threats c70).
+  "start another installation": passingController(1, 1, ({ elsewhere }) => elsewhere),
   "crash the API server": controlPlaneFault(2, "kube-apiserver"),
   "crash etcd": controlPlaneFault(1.5, "etcd"),
   "crash PostgreSQL": {

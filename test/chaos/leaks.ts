@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { searchFor } from "./plaintext.ts";
 import type { Report } from "./report.ts";
-import type { World } from "./world.ts";
+import { processesOf, type World } from "./world.ts";
 
 const OBJECTS = [
   "/apis/keyplane.dev/v1alpha1/platformkeys",
@@ -20,7 +20,7 @@ export async function checkLeaks(world: World, values: Iterable<string>, report:
     const prefix = search.find(text);
     if (prefix !== undefined) report.violation({ rule: "I4", subject: prefix, what: `its plaintext is in ${where}` });
   };
-  for (const { name, lines } of [...world.controllers, ...world.servers]) {
+  for (const { name, lines } of processesOf(world)) {
     for (const line of lines) look(`the log of ${name}`, line);
   }
   for (const line of world.postgres.log) look("PostgreSQL's log", line);

@@ -16,7 +16,7 @@ import { RIGHTS } from "./world.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
 const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [20, 200, 15] : [1.5, 40, 240];
-const SEED = 118_481;
+const SEED = 248;
 
 test("the seed has every move made and every fault strike", () => {
   const names = (scheduled: readonly { readonly name: string }[]) => [...new Set(scheduled.map(({ name }) => name))];

@@ -35,6 +35,9 @@ function withNulls(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null]));
 }
 
+const isActive = (state: KeySpec["state"]) => state !== "Suspended" && state !== "Revoked";
+const isSuspended = (state: KeySpec["state"]) => state === "Suspended";
+
 function setState(state: "Active" | "Suspended", wanted: (state: KeySpec["state"]) => boolean): Move {
   return (stage, random) => {
     const one = anyKey(stage, random, ({ spec }) => wanted(spec.state));
@@ -44,9 +47,27 @@ function setState(state: "Active" | "Suspended", wanted: (state: KeySpec["state"
   };
 }
 
-function remove(stage: Stage, one: Declared, options?: Record<string, unknown>): void {
+/** As {@link setState}, of all keys of a team at once. */
+function setStates(state: "Active" | "Suspended", wanted: (state: KeySpec["state"]) => boolean): Move {
+  return (stage, random) => {
+    const { model } = stage;
+    const team = random.pick(TEAMS);
+    const own = [...model.declared.values()].filter(
+      ({ namespace, deleting, spec }) => !deleting && teamOf(model, namespace) === team && wanted(spec.state),
+    );
+    for (const one of own) edit(stage, one, { state });
+    return own.length === 0 ? undefined : `${team}, ${own.length} keys`;
+  };
+}
+
+/** That its declaration is deleted: a protected one waits. */
+function expectDeletion({ model }: Stage, one: Declared): void {
   if (one.spec.deletionProtection === true) one.deleting = true;
-  else forget(stage.model, one);
+  else forget(model, one);
+}
+
+function remove(stage: Stage, one: Declared, options?: Record<string, unknown>): void {
+  expectDeletion(stage, one);
   stage.act(one.title, () => stage.admin.remove(pathOf(one), options));
 }
 
@@ -105,6 +126,18 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       return stage.declare(random, one.namespace, one.name).title;
     },
   },
+  "delete every key of a namespace, and declare most again": {
+    weight: 0.7,
+    move(stage, random) {
+      const namespace = random.pick(NAMESPACES);
+      const own = [...stage.model.declared.values()].filter((one) => one.namespace === namespace);
+      if (own.length === 0) return undefined;
+      for (const one of own) expectDeletion(stage, one);
+      stage.act(namespace, () => stage.admin.remove(keysPath(namespace)));
+      redeclareSome(stage, random, own);
+      return `${namespace}, ${own.length} keys`;
+    },
+  },
   "lift the protection": {
     weight: 3,
     move(stage, random) {
@@ -158,8 +191,10 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       return one.title;
     },
   },
-  suspend: { weight: 5, move: setState("Suspended", (state) => state !== "Suspended" && state !== "Revoked") },
-  resume: { weight: 6, move: setState("Active", (state) => state === "Suspended") },
+  suspend: { weight: 5, move: setState("Suspended", isActive) },
+  resume: { weight: 6, move: setState("Active", isSuspended) },
+  "suspend every key of a team": { weight: 0.7, move: setStates("Suspended", isActive) },
+  "resume every key of a team": { weight: 1.5, move: setStates("Active", isSuspended) },
   "there and back": {
     weight: 2,
     move(stage, random) {
@@ -427,8 +462,15 @@ function deleteNamespace(
     await how(() => admin.remove(`/api/v1/namespaces/${namespace}`));
     await stage.furnish(namespace);
   });
-  for (const { name } of own) if (random.chance(0.7)) stage.declare(random, namespace, name);
+  redeclareSome(stage, random, own);
   return namespace;
+}
+
+/** Declares most of those again that are to go; a protected one stays. */
+function redeclareSome(stage: Stage, random: Random, deleted: readonly Declared[]): void {
+  for (const { title, namespace, name } of deleted) {
+    if (!stage.model.declared.has(title) && random.chance(0.7)) stage.declare(random, namespace, name);
+  }
 }
 
 const PATIENCE_MS = 60_000;

@@ -1,6 +1,8 @@
 /** What must hold in the store at any moment, each as a question that finds nothing. */
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../../store/database/store.ts";
+import type { Takeover } from "./leaderships.ts";
+import { everDeclared, type Model } from "./model.ts";
 import type { Report } from "./report.ts";
 
 export type Found = { readonly subject: string; readonly what: string };
@@ -91,13 +93,58 @@ export async function strayKeys(store: Store, ownerUids: readonly string[]): Pro
   return rows;
 }
 
-/** How many secrets of ours a declaration has had delivered, over all its keys. */
-export async function deliveredByOwner(store: Store): Promise<Map<string, number>> {
-  const { rows } = await sql<{ uid: string; count: number }>`
-    select k.owner_uid as uid, count(*)::int as count from key_versions v join keys k on k.id = v.key_id
-    where v.activated_at is not null and v.source_kind = 'minted' and k.owner_uid is not null
-    group by k.owner_uid`.execute(store.db);
-  return new Map(rows.map(({ uid, count }) => [uid, count]));
+/** A version of ours that a declaration's key had. Times are milliseconds since the epoch. */
+export type MintedVersion = {
+  readonly uid: string;
+  readonly delivered: boolean;
+  readonly mintedAt: number;
+  /** When the version after it was minted; null where it is the last. */
+  readonly succeededAt: number | null;
+};
+
+export async function mintedVersions(store: Store): Promise<MintedVersion[]> {
+  const { rows } = await sql<MintedVersion>`
+    select k.owner_uid as uid, v.activated_at is not null as delivered,
+      (extract(epoch from v.minted_at) * 1000)::float8 as "mintedAt",
+      (extract(epoch from lead(v.minted_at) over (partition by k.id order by v.number)) * 1000)::float8 as "succeededAt"
+    from key_versions v join keys k on k.id = v.key_id
+    where v.source_kind = 'minted' and k.owner_uid is not null`.execute(store.db);
+  return rows;
+}
+
+/**
+ * How many secrets each declaration has had minted, over all its keys. Those do not count that were lost with the leader
+ * who had minted them, who knew them alone: never delivered, and another led before the next one was minted.
+ */
+export function mintedByOwner(
+  versions: readonly MintedVersion[],
+  takeovers: readonly Takeover[],
+): ReadonlyMap<string, number> {
+  const isLost = ({ delivered, mintedAt, succeededAt }: MintedVersion) =>
+    !delivered &&
+    succeededAt !== null &&
+    takeovers.some(({ after, before }) => after <= succeededAt && mintedAt <= before);
+  const counts = new Map<string, number>();
+  for (const one of versions) if (!isLost(one)) counts.set(one.uid, (counts.get(one.uid) ?? 0) + 1);
+  return counts;
+}
+
+/** The declarations by whose deletion a key was revoked. */
+export async function ownersOfDeleted(store: Store): Promise<Set<string>> {
+  const { rows } = await sql<{ uid: string }>`select owner_uid as uid from keys
+    where revocation_reason = 'Deleted' and owner_uid is not null`.execute(store.db);
+  return new Set(rows.map(({ uid }) => uid));
+}
+
+/** Keys that were revoked with declarations that say that theirs live on, or are protected (spec §6.4). */
+export async function checkKept(store: Store, model: Model, report: Report): Promise<void> {
+  const revoked = await ownersOfDeleted(store);
+  for (const one of everDeclared(model)) {
+    const isProtected = one.deleting && model.declared.get(one.title) === one;
+    if (!revoked.has(one.uid ?? "") || !(isProtected || one.spec.deletionPolicy === "Retain")) continue;
+    const kept = isProtected ? "deletionProtection" : "deletionPolicy: Retain";
+    report.violation({ rule: "6.4", subject: one.title, what: `its key was revoked though it has ${kept}` });
+  }
 }
 
 export async function countMinted(store: Store): Promise<number> {

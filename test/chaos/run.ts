@@ -3,9 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
+import { countDisturbances, type Disturbances } from "./disturbances.ts";
 import { checkEnd } from "./end.ts";
+import { type Endings, watchEndings } from "./endings.ts";
 import { keepEvidence } from "./evidence.ts";
 import { FAULTS } from "./faults.ts";
+import { checkTakeovers, type Leaderships, watchLeaderships } from "./leaderships.ts";
 import { everDeclared, type Model, newModel } from "./model.ts";
 import { MOVES } from "./moves.ts";
 import { revokeWherePaused } from "./paused.ts";
@@ -13,7 +16,7 @@ import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
 import { createReport, type Report, type Violation } from "./report.ts";
 import { findUnrest } from "./rest.ts";
 import { restoreDatabase } from "./restore.ts";
-import { checkPlanted, checkRules, checkVoided, countMinted, type Found, livingKeysOf } from "./rules.ts";
+import { checkKept, checkPlanted, checkRules, checkVoided, countMinted, type Found, livingKeysOf } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { type Secrets, watchSecrets } from "./secrets.ts";
 import { findNoise, nextDeadline } from "./silence.ts";
@@ -52,12 +55,17 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
   try {
     const model = newModel();
     const secrets = watchSecrets(model, report);
+    const endings = watchEndings(allowance);
+    const disturbances = countDisturbances();
     const watches = [
       watchAll(world.kubernetes, "/api/v1/secrets", secrets.see, over.signal),
       watchAll(
         world.kubernetes,
         "/apis/keyplane.dev/v1alpha1/platformkeys",
-        (object, gone) => gone && void checkGone(world, model, object.metadata, report),
+        (object, gone) => {
+          endings.see(object, gone);
+          if (gone) void checkGone(world, model, object.metadata, report);
+        },
         over.signal,
       ),
     ];
@@ -67,18 +75,23 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
     report.tell(`${keys} keys are declared, and most of them delivered`);
 
     const probers = startProbers(world.serverUrls, secrets, report, over.signal);
-    const looks = startLooks(stage, probers, report, over.signal);
+    const looks = startLooks({ stage, probers, endings, disturbances, report }, over.signal);
     const workloads = runWorkloads(stage, report, looks.next, over.signal);
     const progress = setInterval(() => out(progressLine(stage, report, probers)), 30_000);
 
     const lasts = minutes * 60_000;
-    const [faults] = await Promise.all([playFaults(world, seed, lasts, report), playMoves(stage, seed, lasts, report)]);
+    const [faults] = await Promise.all([
+      playFaults(world, seed, lasts, { report, disturbances }),
+      playMoves(stage, seed, lasts, report),
+    ]);
     await stage.settled();
     report.tell("the last fault is over");
     clearInterval(progress);
     await comeToRest(stage, allowance, report, () => findNoise(stage, SILENCE));
     report.tell(`at rest: nothing was written for ${SILENCE / 1_000} s`);
-    await checkEnd(stage, report, await looks.next(), (url, value) => callAtRest(url, value, allowance));
+    const known = { standings: await looks.next(), takeovers: looks.leaderships.takeovers };
+    await checkEnd(stage, report, known, (url, value) => callAtRest(url, value, allowance));
+    checkTakeovers(looks.leaderships.count(), faults, report);
     out(progressLine(stage, report, probers));
     // From here on the store is no witness of what was before.
     over.abort();
@@ -117,17 +130,24 @@ async function playMoves(stage: Stage, seed: number, lasts: number, report: Repo
 }
 
 /** Resolves with their number once the last is over. */
-async function playFaults(world: World, seed: number, lasts: number, report: Report): Promise<number> {
+async function playFaults(
+  world: World,
+  seed: number,
+  lasts: number,
+  { report, disturbances }: { readonly report: Report; readonly disturbances: Disturbances },
+): Promise<number> {
   const startedAt = performance.now();
   const scheduled = scheduleFaults(seed, lasts);
   await Promise.all(
     scheduled.map(async ({ at, name, place, lasts: forMs, seed: own }) => {
       await waitFor(startedAt, at);
+      disturbances.begin();
       const struck = await FAULTS[name]?.strike(world, place, randomFrom(own));
-      if (struck === undefined) return;
+      if (struck === undefined) throw new Error(`there is no fault ${name}`);
       report.tell(`FAULT ${name}: ${struck.of}, for ${(forMs / 1_000).toFixed(1)} s`);
       await delay(forMs);
       await struck.heal();
+      disturbances.end();
       report.tell(`over: ${name}: ${struck.of}`);
     }),
   );
@@ -146,10 +166,19 @@ async function checkGone({ store }: World, model: Model, gone: Seen["metadata"],
   for (const found of living) report.violation({ rule: "I6", ...found });
 }
 
-type Looks = { next(): Promise<Standings>; readonly ended: Promise<void> };
+type Looks = { next(): Promise<Standings>; readonly leaderships: Leaderships; readonly ended: Promise<void> };
+type LookDeps = {
+  readonly stage: Stage;
+  readonly probers: Probers;
+  readonly endings: Endings;
+  readonly disturbances: Disturbances;
+  readonly report: Report;
+};
 
 /** Looks at the store all the time, and judges by what it sees. */
-function startLooks({ world, model, secrets }: Stage, probers: Probers, report: Report, signal: AbortSignal): Looks {
+function startLooks({ stage, probers, endings, disturbances, report }: LookDeps, signal: AbortSignal): Looks {
+  const { world, model, secrets } = stage;
+  const leaderships = watchLeaderships();
   let standings: Standings = new Map();
   let fresh = Promise.withResolvers<void>();
   let checkedAt = 0;
@@ -157,6 +186,11 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
   async function look(): Promise<void> {
     const seen = await lookAtSecrets(world.store);
     standings = takeIn(standings, seen);
+    await leaderships.look(world.store);
+    const ledSince = leaderships.takeovers.at(-1)?.before ?? 0;
+    for (const late of endings.late(seen.rows, Math.max(ledSince, disturbances.overSince()))) {
+      report.violation({ rule: "6.4", ...late });
+    }
     probers.onLook(seen, standings);
     for (const what of unknownTo(standings, secrets, model, seen.beganAt)) report.violation(what);
     fresh.resolve();
@@ -164,6 +198,7 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
     if (performance.now() < checkedAt + BETWEEN_CHECKS) return;
     checkedAt = performance.now();
     await checkRules(world.store, report);
+    await checkKept(world.store, model, report);
     const planted = [...model.planted].map((value) => [hex(keyDigest(value)), keyPrefix(value)] as const);
     await checkPlanted(world.store, new Map(planted), report);
     const held = secrets.held.map(({ digest, title, prefix }) => [hex(digest), `${title} ${prefix}`] as const);
@@ -180,6 +215,7 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
 
   signal.addEventListener("abort", () => fresh.resolve(), { once: true });
   return {
+    leaderships,
     ended: run(),
     async next() {
       // One that began after the question, at the latest the one after the next; none begins after the end.

@@ -28,21 +28,23 @@ export function scheduleMoves(seed: number, lasts: number): Scheduled[] {
   }));
 }
 
+/** Each fault strikes once before any strikes again, as far as what it breaks is whole. */
 export function scheduleFaults(seed: number, lasts: number): ScheduledFault[] {
   const random = randomFrom(seed ^ 0x5eed);
   const brokenUntil = new Map<string, number>();
   const scheduled: ScheduledFault[] = [];
   for (const at of timesOf(random, lasts, BETWEEN_FAULTS)) {
-    const name = weighted(random, FAULTS);
-    const fault = FAULTS[name];
+    const possible = Object.entries(FAULTS)
+      .map(([name, fault]) => ({ ...fault, name, place: random.below(fault.places) }))
+      .filter(({ breaks, place }) => breaks(place).every((part) => (brokenUntil.get(part) ?? 0) <= at));
+    const fresh = possible.filter(({ name }) => scheduled.every((struck) => struck.name !== name));
+    const candidates = new Map((fresh.length > 0 ? fresh : possible).map((one) => [one.name, one]));
+    const fault = candidates.get(weighted(random, Object.fromEntries(candidates)));
     if (fault === undefined) continue;
-    const place = random.below(fault.places);
-    const duration = random.between(Math.min(300, fault.longest), fault.longest);
-    const itsSeed = random.below(2 ** 31);
-    const parts = fault.breaks(place);
-    if (parts.some((part) => (brokenUntil.get(part) ?? 0) > at)) continue;
-    for (const part of parts) brokenUntil.set(part, at + duration + PEACE);
-    scheduled.push({ at, name, seed: itsSeed, place, lasts: Math.min(duration, lasts - at) });
+    const { name, place, longest, breaks } = fault;
+    const duration = random.between(Math.min(300, longest), longest);
+    for (const part of breaks(place)) brokenUntil.set(part, at + duration + PEACE);
+    scheduled.push({ at, name, seed: random.below(2 ** 31), place, lasts: Math.min(duration, lasts - at) });
   }
   return scheduled;
 }

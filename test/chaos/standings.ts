@@ -7,6 +7,8 @@ export type Row = {
   /** SHA-256 of the secret in hex. */
   readonly digest: string;
   readonly keyId: string;
+  /** Of its key's declaration; null where none has it. */
+  readonly ownerUid: string | null;
   readonly version: number;
   readonly versionState: string;
   /** Minted, and its key was neither suspended nor resumed since: it was usable from its first moment on. */
@@ -50,7 +52,8 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
     with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref),
       switched as (select key_id, count(*) as times, max(at) as last from audit_events
         where kind = 'key.policy_updated' and detail->'changed' ? 'suspended' group by key_id)
-    select encode(v.digest, 'hex') as digest, v.key_id as "keyId", v.number as version, v.state as "versionState",
+    select encode(v.digest, 'hex') as digest, v.key_id as "keyId", k.owner_uid as "ownerUid", v.number as version,
+      v.state as "versionState",
       v.source_kind = 'minted' and coalesce(switched.last < v.minted_at, true) as "usableSinceMinted",
       v.state in ('reserved', 'active', 'retiring') and k.state = 'active' and t.state = 'active'
         and (k.namespace = '' or coalesce(n.team_id = k.team_id, false)) as usable,

@@ -6,6 +6,7 @@ import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { accountKubeconfig } from "../env/controller.ts";
+import { createDatabase } from "../env/database/databases.ts";
 import { type OwnPostgresServer, startOwnPostgres } from "../env/database/postgres.ts";
 import { freePorts } from "../env/free-port.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
@@ -34,6 +35,10 @@ export type World = {
   /** The harness's own way to the database, which no fault stands in but the database's own. */
   readonly store: Store;
   readonly controllers: readonly Supervised[];
+  /** Controllers of the same database by Leases of their own, whose namespaces overlap with theirs: each is down. */
+  readonly overlapping: readonly Supervised[];
+  /** The controller of another installation, which has a database and a namespace of its own: it is down. */
+  readonly elsewhere: Supervised;
   readonly servers: readonly Supervised[];
   /** The public address of each server, also while it is down. */
   readonly serverUrls: readonly string[];
@@ -49,7 +54,22 @@ export type World = {
 /** A Role or a RoleBinding. */
 export type Grant = Record<string, unknown> & { readonly kind: string; readonly metadata: { readonly name: string } };
 
+/** Of the Lease by which the controllers lead, whatever namespaces they serve. */
+export const LEASE = "keyplane-controller";
+/** The namespace of the other installation. */
+const ELSEWHERE = "elsewhere";
+const HALF = NAMESPACES.length / 2;
+/** What the overlapping controllers serve: some of the namespaces, or all that there are. */
+const OVERLAPPING: Readonly<Record<Rights, readonly (readonly string[])[]>> = {
+  "cluster-wide": [NAMESPACES.slice(0, HALF), NAMESPACES.slice(HALF)],
+  namespaced: [NAMESPACES.slice(0, HALF), []],
+};
+
 const RBAC = join(import.meta.dirname, "../../infra/rbac");
+
+export function processesOf({ controllers, overlapping, elsewhere, servers }: World): readonly Supervised[] {
+  return [...controllers, ...overlapping, elsewhere, ...servers];
+}
 
 /** Starts everything, and waits until every replica serves and one controller leads. */
 export async function startWorld(report: Report, rights: Rights): Promise<World> {
@@ -81,10 +101,14 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
     };
     const KEYPLANE_ENCRYPTION_KEY = randomBytes(32).toString("base64");
     const adminUrls: string[] = [];
-    const start = (name: string, args: string[], databaseUrl: URL, onDeath: SuperviseOptions["onDeath"]) => {
-      const env = { KEYPLANE_DATABASE_URL: databaseUrl.href, KEYPLANE_ENCRYPTION_KEY };
+    const prepare = (name: string, args: string[], databaseUrl: string, onDeath: SuperviseOptions["onDeath"]) => {
+      const env = { KEYPLANE_DATABASE_URL: databaseUrl, KEYPLANE_ENCRYPTION_KEY };
       const supervised = supervise({ name, folder: kubernetes.address.folder, args, env, onDeath });
       closers.push(() => supervised.down("SIGKILL"));
+      return supervised;
+    };
+    const start = (name: string, args: string[], databaseUrl: URL, onDeath: SuperviseOptions["onDeath"]) => {
+      const supervised = prepare(name, args, databaseUrl.href, onDeath);
       supervised.up();
       return supervised;
     };
@@ -98,7 +122,8 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
     const ports = await freePorts(CONTROLLERS + 2 * SERVERS);
     const nextPort = () => String(ports.pop());
 
-    const config = await readFile(await accountKubeconfig(kubernetes), "utf8");
+    const accountConfig = await accountKubeconfig(kubernetes);
+    const config = await readFile(accountConfig, "utf8");
     const controllers = await eachOf(CONTROLLERS, async (index) => {
       const name = `controller-${index}`;
       const { apiServer, database } = existing(controllerLinks[index]);
@@ -108,10 +133,27 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
       await writeFile(file, config.replace(JSON.stringify(kubernetes.url), JSON.stringify(apiServer.origin)), {
         mode: 0o600,
       });
-      const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort];
+      const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort, "--lease-name", LEASE];
       if (rights === "namespaced") args.push("--namespaces", NAMESPACES.join(","));
       return start(name, args, database, (code, words) => report.tell(`${name} ended with ${code}: ${words}`));
     });
+    /** One that is up for a while: deposed, or with nothing to reach, it stays down. */
+    const passing = (name: string, namespaces: readonly string[], databaseUrl: string): Supervised => {
+      const args = ["controller", "--kubeconfig", accountConfig, "--admin-port", "0", "--lease-name", name];
+      if (namespaces.length > 0) args.push("--namespaces", namespaces.join(","));
+      const one = prepare(name, args, databaseUrl, (code, words) => {
+        report.tell(`${name} ended with ${code}: ${words}`);
+        void one.down("SIGKILL");
+      });
+      return one;
+    };
+    const overlapping = OVERLAPPING[rights].map((namespaces, index) =>
+      passing(`overlapping-${index}`, namespaces, postgres.url),
+    );
+    const { url: databaseElsewhere } = await createDatabase(postgres.url);
+    const storeElsewhere = await openPostgres(databaseElsewhere);
+    await migrate(storeElsewhere).finally(storeElsewhere.close);
+    const elsewhere = passing(ELSEWHERE, [ELSEWHERE], databaseElsewhere);
     const serverUrls: string[] = [];
     const servers = await eachOf(SERVERS, async (index) => {
       const name = `server-${index}`;
@@ -134,6 +176,8 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
       postgres,
       store,
       controllers,
+      overlapping,
+      elsewhere,
       servers,
       serverUrls,
       adminUrls,

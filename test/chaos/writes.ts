@@ -63,3 +63,25 @@ export function checkWrites(writes: readonly Write[], model: Model, report: Repo
     if (!isRight) report.violation({ rule: "I7", subject: title, what: `a controller's ${verb} of ${resource}` });
   }
 }
+
+const WINDOW_MS = 10_000;
+/** The most writes of one object within that time: twice what the busiest runs have seen, and of teams less, which few edit. */
+const MOST = 12;
+const MOST_OF_A_TEAM = 6;
+
+/**
+ * No object is written again and again: not by a controller that fights what alters it (threats c69), nor by two that
+ * fight each other (threats c70).
+ */
+export function checkRates(writes: readonly Write[], report: Report): void {
+  const named = writes.filter(({ name, resource }) => name !== "" && resource !== "events");
+  const titleOf = ({ resource, part, namespace, name }: Write) => `${namespace}/${name} ${resource}${part}`;
+  for (const [title, own = []] of Map.groupBy(named, titleOf)) {
+    const most = own[0]?.resource === "platformteams" ? MOST_OF_A_TEAM : MOST;
+    const times = own.map(({ at }) => at).sort((a, b) => a - b);
+    const tooMany = times.findIndex((at, index) => at - (times[index - most] ?? Number.NEGATIVE_INFINITY) < WINDOW_MS);
+    if (tooMany === -1) continue;
+    const what = `controllers wrote it more than ${most} times within ${WINDOW_MS / 1_000} s`;
+    report.violation({ rule: "no write again and again", subject: title, what });
+  }
+}

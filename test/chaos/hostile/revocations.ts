@@ -99,6 +99,7 @@ function standingOf(key: TenantKey, { receivedAt }: Answer, { usableSince, ended
   return {
     digest: "",
     keyId: key.id,
+    ownerUid: null,
     version: 1,
     versionState: ended ? "revoked" : "active",
     usableSinceMinted: true,
