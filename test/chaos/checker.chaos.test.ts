@@ -8,6 +8,7 @@ import { activateVersion } from "../../store/keys/key-versions.ts";
 import { revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
+import { checkCounts } from "./end.ts";
 import { watchEndings } from "./endings.ts";
 import { FAULTS } from "./faults.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
@@ -21,8 +22,8 @@ import {
   checkPlanted,
   checkRules,
   checkVoided,
+  countByOwner,
   livingKeysOf,
-  mintedByOwner,
   mintedVersions,
 } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
@@ -36,7 +37,7 @@ import { checkRates, checkWrites } from "./writes.ts";
 function declaration(namespace: string, name: string): Declared {
   return {
     ...{ title: `${namespace}/${name}`, namespace, name, secretName: name, dataKey: "api-key", uid: undefined },
-    ...{ spec: { rotation: { trigger: "0" }, secret: {} }, causes: 1, createdAt: 0, interval: undefined },
+    ...{ spec: { rotation: { trigger: "0" }, secret: {} }, causes: 1, holds: 0, createdAt: 0, interval: undefined },
     ...{ deleting: false, revokedByHand: false, moved: false, imported: undefined },
   };
 }
@@ -246,10 +247,10 @@ describeOnPostgres("what the store says", (store) => {
     );
     await change(store(), null, (tx) => reserveVersion(tx, nextVersion(first, 3)));
     const versions = await mintedVersions(store());
-    const count = (...takeovers: Takeover[]) => mintedByOwner(versions, takeovers).get(uid);
-    expect(count(), "the second has never been delivered").toBe(3);
-    expect(count({ after: 299_000, before: 301_000 })).toBe(2);
-    expect(count({ after: 99_000, before: 101_000 }), "the first one has").toBe(3);
+    const count = (...takeovers: Takeover[]) => countByOwner(versions, takeovers).get(uid);
+    expect(count(), "two have never been delivered").toEqual({ delivered: 1, minted: 3 });
+    expect(count({ after: 299_000, before: 301_000 })).toEqual({ delivered: 1, minted: 2 });
+    expect(count({ after: 99_000, before: 101_000 }), "the first one has").toEqual({ delivered: 1, minted: 3 });
   });
 
   it("one leads: sees each takeover, and counts those that no fault explains", async () => {
@@ -337,6 +338,18 @@ describe("what is in Secrets and elsewhere", () => {
     expect(write("secrets", "dev", "two")).toBe(1);
     expect(write("secrets", "kube-system", "one")).toBe(1);
     expect(write("configmaps", "dev", "one")).toBe(1);
+  });
+
+  it("6.2, c69: a secret more than there are causes is a violation, and one that was given up on its way is not", () => {
+    const found = (delivered: number, minted: number) => {
+      const report = newReport();
+      const one = { ...declaration("dev", "one"), uid: "u", causes: 2, holds: 1 };
+      checkCounts([one], new Map([["u", { delivered, minted }]]), report);
+      return report.violations.length;
+    };
+    expect(found(2, 3)).toBe(0);
+    expect(found(3, 3)).toBe(1);
+    expect(found(2, 4)).toBe(1);
   });
 
   it("c69, c70: an object that is written again and again is a violation", () => {

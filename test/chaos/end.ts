@@ -1,11 +1,11 @@
 import { isAccepted } from "./judgement.ts";
 import type { Takeover } from "./leaderships.ts";
 import { checkLeaks } from "./leaks.ts";
-import { everDeclared } from "./model.ts";
+import { type Declared, everDeclared } from "./model.ts";
 import { hex } from "./probers.ts";
 import type { Report } from "./report.ts";
 import { type Ask, findUnrest } from "./rest.ts";
-import { mintedByOwner, mintedVersions } from "./rules.ts";
+import { countByOwner, type MintedCounts, mintedVersions } from "./rules.ts";
 import type { Secrets } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 import type { Standings } from "./standings.ts";
@@ -26,15 +26,7 @@ export async function checkEnd(
   const { world, model, secrets } = stage;
   for (const one of await findUnrest(stage, ask)) report.violation({ rule: "I8", ...one });
   await checkEverySecret({ serverUrls: world.serverUrls, secrets }, report, standings, ask);
-  const minted = mintedByOwner(await mintedVersions(world.store), takeovers);
-  for (const one of everDeclared(model)) {
-    const count = minted.get(one.uid ?? "") ?? 0;
-    const byInterval = one.interval === undefined ? 0 : Math.ceil((Date.now() - one.createdAt) / (0.9 * one.interval));
-    if (count > one.causes + byInterval) {
-      const what = `${count} secrets were minted, for ${one.causes} causes and ${byInterval} intervals`;
-      report.violation({ rule: "one secret a version", subject: one.title, what });
-    }
-  }
+  checkCounts(everDeclared(model), countByOwner(await mintedVersions(world.store), takeovers), report);
   const writes = await writesOf(world);
   checkWrites(writes, model, report);
   checkRates(writes, report);
@@ -43,6 +35,23 @@ export async function checkEnd(
     secrets.held.map(({ value }) => value),
     report,
   );
+}
+
+/** One secret is delivered for one cause, and none is minted without, whatever refuses or alters the Secret (spec §6.2). */
+export function checkCounts(
+  declarations: readonly Declared[],
+  counts: ReadonlyMap<string, MintedCounts>,
+  report: Report,
+): void {
+  for (const { uid = "", title, causes, holds, interval, createdAt } of declarations) {
+    const { delivered = 0, minted = 0 } = counts.get(uid) ?? {};
+    const byInterval = interval === undefined ? 0 : Math.ceil((Date.now() - createdAt) / (0.9 * interval));
+    const most = causes + byInterval;
+    if (delivered <= most && minted <= most + holds) continue;
+    const secrets = `${delivered} secrets were delivered and ${minted} minted`;
+    const what = `${secrets}, for ${causes} causes, ${holds} holds and ${byInterval} intervals`;
+    report.violation({ rule: "one secret a version", subject: title, what });
+  }
 }
 
 /** Every replica says of every secret what the store does. */

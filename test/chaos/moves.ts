@@ -27,6 +27,7 @@ function edit(
   spec: { readonly [field in keyof KeySpec]?: KeySpec[field] | undefined },
 ): void {
   Object.assign(one.spec, spec);
+  if ("state" in spec || "expiresAt" in spec) one.holds++;
   stage.act(one.title, () => stage.admin.patch(pathOf(one), { spec: withNulls(spec) }));
 }
 
@@ -77,6 +78,7 @@ function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown
   const title = `${one.namespace}/${one.secretName}`;
   if (model.unmanaged.has(title)) return;
   one.causes++;
+  one.holds++;
   act(one.title, () => admin.patch(secretPathOf(one), patch));
 }
 
@@ -335,6 +337,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       const value = forgedKey();
       stage.model.planted.add(value);
       one.causes++;
+      one.holds++;
       stage.act(one.title, () => stage.admin.remove(secretPathOf(one)));
       stage.plantUnmanaged(one.namespace, one.secretName, { [one.dataKey]: value }, one.title);
       return one.title;

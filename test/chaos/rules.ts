@@ -112,21 +112,28 @@ export async function mintedVersions(store: Store): Promise<MintedVersion[]> {
   return rows;
 }
 
+export type MintedCounts = { readonly delivered: number; readonly minted: number };
+
 /**
- * How many secrets each declaration has had minted, over all its keys. Those do not count that were lost with the leader
- * who had minted them, who knew them alone: never delivered, and another led before the next one was minted.
+ * How many secrets each declaration has had delivered, and how many minted, over all its keys. Of the minted ones those
+ * do not count that were lost with the leader who knew them alone: never delivered, and another led before the next one
+ * was minted.
  */
-export function mintedByOwner(
+export function countByOwner(
   versions: readonly MintedVersion[],
   takeovers: readonly Takeover[],
-): ReadonlyMap<string, number> {
+): ReadonlyMap<string, MintedCounts> {
   const isLost = ({ delivered, mintedAt, succeededAt }: MintedVersion) =>
     !delivered &&
     succeededAt !== null &&
     takeovers.some(({ after, before }) => after <= succeededAt && mintedAt <= before);
-  const counts = new Map<string, number>();
-  for (const one of versions) if (!isLost(one)) counts.set(one.uid, (counts.get(one.uid) ?? 0) + 1);
-  return counts;
+  const byOwner = [...Map.groupBy(versions, ({ uid }) => uid)];
+  return new Map(
+    byOwner.map(([uid, own]) => [
+      uid,
+      { delivered: own.filter(({ delivered }) => delivered).length, minted: own.filter((one) => !isLost(one)).length },
+    ]),
+  );
 }
 
 /** The declarations by whose deletion a key was revoked. */

@@ -127,6 +127,7 @@ function randomDeclaration(random: Random, namespace: string, name: string): Dec
     spec,
     uid: undefined,
     causes: 1,
+    holds: 0,
     createdAt: Date.now(),
     interval: interval === undefined ? undefined : Number.parseInt(interval, 10) * 1_000,
     deleting: false,
