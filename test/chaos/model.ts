@@ -13,7 +13,7 @@ export type Declared = {
   uid: string | undefined;
   /** How many secrets may have been minted for it at most, but for those of an interval. */
   causes: number;
-  /** How many of those may have been given up on their way, since what a user did kept them from being delivered. */
+  /** How many more may have been minted and given up, since what a user did kept them from being delivered. */
   holds: number;
   readonly createdAt: number;
   /** The shortest interval that it ever had, in milliseconds. */
