@@ -1,8 +1,14 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import type pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { requestCancel } from "../../../../store/database/postgres/cancel-request.ts";
 import { connectionConfig } from "../../../../store/database/postgres/connection-config.ts";
 import { ImpatientClient } from "../../../../store/database/postgres/impatient-client.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
+import { makeCertificate } from "../../../env/certificate.ts";
 import { NAMED_LOOPBACK, startTlsPostgres } from "../../../env/database/tls-postgres.ts";
 import { startTcpProxy } from "../../../env/tcp-proxy.ts";
 import { until } from "../../../env/until.ts";
@@ -40,4 +46,29 @@ test("b112: what ends a statement goes to the database over TLS as well: it name
   await until("it has ended in the database", async () => (await running()) === 0);
   await expect(asked).rejects.toThrow();
   expect(isReadable).toBe(false);
+});
+
+test.each([
+  { ofIts: "another authority's certificate", isTrusted: false },
+  { ofIts: "the authority's certificate", isTrusted: true },
+])("b112: what ends a statement is handed to a server with $ofIts: $isTrusted", async ({ isTrusted }) => {
+  const { cert, key } = makeCertificate(undefined, "127.0.0.1");
+  const received: Buffer[] = [];
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((socket: Socket) => {
+    socket.on("error", () => {}).on("close", () => closed.resolve());
+    socket.once("data", () => {
+      const secure = new TLSSocket(socket, { isServer: true, cert, key });
+      secure.on("error", () => {}).on("data", (bytes: Buffer) => received.push(bytes));
+      socket.write("S");
+    });
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const client = { host: NAMED_LOOPBACK, port, processID: 7, secretKey: 8 } as unknown as pg.Client;
+  requestCancel(client, { ca: isTrusted ? cert : makeCertificate(undefined, "127.0.0.1").cert });
+  await closed.promise;
+  expect(Buffer.concat(received).includes(CANCEL_CODE)).toBe(isTrusted);
 });
