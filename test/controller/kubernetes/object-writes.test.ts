@@ -13,7 +13,7 @@ const raw = (resourceVersion: string) => ({
 
 const ALONE = createStatusOwners({ name: undefined, serves: () => true, clock, log: () => {} });
 
-async function writing(context: TestContext, patched: (call: Call, count: number) => void) {
+async function writing(context: TestContext, patched: (call: Call, count: number) => void, shown: object = raw("1")) {
   let patches = 0;
   const fake = await startFakeApiServer((call, count) => {
     if (call.method === "PATCH") return patched(call, ++patches);
@@ -21,7 +21,7 @@ async function writing(context: TestContext, patched: (call: Call, count: number
   });
   context.onTestFinished(() => fake.close());
   const objects = createObjects(() => {});
-  const held = readObject("PlatformKey", raw("1"));
+  const held = readObject("PlatformKey", shown);
   objects.sink("PlatformKey", "").replace([held], "1");
   const writes = createObjectWrites(fake.api, objects, ALONE, "test");
   return { fake, writes, object: held.object as DeclaredObject<"PlatformKey">, patches: () => patches };
@@ -55,6 +55,15 @@ describe.concurrent("a write to an object", () => {
     await expect(writes.writeStatus(object, { team: "t" })).rejects.toMatchObject({ code: "Unclear" });
     await writes.writeStatus(object, { team: "t" });
     expect(patches()).toBe(2);
+  });
+
+  it("c70: is not made where the status says the same already, whichever controller has written that", async (context) => {
+    const shown = { ...raw("1"), status: { team: "t", controllerName: "one/other" } };
+    const { writes, object, patches } = await writing(context, (call) => call.answer(200, raw("200")), shown);
+    await writes.writeStatus(object, { team: "t" });
+    expect(patches()).toBe(0);
+    await writes.writeStatus(object, { team: "other" });
+    expect(patches()).toBe(1);
   });
 
   it("c48: ends quietly where another object has the name by now, which is known from then on", async (context) => {
