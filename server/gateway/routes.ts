@@ -6,6 +6,7 @@ import { accessNow, NOT_FOUND, publicIdOf } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../http/errors.ts";
+import { listed } from "../http/listed.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { gatewayPaths } from "./described.ts";
@@ -175,7 +176,10 @@ function answerModels(deps: ServerDeps, request: FastifyRequest, reply: FastifyR
     return;
   }
   const route = routes.find(({ model }) => model === call.model);
-  if (route === undefined) throw problem("not_found", "This gateway has no logical route of that name.");
+  if (route === undefined) {
+    const names = routes.length === 0 ? "none" : listed(routes.map(({ model }) => model));
+    throw problem("not_found", `This gateway has no logical route of that name. This key may name: ${names}.`);
+  }
   reply.header(ROUTE_ID_HEADER, route.routeId).send(modelDescription(dialect, route));
 }
 

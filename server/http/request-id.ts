@@ -13,16 +13,13 @@ const UPSTREAM_HEADERS: readonly string[] = [CLIENT_HEADER, "request-id"];
 /** Another in each thread of each process, so that a count makes an id that no other request has. */
 const PREFIX = `req_${randomBytes(9).toString("base64url")}`;
 let count = 0;
-const ids = new WeakMap<IncomingMessage, string>();
+/** Kept on the request itself: of a flood of refusals, a map of all would be the collector's to clear. */
+const ID = Symbol("the request's id");
 
 /** The id of a request: the same each time it is asked for. */
-export function requestIdOf(request: IncomingMessage): string {
-  let id = ids.get(request);
-  if (id === undefined) {
-    id = nextRequestId();
-    ids.set(request, id);
-  }
-  return id;
+export function requestIdOf(request: IncomingMessage & { [ID]?: string }): string {
+  request[ID] ??= nextRequestId();
+  return request[ID];
 }
 
 /** For what is answered without having become a request. */
