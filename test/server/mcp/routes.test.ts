@@ -304,7 +304,7 @@ describe("tools", () => {
     expect(server.lines.some((line) => line.includes("a memory tool failed"))).toBe(true);
   });
 
-  test("c62: a full disk of the database is told as one, and is in the log", async () => {
+  test("c62: a full disk of the database is named as one, and is in the log", async () => {
     await sql`create function refuse_for_room() returns trigger language plpgsql
       as 'begin raise exception using errcode = ''53100''; end'`.execute(store.db);
     await sql`create trigger full_disk before insert on atoms for each row execute function refuse_for_room()`.execute(
