@@ -101,8 +101,10 @@ export class ClientResponse {
   /** Takes a chunk of an upstream's body; false while the client is slower than the upstream. */
   write(chunk: Buffer): boolean {
     if (this.#held !== undefined) {
-      this.#held.size += chunk.length;
-      if (this.#held.size <= MAX_ENCODED) this.#held.chunks.push(chunk);
+      const held = this.#held;
+      held.size += chunk.length;
+      if (held.size <= MAX_ENCODED) held.chunks.push(chunk);
+      else if (held.encoding === undefined) return this.#letGo(held, chunk);
       return true;
     }
     if (this.#length === String(chunk.length)) {
@@ -114,6 +116,14 @@ export class ClientResponse {
     if (bytes.length === 0) return true;
     if (this.#takesEvents) this.#tail = (this.#tail + bytes.subarray(-4).toString("latin1")).slice(-4);
     return this.#response.write(bytes);
+  }
+
+  /** Sends an error that is too long to be one of a refused credential, from its beginning on. */
+  #letGo({ status, headers, needle, chunks }: HeldError, chunk: Buffer): boolean {
+    this.#held = undefined;
+    this.#needle = needle;
+    this.#response.writeHead(status, headers);
+    return this.write(Buffer.concat([...chunks, chunk]));
   }
 
   /** Calls back once the client has read what was sent. */

@@ -82,6 +82,9 @@ test("other errors are the caller's, and pass as they came", async () => {
   expect((await askGemini("any")).text).toBe(`${shown}${"*".repeat(PROVIDER_KEY.length)}`);
   first.answerWith((response) => response.writeHead(400).end(INVALID));
   expect(await ask(CHAT)).toMatchObject({ status: 400, text: INVALID });
+  const long = `${"x".repeat(100_000)}${PROVIDER_KEY}`;
+  first.answerWith((response) => response.writeHead(400).end(long));
+  expect((await askGemini("any")).text).toBe(`${"x".repeat(100_000)}${"*".repeat(PROVIDER_KEY.length)}`);
   first.answerWith((response) => response.writeHead(403).end("{}"));
   expect(await ask(CHAT)).toMatchObject({ status: 403 });
   expect(await refusals()).toBe("0");
