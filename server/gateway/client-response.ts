@@ -86,11 +86,12 @@ export class ClientResponse {
   }
 
   /** Whether an error that was to be held back says this, in whatever encoding. */
-  heldErrorSays(text: string): boolean {
+  heldErrorSays(what: RegExp): boolean {
     if (!this.#held?.isAboutUs || this.#held.size > MAX_ENCODED) return false;
     const { chunks, encoding } = this.#held;
     const body = Buffer.concat(chunks);
-    return (encoding === undefined ? body : decodedError(body, encoding))?.includes(text) === true;
+    const text = encoding === undefined ? body : decodedError(body, encoding);
+    return text !== undefined && what.test(text.toString());
   }
 
   /** Whether all of the body that the upstream stated has come, in one piece. */

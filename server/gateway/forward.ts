@@ -128,6 +128,7 @@ class Exchange implements AttemptListener {
   }
 
   #ask(candidate: Candidate): void {
+    this.#stopPace();
     const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
     this.#attempt = attempt;
     try {
@@ -260,6 +261,14 @@ class Exchange implements AttemptListener {
     else this.#silence.refresh();
   }
 
+  /** Each attempt's answer has its own time: an error that was held back has used up none of its fallback's. */
+  #stopPace(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#silence);
+    this.#deadline = undefined;
+    this.#silence = undefined;
+  }
+
   #fallSilent(): void {
     const attempt = this.#attempt;
     // While the client is slower than the upstream, the silence is ours.
@@ -329,8 +338,7 @@ class Exchange implements AttemptListener {
   #finish(): void {
     if (this.#done) return;
     this.#done = true;
-    clearTimeout(this.#deadline);
-    clearTimeout(this.#silence);
+    this.#stopPace();
     this.#leaveQueue?.();
     this.#call.openCall.end();
     this.#attempt?.controller?.abort(ABANDONED);

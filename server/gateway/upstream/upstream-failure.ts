@@ -59,8 +59,11 @@ export function mayRefuseCredential({ dialect }: UpstreamRecord, status: number)
   return dialect === "gemini" && status === 400;
 }
 
-/** What stands in the body of such an answer. */
-export const REFUSED_CREDENTIAL_REASON = "API_KEY_INVALID";
+/**
+ * What stands in the JSON of such an answer. Its quotes tell it from a text of the caller's that the upstream repeats:
+ * there they are escaped.
+ */
+export const REFUSED_CREDENTIAL_REASON = /"reason"\s*:\s*"API_KEY_INVALID"/;
 
 /** Whether an answer points elsewhere. It is never followed, and never shown: clients would follow it with our key. */
 export function isRedirect(status: number): boolean {

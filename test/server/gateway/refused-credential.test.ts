@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import type { Harness } from "../harness.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -13,7 +14,16 @@ let id: string;
 beforeEach(async () => {
   first = await startUpstream((response) => response.writeHead(401).end('{"error":"wrong key"}'));
   second = await startUpstream((response) => response.end('{"from":"second"}'));
-  harness = await startGateway();
+  await start();
+});
+afterEach(async () => {
+  await harness.close();
+  await first.close();
+  await second.close();
+});
+
+async function start(times: Partial<UpstreamTimes> = {}): Promise<void> {
+  harness = await startGateway({ times });
   key = harness.addKey();
   id = harness.addGateway({
     upstreams: [
@@ -27,12 +37,7 @@ beforeEach(async () => {
       routeOf("gem", { upstream: "gemini", fallbacks: [{ upstream: "second-gemini", upstreamModel: "m" }] }),
     ],
   }).publicId;
-});
-afterEach(async () => {
-  await harness.close();
-  await first.close();
-  await second.close();
-});
+}
 
 async function ask(path: string, content: object = { model: "any" }) {
   const headers = { "x-api-key": key, "content-type": "application/json" };
@@ -88,4 +93,26 @@ test("other errors are the caller's, and pass as they came", async () => {
   first.answerWith((response) => response.writeHead(403).end("{}"));
   expect(await ask(CHAT)).toMatchObject({ status: 403 });
   expect(await refusals()).toBe("0");
+});
+
+test("an error that repeats what its caller wrote does not refuse the credential", async () => {
+  const message = 'Unknown name "API_KEY_INVALID": "reason": "API_KEY_INVALID"';
+  const shown = JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+  first.answerWith((response) => response.writeHead(400).end(shown));
+  expect(await askGemini("gem")).toMatchObject({ status: 400, text: shown });
+  expect(await refusals()).toBe("0");
+});
+
+test("a stream's refusal, which Gemini writes as a list and over several lines, is read too", async () => {
+  const listed = JSON.stringify([JSON.parse(INVALID)], null, 2);
+  first.answerWith((response) => response.writeHead(400).end(listed));
+  expect(await askGemini("any")).toMatchObject({ status: 502 });
+});
+
+test("a fallback has its own time, and not what is left of the refused one's", async () => {
+  await harness.close();
+  await start({ silence: 300, whole: 300 });
+  first.answerWith((response) => response.writeHead(400).end(INVALID));
+  second.answerWith((response) => void setTimeout(() => response.end('{"from":"second"}'), 900));
+  expect(await askGemini("gem")).toMatchObject({ status: 200, text: '{"from":"second"}' });
 });
