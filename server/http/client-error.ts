@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { type ProblemCode, problem, problemDocument } from "./errors.ts";
 import type { LingeringSockets } from "./refused-request.ts";
-import { nextRequestId, REQUEST_ID_HEADER } from "./request-id.ts";
+import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "./request-id.ts";
 
 /** What the parser's refusals become; all else is 400. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -25,7 +25,7 @@ export function clientErrorHandler(
     const id = nextRequestId();
     const body = problemDocument(shown, id);
     socket.write(
-      `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\n${REQUEST_ID_HEADER}: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\n${REQUEST_ID_HEADER}: ${id}\r\n${CLIENT_HEADER}: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
     lingering.add(socket);
   };

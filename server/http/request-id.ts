@@ -7,7 +7,7 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 /** On every answer: by which the log and the audit log know its request. */
 export const REQUEST_ID_HEADER = "x-keyplane-request-id";
 /** What clients read: an upstream's where it sends one, under either name, else ours. */
-const CLIENT_HEADER = "x-request-id";
+export const CLIENT_HEADER = "x-request-id";
 const UPSTREAM_HEADERS: readonly string[] = [CLIENT_HEADER, "request-id"];
 
 /** Another in each thread of each process, so that a count makes an id that no other request has. */

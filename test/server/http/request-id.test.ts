@@ -83,6 +83,7 @@ test("what is not HTTP is answered with an id too", async () => {
   const { head, body } = await sendRaw(harness.port, "nonsense\r\n\r\n");
   const [, id] = /^x-keyplane-request-id: (req_\S+)/im.exec(head) ?? [];
   expect(JSON.parse(body)).toMatchObject({ requestId: id });
+  expect(head).toMatch(new RegExp(`^x-request-id: ${id}\r?$`, "im"));
 });
 
 test("the log names the request that failed", async () => {
