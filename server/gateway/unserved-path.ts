@@ -5,6 +5,8 @@ import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
 const METHODS = ["POST", "GET"] as const;
 /** A path of more segments is near to none that is served. */
 const MAX_SEGMENTS = 8;
+/** Characters: a longer path is compared with none, since each comparison reads all of it. */
+const MAX_LENGTH = 1024;
 /** The base URL that the clients of a format take, behind `/g/<public id>`. */
 const BASE_URLS: Readonly<Record<Dialect, string>> = {
   openai: "OpenAI's SDKs take a base URL that ends in /v1",
@@ -33,6 +35,7 @@ export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
 
 /** The path is taken without slashes that are too many, without what stands in front of it, and with a version. */
 function nearestTo(rawPath: string): Operation | undefined {
+  if (rawPath.length > MAX_LENGTH) return undefined;
   const segments = rawPath.split("/").filter((segment) => segment !== "");
   if (segments.length > MAX_SEGMENTS) return undefined;
   const rests = segments.map((_segment, skipped) => segments.slice(skipped).join("/"));

@@ -51,6 +51,12 @@ test("names no nearest path where there is none, and serves what the upstreams s
   expect(detail).not.toContain("chat/completions");
 });
 
+test("a path that is longer than any that is served is compared with none", () => {
+  expect(unservedPath(GATEWAY, `${"x".repeat(15_000)}/chat/completions`).detail).toBe(
+    `There is nothing at this path. ${SERVED}`,
+  );
+});
+
 test("a method that a served path does not take is answered with those that it takes", () => {
   const shown = unservedPath(GATEWAY, "v1/chat/completions");
   expect(shown).toMatchObject({ status: 404, headers: { allow: "POST" } });
