@@ -26,15 +26,18 @@ export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
     const allow = allowed.join(", ");
     return problem("not_found", `This path is served to ${allow} alone. ${servedBy(gateway)}`, { allow });
   }
-  const nearest = nearestTo(rawPath);
+  const nearest = nearestTo(rawPath, spokenBy(gateway));
   return problem(
     "not_found",
     ["There is nothing at this path.", ...(nearest ? [adviceOn(nearest, gateway)] : []), servedBy(gateway)].join(" "),
   );
 }
 
-/** The path is taken without slashes that are too many, without what stands in front of it, and with a version. */
-function nearestTo(rawPath: string): Operation | undefined {
+/**
+ * The path is taken without slashes that are too many, without what stands in front of it, and with a version. One of a
+ * format that no upstream speaks would lead to the next refusal.
+ */
+function nearestTo(rawPath: string, spoken: Spoken): Operation | undefined {
   if (rawPath.length > MAX_LENGTH) return undefined;
   const segments = rawPath.split("/").filter((segment) => segment !== "");
   if (segments.length > MAX_SEGMENTS) return undefined;
@@ -43,7 +46,7 @@ function nearestTo(rawPath: string): Operation | undefined {
   for (const candidate of candidates) {
     for (const method of METHODS) {
       const call = classify(method, candidate);
-      if (call !== undefined) return { method, call };
+      if (call !== undefined) return spoken.has(call.dialect) ? { method, call } : undefined;
     }
   }
   return undefined;
@@ -57,10 +60,17 @@ function adviceOn({ method, call }: Operation, { publicId }: GatewayRecord): str
   return `The nearest is ${method} /g/${publicId}/${path}: ${BASE_URLS[call.dialect ?? "openai"]}.`;
 }
 
+/** The formats of its upstreams, and undefined for the paths that are several formats'. */
+type Spoken = ReadonlySet<Dialect | undefined>;
+
+function spokenBy({ upstreams }: GatewayRecord): Spoken {
+  return new Set([undefined, ...upstreams.map(({ dialect }) => dialect)]);
+}
+
 /** The paths of the formats that its upstreams speak, and those that it answers by itself. */
-function servedBy({ upstreams }: GatewayRecord): string {
-  const dialects = new Set<Dialect | undefined>([undefined, ...upstreams.map(({ dialect }) => dialect)]);
-  const served = SERVED_PATHS.filter(({ dialect }) => dialects.has(dialect));
+function servedBy(gateway: GatewayRecord): string {
+  const spoken = spokenBy(gateway);
+  const served = SERVED_PATHS.filter(({ dialect }) => spoken.has(dialect));
   const lists = METHODS.flatMap((method) => {
     const paths = served.filter((one) => one.method === method).map(({ path }) => path);
     return paths.length === 0 ? [] : [`${method} ${paths.join(", ")}`];

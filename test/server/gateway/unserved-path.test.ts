@@ -38,7 +38,9 @@ test.each([
     "POST /g/a-main/v1beta/models/{model}:generateContent: Google's SDKs take a base URL that ends in the public id.",
   ],
 ])("says of %s how the clients of its format write the base URL", (path, nearest) => {
-  expect(unservedPath(GATEWAY, path).detail).toContain(`The nearest is ${nearest} `);
+  const all = { ...GATEWAY, upstreams: [upstreamOf(URL), upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
+  expect(unservedPath(all, path).detail).toContain(`The nearest is ${nearest} `);
+  expect(unservedPath(GATEWAY, path).detail, "no upstream speaks it").toBe(`There is nothing at this path. ${SERVED}`);
 });
 
 test("names no nearest path where there is none, and serves what the upstreams speak", () => {
