@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
+import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 async function start(times: Partial<UpstreamTimes> = {}): Promise<void> {
-  harness = await startGateway({ times });
+  harness = await startGateway({ times, slots: { calls: 1 } });
   key = harness.addKey();
   id = harness.addGateway({
     upstreams: [
@@ -115,4 +116,25 @@ test("a fallback has its own time, and not what is left of the refused one's", a
   first.answerWith((response) => response.writeHead(400).end(INVALID));
   second.answerWith((response) => void setTimeout(() => response.end('{"from":"second"}'), 900));
   expect(await askGemini("gem")).toMatchObject({ status: 200, text: '{"from":"second"}' });
+});
+
+test("a refusal whose body never ends gives its place back", async () => {
+  let closed = 0;
+  first.answerWith((response) => {
+    response.on("close", () => closed++);
+    response.writeHead(401).write("x");
+  });
+  for (let i = 0; i < 3; i++) expect((await ask(CHAT)).status).toBe(502);
+  await until("each connection is closed", () => closed === 3);
+});
+
+test("an error that is held back ends with its key", async () => {
+  let closed = 0;
+  first.answerWith((response) => {
+    response.on("close", () => closed++);
+    response.writeHead(400).write("x");
+    setTimeout(() => harness.changeKey(key, { state: "revoked" }), 200);
+  });
+  expect((await askGemini("any")).status).toBe(401);
+  await until("the connection is closed", () => closed === 1);
 });
