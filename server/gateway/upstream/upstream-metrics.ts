@@ -36,7 +36,7 @@ export function observeUpstreams(
   });
   new Counter({
     name: "keyplane_upstream_credentials_refused_total",
-    help: "Calls for which an upstream refused the gateway's own credential",
+    help: "Attempts at calls for which an upstream refused the gateway's own credential",
     registers,
     collect() {
       this.reset();
