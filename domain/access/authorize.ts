@@ -69,6 +69,11 @@ export function authorize(key: KeyRecord | undefined, request: AccessRequest, no
   return permits(key, request.operation) ? undefined : SCOPE_MISSING;
 }
 
+/** The bits of which a key needs one; for a path and method that are no operation, its product's. */
+export function neededScopes({ product, operation }: Pick<AccessRequest, "product" | "operation">): ScopeSet {
+  return operation === undefined ? PRODUCT_SCOPES[product] : NEEDED[operation];
+}
+
 /** Whether the key's scopes cover an operation: for the rights that only a parsed body decides (spec §2.8). */
 export function permits(key: KeyRecord, operation: OperationName): boolean {
   return (key.scopes & NEEDED[operation]) !== 0;

@@ -129,16 +129,16 @@ export const NOT_FOUND = problem("not_found");
 function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {
   const operation = "operation" in access ? access.operation : undefined;
   if (typeof operation === "function") {
-    return (request) => ({ product: "gateway", operation: operation(request), publicId: publicIdOf(request) });
+    return (request) => ({ product: "gateway", operation: operation(request), publicId: requestedPublicId(request) });
   }
   const product = productOf(access);
-  if (product === "gateway") return (request) => ({ product, operation, publicId: publicIdOf(request) });
+  if (product === "gateway") return (request) => ({ product, operation, publicId: requestedPublicId(request) });
   const routeAccess: RouteAccess = { product, operation, publicId: undefined };
   return () => routeAccess;
 }
 
 /** The public id as the router matched it; the empty string, which no gateway has, where there is none. */
-export function publicIdOf(request: FastifyRequest): string {
+export function requestedPublicId(request: FastifyRequest): string {
   const { params } = request;
   if (typeof params !== "object" || params === null || !("publicId" in params)) return "";
   return typeof params.publicId === "string" ? params.publicId : "";

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../../runtime/log.ts";
-import { isForOperator, type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
-import { requestIdOf } from "../http/request-id.ts";
+import { logFailure, type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { sendPage } from "./send-page.ts";
@@ -36,10 +35,7 @@ export function showProblems(app: FastifyInstance, log: Logger): void {
 export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const shown = problemOf(error, request.method);
-    if (isForOperator(shown)) {
-      const requestId = requestIdOf(request.raw);
-      log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a page failed");
-    }
+    logFailure(log, request, { error, shown, message: "a page failed" });
     return sendProblemPage(request, reply, shown);
   });
 }

@@ -2,12 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import { accessNow, NOT_FOUND, publicIdOf } from "../auth/key-hook.ts";
+import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problem, problemOf } from "../http/errors.ts";
+import { logFailure, Problem, problem, problemOf } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
-import { requestIdOf } from "../http/request-id.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { gatewayPaths } from "./described.ts";
 import { callerDialect } from "./errors/caller-dialect.ts";
@@ -87,7 +86,7 @@ const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alo
 /** The answer to a request that is no operation, behind its key's check. */
 function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
   if (isWebSocket(request)) return UPGRADE_REFUSED;
-  const gateway = index.findGateway(publicIdOf(request));
+  const gateway = index.findGateway(requestedPublicId(request));
   return gateway === undefined ? NOT_FOUND : unservedPath(gateway, targetOf(request).rawPath);
 }
 
@@ -190,10 +189,7 @@ const INERT: Readonly<Record<string, string>> = Object.fromEntries(
 /** What the caller of a request that failed under `/g/` is told. */
 function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Problem {
   const shown = problemOf(error);
-  if (shown.code === "internal") {
-    const requestId = requestIdOf(request.raw);
-    deps.log.error({ error, route: request.routeOptions.url, requestId }, "a gateway request failed");
-  }
+  logFailure(deps.log, request, { error, shown, message: "a gateway request failed" });
   return shown;
 }
 
@@ -212,7 +208,7 @@ function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: D
 
 function targetOf(request: FastifyRequest): RequestTarget {
   if (request.gatewayTarget !== undefined) return request.gatewayTarget;
-  request.gatewayTarget = splitTarget(request.raw.url ?? "", publicIdOf(request));
+  request.gatewayTarget = splitTarget(request.raw.url ?? "", requestedPublicId(request));
   return request.gatewayTarget;
 }
 

@@ -21,15 +21,16 @@ const BASE_URLS: Readonly<Record<Dialect, string>> = {
  * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
  */
 export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
+  const spoken = spokenBy(gateway);
   const allowed = METHODS.filter((method) => classify(method, rawPath) !== undefined);
   if (allowed.length > 0) {
     const allow = allowed.join(", ");
-    return problem("not_found", `This path is served to ${allow} alone. ${servedBy(gateway)}`, { allow });
+    return problem("not_found", `This path is served to ${allow} alone. ${pathsOf(spoken)}`, { allow });
   }
-  const nearest = nearestTo(rawPath, spokenBy(gateway));
+  const nearest = nearestTo(rawPath, spoken);
   return problem(
     "not_found",
-    ["There is nothing at this path.", ...(nearest ? [adviceOn(nearest, gateway)] : []), servedBy(gateway)].join(" "),
+    ["There is nothing at this path.", ...(nearest ? [adviceOn(nearest, gateway)] : []), pathsOf(spoken)].join(" "),
   );
 }
 
@@ -68,8 +69,7 @@ function spokenBy({ upstreams }: GatewayRecord): Spoken {
 }
 
 /** The paths of the formats that its upstreams speak, and those that it answers by itself. */
-function servedBy(gateway: GatewayRecord): string {
-  const spoken = spokenBy(gateway);
+function pathsOf(spoken: Spoken): string {
   const served = SERVED_PATHS.filter(({ dialect }) => spoken.has(dialect));
   const lists = METHODS.flatMap((method) => {
     const paths = served.filter((one) => one.method === method).map(({ path }) => path);

@@ -275,6 +275,16 @@ export function isForOperator(shown: Problem): boolean {
   return shown.code === "internal" || shown.code === "insufficient_storage";
 }
 
+/** Logs a failure that {@link isForOperator}, with its request's route and id. */
+export function logFailure(
+  log: Logger,
+  { method, raw, routeOptions }: FastifyRequest,
+  { error, shown, message }: { readonly error: unknown; readonly shown: Problem; readonly message: string },
+): void {
+  if (!isForOperator(shown)) return;
+  log.error({ error, method, route: routeOptions.url, requestId: requestIdOf(raw) }, message);
+}
+
 /** Says where a body or a query breaks its schema: the place and the rule, never the value. */
 function validationDetail(faults: readonly unknown[]): string {
   const [first] = faults;
@@ -289,10 +299,7 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
     const isOnce =
       request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
     const shown = problemOf(error, request.method, isOnce);
-    if (isForOperator(shown)) {
-      const requestId = requestIdOf(request.raw);
-      log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
-    }
+    logFailure(log, request, { error, shown, message: "a request failed" });
     sendProblem(reply, shown);
   };
 }

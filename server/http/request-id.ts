@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
-
-type ResponseClass = typeof ServerResponse<IncomingMessage>;
-type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
+import { type ResponseClass, withAddedHeaders } from "./added-headers.ts";
 
 /** On every answer: by which the log and the audit log know its request. */
 export const REQUEST_ID_HEADER = "x-keyplane-request-id";
@@ -30,27 +28,11 @@ export function nextRequestId(): string {
 
 /** Makes a class of responses that name their request, whatever answers and however. */
 export function withRequestId(Response: ResponseClass): ResponseClass {
-  return class IdentifiedResponse extends Response {
-    override writeHead(status: number, reason?: string, headers?: Headers): this;
-    override writeHead(status: number, headers?: Headers): this;
-    override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-      const id = requestIdOf(this.req);
-      return typeof reason === "string"
-        ? super.writeHead(status, reason, identified(headers, id))
-        : super.writeHead(status, identified(reason, id));
-    }
-  };
-}
-
-/** A copy: many answers share what they are given. */
-function identified(given: Headers = {}, id: string): Headers {
-  if (!Array.isArray(given)) {
-    const isUpstreams = UPSTREAM_HEADERS.some((name) => name in given);
-    return { ...given, [REQUEST_ID_HEADER]: id, ...(isUpstreams ? {} : { [CLIENT_HEADER]: id }) };
-  }
-  return hasUpstreamId(given)
-    ? [...given, REQUEST_ID_HEADER, id]
-    : [...given, REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
+  return withAddedHeaders(Response, (request, given) => {
+    const id = requestIdOf(request);
+    const isNamed = Array.isArray(given) ? hasUpstreamId(given) : UPSTREAM_HEADERS.some((name) => name in given);
+    return isNamed ? [REQUEST_ID_HEADER, id] : [REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
+  });
 }
 
 /** @param given names and values in turn */

@@ -1,8 +1,6 @@
-import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { ServerConfig } from "../config.ts";
-
-type ResponseClass = typeof ServerResponse<IncomingMessage>;
-type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+import { type ResponseClass, withAddedHeaders } from "./added-headers.ts";
 
 const NAME = "strict-transport-security";
 /** A year: who looks at the console once in a season is still kept from asking for it in the clear. */
@@ -20,18 +18,10 @@ export function isOverTls({ publicUrl, tls }: Pick<ServerConfig, "publicUrl" | "
  * answers and however: but for the names of its own machine, where that would hold for all of its servers.
  */
 export function withTransportSecurity(Response: ResponseClass): ResponseClass {
-  return class SecureTransportResponse extends Response {
-    override writeHead(status: number, reason?: string, headers?: Headers): this;
-    override writeHead(status: number, headers?: Headers): this;
-    override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-      const host = hostOf(this.req);
-      const isPinned = host !== undefined && !LOOPBACK_HOST.test(host);
-      const pin = (given?: Headers) => (isPinned ? withHeader(given) : given);
-      return typeof reason === "string"
-        ? super.writeHead(status, reason, pin(headers))
-        : super.writeHead(status, pin(reason));
-    }
-  };
+  return withAddedHeaders(Response, (request) => {
+    const host = hostOf(request);
+    return host !== undefined && !LOOPBACK_HOST.test(host) ? [NAME, VALUE] : [];
+  });
 }
 
 /** Of the raw headers: a flood of refusals would make Node write out all of `headers` for each. */
@@ -41,9 +31,4 @@ function hostOf({ rawHeaders }: IncomingMessage): string | undefined {
     if (name.length === 4 && name.toLowerCase() === "host") return rawHeaders[i + 1];
   }
   return undefined;
-}
-
-/** A copy: many answers share what they are given. */
-function withHeader(given: Headers = {}): Headers {
-  return Array.isArray(given) ? [...given, NAME, VALUE] : { ...given, [NAME]: VALUE };
 }

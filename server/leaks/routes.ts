@@ -3,7 +3,7 @@ import { keepManagedBody } from "../auth/management/body-holder.ts";
 import { identifyIfKnown } from "../auth/management/management-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { clientAddress } from "../http/client-address.ts";
-import { isForOperator, Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
+import { logFailure, Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { isJsonType } from "../http/json-body.ts";
 import { boundUnknownBodies } from "../http/unknown-bodies.ts";
 import { recordForbidden } from "../management/forbidden.ts";
@@ -62,7 +62,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const isOfBody = shown.status === 415 || (!(error instanceof Problem) && shown.status < 500);
       const isUnknown = request.managementPrincipal === null && githubSignature(request.headers) === undefined;
       if (isOfBody && isUnknown) return void reply.code(202).send(RECEIVED);
-      if (isForOperator(shown)) log.error({ error }, "a report of leaked keys failed");
+      logFailure(log, request, { error, shown, message: "a report of leaked keys failed" });
       sendProblem(reply, shown);
     },
     async handler(request, reply) {

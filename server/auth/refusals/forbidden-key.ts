@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { neededScopes } from "../../../domain/access/authorize.ts";
 import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
-import { OPERATIONS } from "../../../domain/access/operations.ts";
-import { productScopes, type Scope, scopesIn } from "../../../domain/access/scopes.ts";
+import { scopesIn } from "../../../domain/access/scopes.ts";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { type Problem, problem } from "../../http/errors.ts";
 import { listed } from "../../http/listed.ts";
@@ -26,13 +26,7 @@ export function forbiddenKey(
     const where = bound === undefined ? "is gone" : `is at /g/${bound}/`;
     return problem("forbidden", `${name} is for one gateway alone, which ${where}.`);
   }
-  const needed = neededScopes(asked);
+  const needed = scopesIn(neededScopes(asked));
   const lacking = needed.length === 1 ? `the scope ${needed[0]}` : `a scope of these: ${listed(needed)}`;
   return problem("forbidden", `${name} lacks ${lacking}. It has ${listed(scopesIn(key.scopes))}.`);
-}
-
-/** Any one of them would do. */
-function neededScopes({ product, operation }: Asked): readonly Scope[] {
-  const scope = operation === undefined ? null : OPERATIONS[operation].scope;
-  return scope === null ? scopesIn(productScopes(product)) : [scope];
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
 import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
 import type { ServerDeps } from "../../deps.ts";
-import { isForOperator, problemOf, sendProblem } from "../../http/errors.ts";
+import { logFailure, problemOf, sendProblem } from "../../http/errors.ts";
 import { boundUnknownBodies } from "../../http/unknown-bodies.ts";
 import { authorAs } from "../../management/author.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
@@ -31,7 +31,7 @@ export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
       const isAway = error instanceof IssuerUnavailableError;
       const shown = problemOf(error, request.method);
       if (isAway) log.warn({ error }, "an issuer's logout token cannot be judged");
-      else if (isForOperator(shown)) log.error({ error }, "a request failed");
+      else logFailure(log, request, { error, shown, message: "a request failed" });
       if (isAway) reply.code(503).send(UNAVAILABLE);
       else sendProblem(reply, shown);
     },

@@ -5,9 +5,8 @@ import { parseForms } from "../../console/forms.ts";
 import { protectPages } from "../../console/headers.ts";
 import { html } from "../../console/html.ts";
 import type { ServerDeps } from "../../deps.ts";
-import { isForOperator, problemOf } from "../../http/errors.ts";
+import { logFailure, problemOf } from "../../http/errors.ts";
 import { refuseForeignHosts } from "../../http/host-check.ts";
-import { requestIdOf } from "../../http/request-id.ts";
 import { recordForbidden } from "../../management/forbidden.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
@@ -156,10 +155,7 @@ function showFailure({ log }: ServerDeps, error: unknown, request: FastifyReques
     return sendSignInPage(reply, 503, "The issuer does not answer", [ISSUER_AWAY, TRY_AGAIN]);
   }
   const shown = problemOf(error, request.method);
-  if (isForOperator(shown)) {
-    const requestId = requestIdOf(request.raw);
-    log.error({ error, method: request.method, route: request.routeOptions.url, requestId }, "a request failed");
-  }
+  logFailure(log, request, { error, shown, message: "a request failed" });
   reply.headers(shown.headers);
   return sendSignInPage(reply, shown.status, shown.title, [html`<p>${shown.detail}</p>`, TRY_AGAIN]);
 }

@@ -99,7 +99,7 @@ describe("keyplane doctor --kubeconfig", () => {
     ]);
   });
 
-  it("finds two controllers for one namespace, and one that was killed by the Lease that nobody renews", async (context) => {
+  it("finds two controllers for one namespace, and one that was killed by the Lease that none renews", async (context) => {
     const kubeconfig = await accountKubeconfig(kubernetes);
     const encryptionKey = randomBytes(32).toString("base64");
     const controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
