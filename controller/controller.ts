@@ -16,6 +16,7 @@ import { type PeriodicTask, runPeriodically } from "./periodic.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
+import { PENDING_EVENTS_INTERVAL_MS, recordPendingEvents } from "./record-event.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
 import { reconcileTeam } from "./team/reconcile-team.ts";
@@ -153,6 +154,11 @@ export async function runController(
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const periodic: readonly PeriodicTask[] = [
     { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
+    {
+      what: "recording the refusals that last",
+      intervalMs: PENDING_EVENTS_INTERVAL_MS,
+      run: () => recordPendingEvents(deps, until),
+    },
     { what: "resyncing", intervalMs: resyncIntervalMs, run: resync },
     {
       what: "collecting what is without a declaration",

@@ -8,6 +8,7 @@ import type { DatabaseClock } from "./database-clock.ts";
 import type { KeyChanges } from "./key/key-changes.ts";
 import type { KeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
+import type { PendingEvents } from "./pending-events.ts";
 
 /** All that the reconcilers are given. */
 export type ControllerDeps = {
@@ -20,6 +21,7 @@ export type ControllerDeps = {
   /** Every revocation and change of policy of the controller's. */
   readonly keyChanges: KeyChanges;
   readonly keyMemory: KeyMemory;
+  readonly pendingEvents: PendingEvents;
   /** This process's own clock: for what is shown, and for nothing that is decided. */
   readonly clock: { now(): number };
   readonly databaseClock: DatabaseClock;

@@ -10,6 +10,7 @@ import { createKeyChanges } from "./key/key-changes.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
 import type { ControllerMetrics } from "./metrics.ts";
+import { createPendingEvents } from "./pending-events.ts";
 
 export type ControllerSetup = {
   readonly cluster: Cluster;
@@ -35,6 +36,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
     confirmations: watchConfirmations(store, clock.monotonic, metrics?.confirmed),
     databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),
+    pendingEvents: createPendingEvents(clock.monotonic),
     randomBytes,
     ...(metrics === undefined ? {} : { onCollected: metrics.collected }),
   };

@@ -3,7 +3,7 @@ import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
 
-/** What is declared together is found in some order: what is not there at the first look is in the status alone. */
+/** What is declared together is found in some order: what is not there at the first look may be there at the next. */
 const ORDER_OF_START: ReadonlySet<string> = new Set([
   "NamespaceUnclaimed",
   "LibraryNotFound",
@@ -16,26 +16,31 @@ const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "Secre
 
 /**
  * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that
- * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look. A status
- * that is left to another controller never has what was found here: no event tells it either.
+ * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look. What may be
+ * the order of a start alone is an event once it has lasted. A status that is left to another controller never has what
+ * was found here: it has no event either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
-  if (deps.cluster.leavesStatus(object, status)) return;
+  const { cluster, pendingEvents } = deps;
+  if (cluster.leavesStatus(object, status)) return;
   const ready = findCondition(status.conditions, "Ready");
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
-  const isFirst = before === undefined || before.status === "Unknown";
-  const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);
   const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
   // That an object goes is no news, but for what keeps it.
   const isGoing = object.deleting && ready?.reason !== "SecretRefused";
-  if (isWrong && isNews && !isInOrder && !isGoing) {
-    const { reason, message } = ready;
+  const refusal = isWrong && isNews && !isGoing ? ready : undefined;
+  const isStarting = before === undefined || before.status === "Unknown" || pendingEvents.has(object.uid);
+  const mayPass = refusal !== undefined && isStarting && ORDER_OF_START.has(refusal.reason);
+  if (refusal !== undefined && !mayPass) {
+    const { reason, message } = refusal;
     await recordEvent(deps, object, { type: "Warning", reason, message });
   }
   const leaked = findCondition(status.conditions, "Leaked");
   if (leaked !== undefined && leaked.message !== findCondition(object.status?.conditions, "Leaked")?.message) {
     await recordEvent(deps, object, { type: "Warning", reason: leaked.reason, message: leaked.message });
   }
-  await deps.cluster.writeStatus(object, status);
+  await cluster.writeStatus(object, status);
+  if (mayPass) pendingEvents.add(object, refusal.reason);
+  else if (isNews) pendingEvents.drop(object.uid);
 }

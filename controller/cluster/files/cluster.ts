@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { hasCode } from "../../../runtime/error-code.ts";
 import type { Cluster, ClusterChange } from "../port.ts";
-import { titleOf } from "../titles.ts";
+import { eventLine, titleOf } from "../titles.ts";
 import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
@@ -148,8 +148,8 @@ async function openLocked(
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,
 
-    async recordEvent(object, { type, reason, message }) {
-      log(type === "Warning" ? "warn" : "info", `${titleOf(object)}: ${reason}: ${message}`);
+    async recordEvent(object, event) {
+      log(event.type === "Warning" ? "warn" : "info", eventLine(object, event));
     },
     async restartWorkload(namespace, { kind, name }) {
       const workload = titleOf({ kind, namespace, name });

@@ -2,6 +2,7 @@
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "../port.ts";
+import { eventLine } from "../titles.ts";
 import { type ApiClient, createApiClient } from "./api/api-client.ts";
 import { connect } from "./api/connection.ts";
 import { serviceAccountNamespace } from "./api/service-account.ts";
@@ -164,6 +165,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     deleteSecret: secrets.remove,
     async recordEvent(object, event) {
       if (ending.isTerminating(object)) return;
+      if (event.type === "Warning") log("warn", eventLine(object, event));
       const reporter = { now: clock.now(), controller: REPORTER, instance: options.identity };
       const isRecorded = await recordEvent(api, reporter, object, event);
       if (!isRecorded) ending.hint(object.namespace, watching);
