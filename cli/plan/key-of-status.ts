@@ -3,7 +3,7 @@
  */
 
 import type { VersionState } from "../../domain/access/key-record.ts";
-import { findCondition } from "../../domain/conditions.ts";
+import { findCondition, type Reason } from "../../domain/conditions.ts";
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
@@ -104,6 +104,13 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorl
   };
 }
 
+/** Of a Secret that is there and not as declared: what its condition says. */
+const IS_THERE: ReadonlySet<string | undefined> = new Set<Reason>([
+  "SecretTampered",
+  "SecretImmutable",
+  "SecretAltered",
+]);
+
 /** The Secret, by what the object's conditions say of it and what a new declaration wants of it. */
 export function observedSecret(
   wanted: DeclaredKey,
@@ -115,7 +122,7 @@ export function observedSecret(
   if (reason === "SecretConflict") return { state: "unmanaged" };
   if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };
   if (object?.spec === undefined || active === undefined || active.imported) return { state: "absent" };
-  if (status === "False" && reason !== "SecretTampered" && reason !== "SecretImmutable") return { state: "absent" };
+  if (status === "False" && !IS_THERE.has(reason)) return { state: "absent" };
   const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec).secret;
   return {
     state: "ours",
