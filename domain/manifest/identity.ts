@@ -25,7 +25,9 @@ const OF_THE_CLUSTER = [
   "selfLink",
   "uid",
 ];
-const WRITABLE = ["name", "namespace", "labels", "annotations"];
+
+/** What a manifest may say of itself under `metadata`. */
+export const WRITABLE: readonly string[] = ["name", "namespace", "labels", "annotations"];
 
 /**
  * Reads kind, apiVersion and metadata. The kind is undefined where it cannot be told what the rest should be, the

@@ -20,7 +20,8 @@ export function checkRules(schema: Schema, value: unknown, old: unknown, known: 
   return visit(schema, value, old, []);
 
   function visit(node: Schema, self: unknown, oldSelf: unknown, path: Path): Complaint[] {
-    if (self === undefined || isDeepStrictEqual(self, oldSelf)) return [];
+    // The schema has found what is empty.
+    if (self === undefined || self === null || isDeepStrictEqual(self, oldSelf)) return [];
     const complaints = known.some((complaint) => isWithin(complaint, path)) ? [] : ownRules(node, self, oldSelf, path);
     if (Array.isArray(self)) {
       if (self.length > (node.maxItems ?? Infinity)) return complaints;

@@ -2,6 +2,7 @@ import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { type Complaint, formatPath, type Path, quote } from "./diagnostic.ts";
 import { SCHEMAS } from "./generated/schemas.ts";
+import { WRITABLE } from "./identity.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
 import type { Kind } from "./kinds.ts";
 import type { Schema } from "./schema.ts";
@@ -44,11 +45,29 @@ export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Comp
   // Of one value one thing is enough, and first of all that it is of another type: it is in no list of values either.
   const complaints = new Map<string, Complaint>();
   for (const error of errors.slice(0, MAX_COMPLAINTS)) {
-    const complaint = complaintOf(error, pathOf(error.instancePath));
+    const complaint = misplacedField(kind, error) ?? complaintOf(error, pathOf(error.instancePath));
     const path = formatPath(complaint.path);
     if (error.keyword === "type" || !complaints.has(path)) complaints.set(path, complaint);
   }
-  return [...complaints.values()];
+  return withoutEmptySpec([...complaints.values()]);
+}
+
+/** A field that stands beside the one that it belongs under, as the commonest slip of indentation puts it there. */
+function misplacedField(kind: Kind, error: DefinedError): Complaint | undefined {
+  if (error.keyword !== "additionalProperties" || error.instancePath !== "") return undefined;
+  const field = error.params.additionalProperty;
+  const under = Object.hasOwn(specSchema(kind).properties ?? {}, field)
+    ? "spec"
+    : WRITABLE.includes(field)
+      ? "metadata"
+      : undefined;
+  return under && { path: [field], of: "key", message: `is a field of ${under}: indent it under ${under}` };
+}
+
+/** That a spec is empty whose fields stand beside it is the same fault. */
+function withoutEmptySpec(complaints: readonly Complaint[]): Complaint[] {
+  const isBeside = complaints.some(({ message }) => message.startsWith("is a field of spec:"));
+  return complaints.filter(({ path }) => !isBeside || formatPath(path) !== "spec");
 }
 
 /** A field with nothing behind it that has a default gets it, as on the API server; others are at fault. */

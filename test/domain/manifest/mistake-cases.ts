@@ -230,6 +230,18 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
   ],
   ["a field beside spec", team("{}"), `${team("{}")}specs: {}\n`, "specs: unknown field: did you mean spec?"],
   [
+    "a field of the spec beside it",
+    key("{ preset: MCPReadOnly }"),
+    `${manifest("PlatformKey", "")}preset: MCPReadOnly\n`,
+    "preset: is a field of spec: indent it under spec",
+  ],
+  [
+    "a field of the metadata beside it",
+    team("{}"),
+    `${team("{}")}labels: { a: b }\n`,
+    "labels: is a field of metadata: indent it under metadata",
+  ],
+  [
     "text instead of a manifest",
     team("{}"),
     "just text\n",
