@@ -1,6 +1,6 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
- * fields in `docs/reference/`, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
+ * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
  * types of what Pulumi programs write; and the references of commands, metrics, reasons and codes, from their definitions. With
  * `--check` it writes nothing and exits with 1 when a file is not as it would be.
  */
@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import { compile } from "json-schema-to-typescript";
 import { parse } from "yaml";
+import { manifestSchema } from "../domain/manifest/json-schema.ts";
 import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
 import type { Schema } from "../domain/manifest/schema.ts";
 import packageJson from "../package.json" with { type: "json" };
@@ -68,6 +69,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 `,
 );
 
+files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(), null, 2)}\n`);
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());

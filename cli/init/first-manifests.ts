@@ -1,3 +1,4 @@
+import { manifestSchema } from "../../domain/manifest/json-schema.ts";
 import { API_VERSION } from "../../domain/manifest/kinds.ts";
 import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 
@@ -18,12 +19,20 @@ export function firstManifests(team: string, namespace: string): FirstFile[] {
     { file: PROVIDER_FILE, text: providerFile(namespaceWord), is: "the provider's credential, which you put in" },
     { file: "20-gateway.yaml", text: gatewayFile(namespaceWord, word(`${namespace}-main`)), is: "a model gateway" },
     { file: "30-keys.yaml", text: keysFile(namespaceWord), is: "the first key" },
+    { file: SCHEMA_FILE, text: `${JSON.stringify(manifestSchema())}\n`, is: "what editors check the manifests by" },
     { file: ".gitignore", text: `# A credential.\n${PROVIDER_FILE}\n`, is: "keeps that one out of Git" },
   ];
 }
 
 /** The one that holds a credential. */
 export const PROVIDER_FILE = "15-provider-secret.yaml";
+
+/** In JSON; what its name ends in is no manifest's, so that kubectl does not take it for one. */
+const SCHEMA_FILE = ".manifest.schema";
+
+/** By which yaml-language-server, and so most editors, finds it; above each document that it is for. */
+const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
+apiVersion: ${API_VERSION}`;
 
 /** A name as YAML takes it for text: `on` and `1e3` are names too. */
 function word(name: string): string {
@@ -37,7 +46,7 @@ metadata:
   name: ${namespace}
 ---
 # A team owns namespaces: the keys, libraries and gateways in them are its own, whatever is written in them.
-apiVersion: ${API_VERSION}
+${HEAD}
 kind: PlatformTeam
 metadata:
   name: ${team}
@@ -51,7 +60,7 @@ spec:
     # Where an agent's memory goes when neither its key nor its call names a library.
     defaultLibraryRef: { namespace: ${namespace}, name: handbook }
 ---
-apiVersion: ${API_VERSION}
+${HEAD}
 kind: MemoryLibrary
 metadata:
   name: handbook
@@ -65,7 +74,7 @@ const gatewayFile = (
   namespace: string,
   publicId: string,
 ) => `# Clients call /g/ and the public id, with their key; the provider's credential stays on the server's side.
-apiVersion: ${API_VERSION}
+${HEAD}
 kind: ModelGateway
 metadata:
   name: main
@@ -88,7 +97,7 @@ spec:
 const keysFile = (
   namespace: string,
 ) => `# Minted once, and written to a Secret: with keyplane up to DATA/secrets/<namespace>/<name>/api-key.
-apiVersion: ${API_VERSION}
+${HEAD}
 kind: PlatformKey
 metadata:
   name: first-app

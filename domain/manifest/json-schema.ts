@@ -1,5 +1,5 @@
 import { SCHEMAS } from "./generated/schemas.ts";
-import type { Kind } from "./kinds.ts";
+import { API_VERSIONS, isClusterScoped, KINDS, type Kind } from "./kinds.ts";
 import type { Schema } from "./schema.ts";
 
 /** A schema as JSON Schema has it: without `x-kubernetes-*`, and closed, since unknown fields are refused. */
@@ -12,6 +12,30 @@ export function jsonSchema(schema: Schema): Record<string, unknown> {
       properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, jsonSchema(field)])),
       additionalProperties: false,
     }),
+  };
+}
+
+/** A manifest of any kind of Keyplane's, as JSON Schema has it, for editors. Manifests of other kinds pass. */
+export function manifestSchema(): Record<string, unknown> {
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Manifests of Keyplane",
+    allOf: KINDS.map((kind) => ({
+      if: { type: "object", required: ["kind"], properties: { kind: { const: kind } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      then: {
+        type: "object",
+        required: ["apiVersion", "metadata", "spec"],
+        properties: {
+          apiVersion: { enum: API_VERSIONS },
+          kind: true,
+          metadata: { type: "object", required: isClusterScoped(kind) ? ["name"] : ["name", "namespace"] },
+          spec: jsonSchema(specSchema(kind)),
+          status: true,
+        },
+        additionalProperties: false,
+      },
+    })),
   };
 }
 

@@ -1,8 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
+import shippedSchema from "../../schemas/manifest.json" with { type: "json" };
 import { until } from "../env/until.ts";
 import { keyplane, makeHome, startUp } from "./up.ts";
 
@@ -22,6 +25,20 @@ describe("keyplane init", () => {
     expect(out).toContain(`keyplane up --manifests '${dir}' --data .keyplane`);
     const { out: says } = await keyplane(["validate", "-f", dir]);
     expect(says).toMatch(/^.*10-team.yaml:2:1: note: Namespace is passed over\n5 manifests, 0 errors, 0 warnings, 1 /);
+  });
+
+  test("has editors check each manifest of Keyplane by the schema that the package ships, in the folder itself", async () => {
+    await keyplane(["init", folder, "--team", "research"]);
+    const files = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
+    const documents = files.flatMap((file) => readFileSync(join(folder, file), "utf8").split(/^---\n/m));
+    const ours = documents.filter((text) => text.includes("apiVersion: keyplane.dev/"));
+    const named = ours.map((text) => /^# yaml-language-server: \$schema=(\S+)$/m.exec(text)?.[1]);
+    expect([ours.length, new Set(named)]).toEqual([4, new Set([".manifest.schema"])]);
+    const schema = JSON.parse(readFileSync(join(folder, ".manifest.schema"), "utf8"));
+    expect(schema).toEqual(shippedSchema);
+    const check = formats.default(new Ajv(), ["date-time", "int32", "int64"]).compile(schema);
+    for (const text of documents) expect([check(parse(text)), check.errors]).toEqual([true, null]);
+    for (const text of ours) expect(check(parse(text.replace(/^ {2}(?=\w+:)/gm, "")))).toBe(false);
   });
 
   test("keeps the provider's credential from Git and from others on the machine", async () => {
