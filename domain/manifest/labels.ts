@@ -5,6 +5,19 @@ const WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
+export type Labels = Readonly<Record<string, string>>;
+
+/** Whether a text is a label's name as the API server takes it, such as `app` or `example.com/app`. */
+export function isLabelName(name: string): boolean {
+  const [word = "", ...prefix] = name.split("/").reverse();
+  return WORD.test(word) && prefix.length <= 1 && prefix.every((one) => PREFIX.test(one));
+}
+
+/** Whether a text is a label's value as the API server takes it. */
+export function isLabelValue(value: string): boolean {
+  return value === "" || WORD.test(value);
+}
+
 /** Checks `metadata.labels` or `metadata.annotations` as the API server does. */
 export function checkLabels(field: "labels" | "annotations", values: Readonly<Record<string, unknown>>): Complaint[] {
   const path = ["metadata", field];
@@ -17,22 +30,18 @@ export function checkLabels(field: "labels" | "annotations", values: Readonly<Re
 }
 
 function checkLabel(field: "labels" | "annotations", path: Path, name: string, value: unknown): Complaint[] {
-  const [word = "", ...prefix] = name.split("/").reverse();
-  if (!WORD.test(word) || prefix.length > 1 || !prefix.every((one) => PREFIX.test(fold(field, one)))) {
+  // An annotation's name is taken for lower-case when it is checked.
+  const folded = field === "annotations" ? name.replace(/^.*\//, (prefix) => prefix.toLowerCase()) : name;
+  if (!isLabelName(folded)) {
     const message = "is no name of one: write such as app or example.com/app, at most 63 characters behind the /";
     return [{ path, of: "key", message }];
   }
   if (typeof value !== "string") return [{ path, message: "must be text: write it in quotes" }];
-  if (field === "annotations" || value === "" || WORD.test(value)) return [];
+  if (field === "annotations" || isLabelValue(value)) return [];
   const message = `${quote(value)} is no label's value: use at most 63 letters, digits, -, _ and ., or an annotation`;
   return [{ path, message }];
 }
 
 function sizeOf([name, value]: [string, unknown]): number {
   return Buffer.byteLength(name) + (typeof value === "string" ? Buffer.byteLength(value) : 0);
-}
-
-/** An annotation's name is taken for lower-case when it is checked. */
-function fold(field: "labels" | "annotations", prefix: string): string {
-  return field === "annotations" ? prefix.toLowerCase() : prefix;
 }

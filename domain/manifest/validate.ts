@@ -2,6 +2,7 @@ import { type Complaint, type Diagnostic, listDiagnostics } from "./diagnostic.t
 import { SCHEMAS } from "./generated/schemas.ts";
 import { type Identity, isRecord, readIdentity } from "./identity.ts";
 import type { Kind, Spec } from "./kinds.ts";
+import type { Labels } from "./labels.ts";
 import type { ManifestDocument } from "./parse.ts";
 import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
@@ -18,6 +19,7 @@ type Declaration<K extends Kind = Kind> = {
     readonly spec: Spec<P>;
     /** As `DeclaredObject` of the cluster has it. */
     readonly takeOver: string | null;
+    readonly labels: Labels;
   };
 }[K];
 
@@ -66,7 +68,11 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
   complaints.push(...checkSchema(kind, copy));
   const oldSelf = old && { metadata: copy.metadata, spec: withDefaults(kind, old) };
   complaints.push(...checkRules(SCHEMAS[kind], { metadata: copy.metadata, spec: copy.spec }, oldSelf, complaints));
-  const read = conclude(document, identity, complaints, { spec: copy.spec, takeOver: takeOverOf(kind, copy.metadata) });
+  const { metadata, spec: declared } = copy;
+  const labels = (isRecord(metadata) && metadata.labels) || {};
+  const read = conclude(document, identity, complaints, {
+    ...{ spec: declared, takeOver: takeOverOf(kind, metadata), labels },
+  });
   if (read.manifest?.kind !== "PlatformKey") return read;
   const { spec, takeOver } = read.manifest;
   const advice = [...warningsFor(spec, now), ...takeOverWarnings(spec, takeOver)].map(({ path, message }) =>
@@ -89,7 +95,7 @@ function conclude(
   document: ManifestDocument,
   identity: Identity | undefined,
   complaints: readonly Complaint[],
-  body: { spec: unknown; takeOver: string | null } | Pick<SecretManifest, "data"> | undefined,
+  body: { spec: unknown; takeOver: string | null; labels: unknown } | Pick<SecretManifest, "data"> | undefined,
 ): ReadManifest {
   const diagnostics = listDiagnostics(
     complaints.map(({ path, message, ...options }) => document.diagnostic(path, message, options)),

@@ -10,7 +10,7 @@ import type { HeldObject } from "./status.ts";
 /** What a file holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
 type ObjectRecord = Pick<
   HeldObject,
-  "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec" | "takeOver"
+  "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec" | "takeOver" | "labels"
 >;
 
 type ObjectRecords = {
@@ -55,8 +55,8 @@ export function createObjectRecords(root: string): ObjectRecords {
       return record === undefined ? undefined : recordIn(path, record);
     },
     async save(object) {
-      const { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver } = object;
-      const record: ObjectRecord = { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver };
+      const { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver, labels } = object;
+      const record: ObjectRecord = { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver, labels };
       const path = objectPath(root, object);
       await ensureFolder(dirname(path), root);
       await replaceFile(path, JSON.stringify(record));
@@ -67,8 +67,8 @@ export function createObjectRecords(root: string): ObjectRecords {
 
 function recordIn(path: string, record: unknown): ObjectRecord {
   if (typeof record === "object" && record !== null && "uid" in record && "spec" in record && "deletedAt" in record) {
-    // An earlier build wrote none.
-    return { takeOver: null, ...record } as ObjectRecord;
+    // Earlier builds wrote neither.
+    return { takeOver: null, labels: {}, ...record } as ObjectRecord;
   }
   throw new Error(`${path} does not hold what keyplane wrote there: put it back from a backup, or delete it`);
 }

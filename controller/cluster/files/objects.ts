@@ -18,7 +18,7 @@ export type Objects = {
   all(): readonly HeldObject[];
   /** Whether the disk, too, has no such object: one goes by a removal that was decided on, and its file with it. */
   lookUp(ref: ObjectRef, uid: string): Promise<Presence>;
-  /** Makes the object, or changes its spec, also while it is going. Resolves with whether anything changed. */
+  /** Makes the object, or changes its spec or labels, also while it is going. Resolves with whether anything changed. */
   apply(ref: ObjectRef, declared: Declared): Promise<boolean>;
   /** Asks for the removal. Without finalizers the object goes at once. Resolves with whether anything changed. */
   remove(ref: ObjectRef): Promise<boolean>;
@@ -29,7 +29,7 @@ export type Objects = {
 };
 
 /** What a manifest says of an object. */
-type Declared = Pick<DeclaredObject, "spec" | "takeOver">;
+type Declared = Pick<HeldObject, "spec" | "takeOver" | "labels">;
 
 export const refKey = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
 
@@ -73,17 +73,17 @@ export async function openObjects(
     return now?.uid === object.uid ? now : undefined;
   }
 
-  async function apply(ref: ObjectRef, { spec, takeOver }: Declared): Promise<boolean> {
+  async function apply(ref: ObjectRef, { spec, takeOver, labels }: Declared): Promise<boolean> {
     const now = held.get(refKey(ref));
     if (now === undefined) {
       const { kind, namespace, name } = ref;
       const born = { uid: randomUuid(), generation: 1, createdAt: clock.now(), deletedAt: null, deleting: false };
-      await save({ kind, namespace, name, ...born, finalizers: [], spec, takeOver, status: undefined });
+      await save({ kind, namespace, name, ...born, finalizers: [], spec, takeOver, labels, status: undefined });
       return true;
     }
     const isSame = isDeepStrictEqual(now.spec, spec);
-    if (isSame && now.takeOver === takeOver) return false;
-    await save({ ...now, spec, takeOver, generation: isSame ? now.generation : now.generation + 1 });
+    if (isSame && now.takeOver === takeOver && isDeepStrictEqual(now.labels, labels)) return false;
+    await save({ ...now, spec, takeOver, labels, generation: isSame ? now.generation : now.generation + 1 });
     return true;
   }
 

@@ -8,14 +8,15 @@ import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import type { Labels } from "../../../domain/manifest/labels.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { createSerial } from "../../serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectPath } from "./paths.ts";
 
-/** An object of the cluster, with the moment its removal was asked for, in milliseconds since the epoch. */
-export type HeldObject = DeclaredObject & { readonly deletedAt: number | null };
+/** An object of the cluster, with its labels and the moment its removal was asked for, in milliseconds since the epoch. */
+export type HeldObject = DeclaredObject & { readonly labels: Labels; readonly deletedAt: number | null };
 
 export type StatusFiles = {
   /** As last written; undefined where nothing readable was. */
@@ -77,13 +78,14 @@ export function createStatusFiles(root: string, report: (message: string) => voi
   }
 
   function saveObject(object: HeldObject): Promise<void> {
-    const { uid, generation, finalizers, spec, status, createdAt, deletedAt } = object;
+    const { uid, generation, labels, finalizers, spec, status, createdAt, deletedAt } = object;
     return save(
       object,
       {
         uid,
         generation,
         creationTimestamp: rfc3339(createdAt),
+        ...(Object.keys(labels).length === 0 ? {} : { labels }),
         ...(deletedAt === null ? {} : { deletionTimestamp: rfc3339(deletedAt) }),
         ...(finalizers.length === 0 ? {} : { finalizers }),
       },

@@ -28,6 +28,20 @@ describe.concurrent("objects of a folder of manifests", () => {
     expect(cluster.changes).toHaveLength(3);
   });
 
+  it("have their labels in the status file, which follow the manifest and change no generation", async (context) => {
+    const labelled = (app: string) => key("reader").replace("name: reader", `name: reader, labels: { app: ${app} }`);
+    const folder = await makeWorkspace(context, { "a.yaml": [labelled("web")] });
+    const cluster = await folder.open();
+    const shown = async () =>
+      JSON.parse(await readFile(join(folder.data, "status/dev/PlatformKey/reader.json"), "utf8")).metadata;
+    expect(await shown()).toMatchObject({ labels: { app: "web" }, generation: 1 });
+    await folder.write("a.yaml", labelled("api"));
+    await until("the other label", async () => (await shown()).labels.app === "api");
+    await folder.write("a.yaml", key("reader"));
+    await until("no label", async () => (await shown()).labels === undefined);
+    expect(cluster.get("PlatformKey", "dev", "reader")?.generation).toBe(1);
+  });
+
   it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not tell", async (context) => {
     const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();

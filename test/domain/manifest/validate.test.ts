@@ -94,6 +94,7 @@ test("a valid manifest comes with the schema's defaults, as the API server store
         deletionProtection: false,
       },
       takeOver: null,
+      labels: {},
     },
   ]);
   expect(readText(team("{}")).manifests).toMatchObject([{ namespace: "", spec: { namespaces: [], members: [] } }]);

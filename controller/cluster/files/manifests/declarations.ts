@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../../../../domain/manifest/identity.ts";
 import type { Spec } from "../../../../domain/manifest/kinds.ts";
+import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../../port.ts";
@@ -29,7 +30,12 @@ export type Contested = {
 };
 
 /** A valid declaration. */
-type DeclaredHere = { readonly ref: ObjectRef; readonly spec: Spec; readonly takeOver: string | null };
+type DeclaredHere = {
+  readonly ref: ObjectRef;
+  readonly spec: Spec;
+  readonly takeOver: string | null;
+  readonly labels: Labels;
+};
 
 export type Declarations = {
   /** Valid ones, by kind, namespace and name. */
@@ -115,8 +121,10 @@ export function createDeclarationReader(
       if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
       if (kind === "Secret" || manifest?.kind === "Secret") continue;
       const ref = { kind, namespace, name };
-      if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec, takeOver: manifest.takeOver });
-      else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
+      if (manifest !== undefined) {
+        const { spec, takeOver, labels } = manifest;
+        objects.set(key, { ref, spec, takeOver, labels });
+      } else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
     }
     const documents = files.reduce((count, file) => count + file.documents.length, 0);
     return {
