@@ -1,30 +1,30 @@
 import { Option } from "commander";
 import type { AddCommand } from "./command.ts";
 import { ageText } from "./get/age.ts";
-import { wantedOf } from "./get/find-one.ts";
+import { type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./get/find-one.ts";
 import { formatTable } from "./get/table.ts";
 import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { parseMoment } from "./since.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
 import type { SeenEvent } from "./source/source.ts";
 
-type Flags = SourceFlags & {
-  readonly namespace?: string;
-  readonly since?: string;
-  readonly output: "table" | StructuredFormat;
-};
+type Flags = SourceFlags &
+  NamespaceFlags & {
+    readonly since?: string;
+    readonly output: "table" | StructuredFormat;
+  };
 
 /** As long as Kubernetes keeps its own. */
 const USUAL_SINCE = "1h";
 
 export const addEvents: AddCommand = (program, { env, out }) => {
-  sourceOptions(
+  const command = sourceOptions(
     program
       .command("events")
       .description("show what has happened to keys, teams, gateways and libraries, the latest last")
       .argument("[key]", "NAME or NAMESPACE/NAME of a key, to see its events alone"),
-  )
-    .option("-n, --namespace <name>", "those of this namespace (default: of all)")
+  );
+  namespaceOptions(command)
     .option(
       "--since <when>",
       `from then on: a duration, or a time (default ${USUAL_SINCE}; of one key: all that is kept)`,
@@ -36,9 +36,9 @@ export const addEvents: AddCommand = (program, { env, out }) => {
     )
     .example("keyplane events team-a/reader --data .keyplane", "what has happened to a key of keyplane up")
     .example("keyplane events -n team-a --since 24h --kubeconfig ~/.kube/config", "the last day of a namespace")
-    .action(async (named: string | undefined, { namespace, since, output, ...flags }: Flags) => {
+    .action(async (named: string | undefined, { since, output, ...flags }: Flags) => {
       const now = Date.now();
-      const wanted = wantedOf(named, namespace);
+      const wanted = wantedOf(named, namespaceIn(flags));
       const from = parseMoment("--since", since ?? (named === undefined ? USUAL_SINCE : undefined), now);
       const source = await openSource(env, flags);
       try {

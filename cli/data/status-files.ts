@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { readJson } from "../../controller/cluster/files/disk.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { Kind, Spec, Status } from "../../domain/manifest/kinds.ts";
+import type { Labels } from "../../domain/manifest/labels.ts";
 import { hasCode } from "../../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
 
@@ -16,6 +17,8 @@ export type StatusObject<K extends Kind> = {
     readonly uid?: string;
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
+    readonly generation?: number;
+    readonly labels?: Labels;
   };
   readonly spec?: Spec<K> | undefined;
   readonly status?: Status<K> | undefined;

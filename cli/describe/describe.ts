@@ -3,11 +3,10 @@ import { errorMessage } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { AddCommand } from "../command.ts";
 import { findOne, wantedOf } from "../get/find-one.ts";
-import { KIND_WORDS, kindOf, PLURALS } from "../get/kind-words.ts";
+import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import type { Seen, SeenEvent, Source } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
 import { describeObject } from "./describe-object.ts";
 
 type Flags = SourceFlags & { readonly namespace?: string; readonly output?: StructuredFormat };
@@ -27,7 +26,7 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
     .example("keyplane describe gateway main -n team-a --kubeconfig ~/.kube/config", "a gateway of a cluster")
     .action(async (word: string, named: string, { namespace, output, ...flags }: Flags) => {
       const kind = kindOf(word);
-      if (kind === undefined) throw new UsageError(`describe ${word}: there is no such kind: write one of ${PLURALS}`);
+      if (kind === undefined) throw unknownKind("describe", word);
       const wanted = wantedOf(named, namespace);
       const source = await openSource(env, flags);
       try {

@@ -1,7 +1,21 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { CliCommand } from "../cli-command.ts";
 import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
 import { UsageError } from "../usage-error.ts";
 import { KIND_WORDS } from "./kind-words.ts";
+
+export type NamespaceFlags = { readonly namespace?: string; readonly allNamespaces?: true };
+
+export function namespaceOptions(command: CliCommand): CliCommand {
+  return command
+    .option("-n, --namespace <name>", "those of this namespace (default: of all)")
+    .option("-A, --all-namespaces", "those of all, whatever -n says");
+}
+
+/** Undefined for all. */
+export function namespaceIn({ namespace, allNamespaces }: NamespaceFlags): string | undefined {
+  return allNamespaces === true ? undefined : namespace;
+}
 
 /**
  * What an argument and -n mean.

@@ -1,44 +1,57 @@
 import { Option } from "commander";
+import { errorMessage } from "../../domain/error-text.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import type { AddCommand, Process } from "../command.ts";
 import { dataSource } from "../source/data-source.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
 import { UsageError } from "../usage-error.ts";
-import { findOne, wantedOf } from "./find-one.ts";
+import { findOne, type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./find-one.ts";
 import { follow } from "./follow.ts";
-import { kindOf, PLURALS } from "./kind-words.ts";
+import { kindOf, PLURALS, unknownKind } from "./kind-words.ts";
+import { parseLabelSelector } from "./label-selector.ts";
 import { createPrinter, FORMATS, type Format, isStructured, type Shown } from "./print-objects.ts";
+import { type FieldPath, parseFieldPath, sortedBy } from "./sort-objects.ts";
 
-type Flags = SourceFlags & {
-  readonly namespace?: string;
-  readonly watch?: true;
-  readonly output: Format;
-};
+type Flags = SourceFlags &
+  NamespaceFlags & {
+    readonly selector?: string;
+    readonly sortBy?: string;
+    readonly headers: boolean;
+    readonly watch?: true;
+    readonly output: Format;
+  };
 
 export const addGet: AddCommand = (program, { env, out, interrupt, terminal }) => {
-  sourceOptions(
+  const command = sourceOptions(
     program
       .command("get")
       .description("show what there is, and its state")
-      .argument("<kind>", `${PLURALS}, or all; singular, and by the names of kubectl, too`)
-      .argument("[name]", "NAME or NAMESPACE/NAME of one of them"),
-  )
-    .option("-n, --namespace <name>", "those of this namespace (default: of all)")
+      .argument("<kind>", `${PLURALS}, or ${ALL}; singular, and by the names of kubectl, too`)
+      .argument("[names...]", "NAME or NAMESPACE/NAME of some of them"),
+  );
+  namespaceOptions(command)
+    .option("-l, --selector <labels>", "those with these labels, as kubectl takes them; not with --server")
+    .option("--sort-by <path>", "by a field of -o json, such as .metadata.name")
+    .option("--no-headers", "print rows alone")
     .option("-w, --watch", "go on, and print what changes as it does")
     .addOption(new Option("-o, --output <format>", "how to print it").choices(FORMATS).default("table"))
-    .suggest("keys", "teams", "gateways", "libraries", "all")
+    .suggest("keys", "teams", "gateways", "libraries", ALL)
     .example("keyplane get keys --data .keyplane", "the keys of keyplane up")
     .example("keyplane get key team-a/reader --data .keyplane -o yaml", "one of them, with all that is known of it")
+    .example("keyplane get keys -l app=agent --sort-by .status.expiresAt --data .keyplane", "some, in another order")
     .example("keyplane get keys --server https://keys.example.com --token-file token -o json", "all keys of a server")
     .example("keyplane get all -n team-a --kubeconfig ~/.kube/config", "what a cluster has in one namespace")
-    .action(async (word: string, named: string | undefined, flags: Flags) => {
+    .action(async (word: string, names: readonly string[], flags: Flags) => {
       const kinds = kindsOf(word);
-      if (kinds.length > 1 && named !== undefined) throw new UsageError("all takes no name: say of which kind");
-      const wanted = wantedOf(named, flags.namespace);
+      if (kinds.length > 1 && names.length > 0) throw new UsageError(`${ALL} takes no name: say of which kind`);
+      const task = {
+        ...{ kinds, wanted: wantedBy(names, flags), isNamed: names.length > 0, watch: flags.watch === true },
+        ...{ format: flags.output, hasHeadings: flags.headers },
+        order: flags.sortBy === undefined ? undefined : parseFieldPath(flags.sortBy),
+      };
       const source = await openSource(env, flags);
       try {
-        const task = { kinds, wanted, format: flags.output, watch: flags.watch === true };
         await runGet(source, task, { out, interrupt, terminal });
       } finally {
         source.close();
@@ -46,48 +59,90 @@ export const addGet: AddCommand = (program, { env, out, interrupt, terminal }) =
     });
 };
 
+/** Stands for every kind. */
+const ALL = "all";
+
 /** @throws UsageError for a word that means no kind */
 function kindsOf(word: string): readonly Kind[] {
+  if (word === ALL) return KINDS;
   const kind = kindOf(word);
-  if (kind !== undefined) return [kind];
-  if (word === "all") return KINDS;
-  throw new UsageError(`get ${word}: there is no such kind: write ${PLURALS} or all`);
+  if (kind === undefined) throw unknownKind("get", word, ALL);
+  return [kind];
+}
+
+/** @throws UsageError for what is no name, and for names with a selector */
+function wantedBy(names: readonly string[], flags: Flags): readonly Wanted[] {
+  const namespace = namespaceIn(flags);
+  const labels = parseLabelSelector(flags.selector);
+  if (names.length === 0) return [{ ...wantedOf(undefined, namespace), labels }];
+  if (labels !== undefined) throw new UsageError("-l selects among all: give it, or names");
+  return names.map((name) => wantedOf(name, namespace));
 }
 
 type Get = {
   readonly kinds: readonly Kind[];
-  readonly wanted: Wanted;
+  /** One for each name; else one for all. */
+  readonly wanted: readonly Wanted[];
+  readonly isNamed: boolean;
+  readonly order: FieldPath | undefined;
   readonly format: Format;
+  readonly hasHeadings: boolean;
   readonly watch: boolean;
 };
 
+/** @throws Error for names that there are none of, once the others are shown */
 async function runGet(
   source: Source,
-  { kinds, wanted, format, watch }: Get,
+  { kinds, wanted, isNamed, order, format, hasHeadings, watch }: Get,
   { out, interrupt, terminal }: Pick<Process, "out" | "interrupt" | "terminal">,
 ): Promise<void> {
-  const shown: Shown = await Promise.all(kinds.map((kind) => listKind(source, kind, wanted)));
-  const printer = createPrinter(format, { isColoured: terminal?.hasColours === true, now: Date.now });
-  if (!watch) {
-    out(printer.all(shown, wanted.name !== undefined));
-    if (format !== "name" && !isStructured(format)) for (const note of await source.notes(kinds)) out(`\n${note}`);
+  const { found, faults } = isNamed ? await findEach(source, kinds, wanted) : await listEach(source, kinds, wanted);
+  const objects = order === undefined ? found : sortedBy(order, found);
+  const shown: Shown = kinds.map((kind) => ({ kind, objects: objects.filter((object) => object.kind === kind) }));
+  const printer = createPrinter(format, { isColoured: terminal?.hasColours === true, hasHeadings, now: Date.now });
+  const print = (text: string) => text !== "" && out(text);
+  if (!watch || faults.length > 0) {
+    if (faults.length < wanted.length) print(printer.all(shown, isNamed && wanted.length === 1));
+    throwAll(faults);
+    if (hasHeadings && format !== "name" && !isStructured(format)) {
+      for (const note of await source.notes(kinds)) out(`\n${note}`);
+    }
     return;
   }
-  const objects = shown.flatMap((one) => one.objects);
-  if (!isStructured(format)) out(printer.all(shown, false));
+  if (!isStructured(format)) print(printer.all(shown, false));
   else for (const object of objects) out(printer.change(object));
   const onChange = (object: Seen, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
-  const list = async () => (await Promise.all(kinds.map((kind) => listWanted(source, kind, wanted)))).flat();
+  const list = async () => (await listEach(source, kinds, wanted)).found;
   const end = interrupt();
   // Whoever asks for its end does not wait for a server that does not answer.
   end.addEventListener("abort", () => source.close());
   await follow({ list, pollMs: source.pollMs }, objects, onChange, end);
 }
 
-/** All of a kind that are wanted, or the one. */
-async function listKind(source: Source, kind: Kind, wanted: Wanted): Promise<Shown[number]> {
-  if (wanted.name !== undefined) return { kind, objects: [await findOne(source, kind, wanted)] };
-  return { kind, objects: await listWanted(source, kind, wanted) };
+/** What was found, and why something was not. */
+type Found = { readonly found: readonly Seen[]; readonly faults: readonly unknown[] };
+
+async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly Wanted[]): Promise<Found> {
+  const lists = kinds.flatMap((kind) => wanted.map((one) => listWanted(source, kind, one)));
+  return { found: (await Promise.all(lists)).flat(), faults: [] };
+}
+
+/** The one of each name. */
+async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly Wanted[]): Promise<Found> {
+  const results = await Promise.allSettled(
+    kinds.flatMap((kind) => wanted.map((one): Promise<Seen> => findOne(source, kind, one))),
+  );
+  return {
+    found: results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
+    faults: results.flatMap((result) => (result.status === "rejected" ? [result.reason] : [])),
+  };
+}
+
+/** A fault as it is; of several one with what each says. */
+function throwAll(faults: readonly unknown[]): void {
+  const messages = [...new Set(faults.map(errorMessage))];
+  if (messages.length > 1) throw new Error(messages.join("; "));
+  if (messages.length === 1) throw faults[0];
 }
 
 /** What is no longer there, as a row that says so. */
@@ -102,5 +157,8 @@ export async function keyTable(data: string): Promise<string> {
   const source = dataSource(data);
   const shown = [{ kind: "PlatformKey", objects: await source.list("PlatformKey", {}) }] as const;
   const notes = await source.notes(["PlatformKey"]);
-  return [createPrinter("table", { isColoured: false, now: Date.now }).all(shown, false), ...notes].join("\n\n");
+  return [
+    createPrinter("table", { isColoured: false, hasHeadings: true, now: Date.now }).all(shown, false),
+    ...notes,
+  ].join("\n\n");
 }

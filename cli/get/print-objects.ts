@@ -15,7 +15,8 @@ export type Shown = readonly { readonly kind: Kind; readonly objects: readonly S
 
 export type Printer = {
   /**
-   * Objects as text: a table for each kind that there is any of, their names, or a List as kubectl would print it.
+   * Objects as text: a table for each kind that there is any of, their names, or a List as kubectl would print it. Empty
+   * where there are none, and what reads it takes each line for one.
    *
    * @param isOne whether one object was asked for by its name: then it is not in a List
    */
@@ -29,13 +30,15 @@ export type Printer = {
 
 type PrintOptions = {
   readonly isColoured: boolean;
+  /** Whether tables begin with the names of their columns. */
+  readonly hasHeadings: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 };
 
 export const isStructured = (format: Format): format is StructuredFormat => format === "json" || format === "yaml";
 
-export function createPrinter(format: Format, { isColoured, now }: PrintOptions): Printer {
+export function createPrinter(format: Format, { isColoured, hasHeadings, now }: PrintOptions): Printer {
   const tables = new Map<Kind, ReturnType<typeof createTable>>();
   /** Whose rows the last ones are. */
   let kindAbove: Kind | undefined;
@@ -47,7 +50,8 @@ export function createPrinter(format: Format, { isColoured, now }: PrintOptions)
     tables.set(kind, table);
     const isBelow = kindAbove === kind;
     kindAbove = kind;
-    return isBelow ? rows.map(table.line) : table.lines(rows);
+    if (isBelow) return rows.map(table.line);
+    return table.lines(rows).slice(hasHeadings ? 0 : 1);
   }
 
   return {
@@ -57,12 +61,12 @@ export function createPrinter(format: Format, { isColoured, now }: PrintOptions)
         const items = objects.map(({ json }) => json);
         return outputText(isOne ? (items[0] ?? {}) : { apiVersion: "v1", kind: "List", items }, format);
       }
-      if (objects.length === 0) return "there are none";
       if (format === "name") return objects.map(nameOf).join("\n");
+      if (objects.length === 0) return hasHeadings ? "there are none" : "";
       return shown
         .filter((one) => one.objects.length > 0)
         .map((one) => lines(one.kind, one.objects).join("\n"))
-        .join("\n\n");
+        .join(hasHeadings ? "\n\n" : "\n");
     },
     change(object) {
       if (isStructured(format)) return streamedText(object.json, format);

@@ -31,7 +31,7 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
     const namespace = isClusterScoped(kind) ? "" : (wanted.namespace ?? "");
     try {
       const fieldSelector = wanted.name && `metadata.name=${wanted.name}`;
-      return await listAll(api, objectsPath(kind, namespace), { fieldSelector });
+      return await listAll(api, objectsPath(kind, namespace), { fieldSelector, labelSelector: wanted.labels?.text });
     } catch (error) {
       if (isNotServed(error)) throw new Error("the cluster does not serve the kinds of Keyplane: apply crds/ to it");
       throw failedRead(error, `listing ${kind}s`, connection.server);

@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
+import { UsageError } from "../usage-error.ts";
 import { auditEvents } from "./audit-events.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
 import { versionStateOf } from "./version-state.ts";
@@ -16,7 +17,8 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   const closing = new AbortController();
   const client = await openManagement(env, choice, closing.signal);
 
-  async function list(kind: Kind, wanted: Wanted): Promise<Seen[]> {
+  async function list(kind: Kind, { labels, ...wanted }: Wanted): Promise<Seen[]> {
+    if (labels !== undefined) throw new UsageError("-l: a server knows no labels: give --data or --kubeconfig");
     if (kind === "PlatformKey") return (await client.listKeys(wanted)).map(seenKey);
     return (await client.listObjects(kind, wanted)).map((object) => seenObject(kind, object));
   }

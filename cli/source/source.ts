@@ -1,6 +1,7 @@
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/manifest/kinds.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
+import type { LabelSelector } from "../get/label-selector.ts";
 
 /** Where the commands that read look: in the data folder of `up`, at a server, or in a Kubernetes cluster. */
 export type Source = {
@@ -35,10 +36,14 @@ export type Seen<K extends Kind = Kind> = {
 };
 
 /** Which objects: all where nothing is said. */
-export type Wanted = { readonly namespace?: string | undefined; readonly name?: string | undefined };
+export type Wanted = {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly labels?: LabelSelector | undefined;
+};
 
 /** Which events: all that are kept where nothing is said. */
-export type EventsWanted = Wanted & {
+export type EventsWanted = Omit<Wanted, "labels"> & {
   readonly kind?: Kind | undefined;
   /** Of a key, where there may be others of its name. */
   readonly id?: string | undefined;
@@ -62,15 +67,17 @@ export type SeenEvent = {
   readonly count: number;
 };
 
-export function isWanted({ namespace, name }: Wanted, { metadata }: Pick<Seen, "metadata">): boolean {
+export function isWanted({ namespace, name, labels }: Wanted, { metadata }: Pick<Seen, "metadata">): boolean {
   return (
-    (namespace === undefined || metadata.namespace === namespace) && (name === undefined || metadata.name === name)
+    (namespace === undefined || metadata.namespace === namespace) &&
+    (name === undefined || metadata.name === name) &&
+    (labels === undefined || labels.matches(metadata.labels ?? {}))
   );
 }
 
 /** The objects of a kind that are wanted: of those without a namespace whichever it is. */
-export function listWanted<K extends Kind>(source: Source, kind: K, { namespace, name }: Wanted): Promise<Seen<K>[]> {
-  return source.list(kind, isClusterScoped(kind) ? { name } : { namespace, name });
+export function listWanted<K extends Kind>(source: Source, kind: K, wanted: Wanted): Promise<Seen<K>[]> {
+  return source.list(kind, isClusterScoped(kind) ? { ...wanted, namespace: undefined } : wanted);
 }
 
 /** By namespace, then by name. */

@@ -59,6 +59,21 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
     );
   });
 
+  test("shows some by their labels, as the API server selects them", async () => {
+    const world = inNamespace(kubernetes(), namespace);
+    await world.apply(keyManifest("labelled").replace("name: labelled", "name: labelled, labels: { app: zoo }"));
+    for (const [selector, names] of [
+      ["app=zoo", "labelled"],
+      ["app in (zoo, park)", "labelled"],
+      ["!app", "agent"],
+      ["app!=zoo", "agent"],
+    ] as const) {
+      const { out } = await keyplane(["get", "keys", "-n", namespace, "-l", selector, "-o", "name", ...from()]);
+      expect(out, selector).toBe(`platformkey.keyplane.dev/${names}\n`);
+    }
+    await world.drop(world.path("platformkeys", "labelled"));
+  });
+
   test("prints as JSON what kubectl prints", async () => {
     const { out } = await keyplane(["get", "key", `${namespace}/agent`, "-o", "json", ...from()]);
     const printed = await kubernetes().kubectl([

@@ -123,6 +123,49 @@ describe("keyplane get", () => {
     );
   });
 
+  test("shows some by their labels, in another order, and rows alone", async () => {
+    home.write(
+      "labelled.yaml",
+      key("zebra").replace("name: zebra", "name: zebra, labels: { app: zoo }") +
+        key("ape", "preset: MCPReadOnly", "prod").replace("name: ape", "name: ape, labels: { app: zoo, tier: a }"),
+    );
+    await up.waitFor("dev", "zebra", "Ready");
+    await up.waitFor("prod", "ape", "Ready");
+    const names = async (...args: string[]) =>
+      (await keyplane(["get", "keys", "-o", "name", ...args, ...data])).out.replaceAll("platformkey.keyplane.dev/", "");
+    expect(await names("-l", "app=zoo")).toBe("zebra\nape\n");
+    expect(await names("-l", "app=zoo,!tier")).toBe("zebra\n");
+    expect(await names("-l", "app=none")).toBe("");
+    expect(await names("-l", "app=zoo", "--sort-by", ".metadata.name")).toBe("ape\nzebra\n");
+    expect(await names("-n", "prod", "-A", "-l", "app")).toBe("zebra\nape\n");
+    const rows = await keyplane(["get", "keys", "-l", "app", "--no-headers", ...data]);
+    expect(rows.out).toMatch(/^dev +zebra .*\nprod +ape .*\n$/);
+    const none = await keyplane(["get", "keys", "-l", "app=none", "--no-headers", ...data]);
+    expect([none.code, none.out]).toEqual([0, ""]);
+    home.write("labelled.yaml", key("zebra").replace("name: zebra", "name: zebra, labels: { app: moved }"));
+    await until("the other label", async () => (await names("-l", "app=moved")) === "zebra\n");
+    rmSync(join(home.manifests, "labelled.yaml"));
+    const refused = await keyplane(["get", "keys", "-l", "app", ...server]);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      "keyplane: -l: a server knows no labels: give --data or --kubeconfig\n",
+    ]);
+  });
+
+  test("shows several by their names, and says which there are none of once the others are shown", async () => {
+    for (const source of [data, server]) {
+      const both = await keyplane(["get", "keys", "dev/agent", "prod/agent", "-o", "json", ...source]);
+      expect([both.code, JSON.parse(both.out)]).toEqual([0, expect.objectContaining({ kind: "List" })]);
+      expect(JSON.parse(both.out).items).toHaveLength(2);
+      const one = await keyplane(["get", "keys", "dev/agent", "dev/none", "dev/nowhere", "--no-headers", ...source]);
+      expect([one.code, one.out, one.err]).toEqual([
+        1,
+        expect.stringMatching(/^dev +agent .*\n$/),
+        "keyplane: there is no key dev/none: see keyplane get keys; there is no key dev/nowhere: see keyplane get keys\n",
+      ]);
+    }
+  });
+
   test("takes the token from a file or the environment, and no wrong one", async () => {
     const byVariable = await keyplane(["get", "keys", "--server", up.url], { KEYPLANE_TOKEN: tokenOf(home) });
     expect([byVariable.code, byVariable.out]).toEqual([0, expect.stringMatching(/^dev +agent /m)]);
@@ -133,7 +176,12 @@ describe("keyplane get", () => {
   test("says in one line what was written wrongly, and where nothing is to be read", async () => {
     for (const [args, says] of [
       [["get", "pods", ...data], "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
+      [["get", "kyes", ...data], "get kyes: there is no such kind: did you mean keys?"],
+      [["describe", "kye", "agent", ...data], "describe kye: there is no such kind: did you mean key?"],
       [["get", "all", "agent", ...data], "all takes no name: say of which kind"],
+      [["get", "keys", "agent", "-l", "app", ...data], "-l selects among all: give it, or names"],
+      [["get", "keys", "-l", "app=a=b", ...data], '-l "app=a=b": write label selectors as kubectl takes them'],
+      [["get", "keys", "--sort-by", ".metadata.nmae", ...data], "--sort-by: none of them has metadata.nmae"],
       [["get", "keys"], "say where to look: --data DIR of keyplane up,"],
       [["get", "keys", "--kubeconfig", "/nowhere"], "--kubeconfig: /nowhere: there is no such file"],
       [["get", "keys", "--data", "/nowhere"], "/nowhere is no data folder of keyplane up"],

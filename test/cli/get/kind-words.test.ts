@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { KIND_WORDS, kindOf } from "../../../cli/get/kind-words.ts";
+import { KIND_WORDS, kindOf, unknownKind } from "../../../cli/get/kind-words.ts";
 import { filesBelow, read } from "../../architecture/sources.ts";
 
 test("a kind is known by every name that crds/ gives it", () => {
@@ -15,4 +15,13 @@ test("a kind has no word of another's", () => {
   const words = Object.values(KIND_WORDS).flat();
   expect(new Set(words).size).toBe(words.length);
   expect(kindOf("pods")).toBeUndefined();
+});
+
+test.each([
+  ["kyes", "get kyes: there is no such kind: did you mean keys?"],
+  ["gatway", "get gatway: there is no such kind: did you mean gateway?"],
+  ["al", "get al: there is no such kind: did you mean all?"],
+  ["pods", "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
+])("a word that means no kind is refused with the one that was meant: %s", (word, message) => {
+  expect(unknownKind("get", word, "all").message).toBe(message);
 });

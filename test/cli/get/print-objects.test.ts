@@ -4,7 +4,8 @@ import type { Seen } from "../../../cli/source/source.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
-const printer = (format: Format, isColoured = false) => createPrinter(format, { isColoured, now: () => NOW });
+const printer = (format: Format, isColoured = false, hasHeadings = true) =>
+  createPrinter(format, { isColoured, hasHeadings, now: () => NOW });
 
 function key(name: string, status: "True" | "False" = "True"): Seen<"PlatformKey"> {
   const conditions = [{ type: "Ready", status, reason: "Ready", message: "m", lastTransitionTime: "" }];
@@ -51,6 +52,19 @@ describe("what is printed of objects", () => {
     expect(change(library("handbook"))).toMatch(/^NAMESPACE .*\ndev +handbook /);
     expect(change(library("notes"))).toMatch(/^dev +notes /);
     expect(change(key("agent"))).toMatch(/^NAMESPACE .*\ndev +agent /);
+  });
+
+  test("is rows alone without headings, and nothing where there are none", () => {
+    const bare = printer("table", false, false);
+    const shown = [
+      { kind: "PlatformKey", objects: [key("agent")] },
+      { kind: "MemoryLibrary", objects: [library("handbook")] },
+    ] as const;
+    expect(bare.all(shown, false)).toMatch(/^dev +agent .*\ndev +handbook .*$/);
+    expect(bare.change(key("other"))).toMatch(/^dev +other /);
+    expect(bare.all([], false)).toBe("");
+    expect(printer("name").all([], false)).toBe("");
+    expect(printer("table").all([], false)).toBe("there are none");
   });
 
   test("has colours in READY where they are seen, which take no room, and none for programs", () => {

@@ -1,0 +1,52 @@
+/** The order of --sort-by: by a field of what `-o json` prints, as kubectl has it. */
+import { isRecord } from "../../domain/manifest/identity.ts";
+import type { Seen } from "../source/source.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Where a field is: names, and places in lists. */
+export type FieldPath = readonly string[];
+
+/**
+ * A JSONPath that leads to one field: `.metadata.name`, `{.status.versions[0].mintedAt}`, `.metadata.labels.example\.com/app`.
+ *
+ * @throws UsageError for what is none
+ */
+export function parseFieldPath(text: string): FieldPath {
+  const inner = /^\{(.*)\}$/.exec(text)?.[1] ?? text;
+  const path = inner.startsWith(".") || inner.startsWith("[") ? inner : `.${inner}`;
+  const steps = [...path.matchAll(/\.((?:\\.|[^.[\]{}\\])+)|\[(\d+)\]|\['([^']+)'\]/gy)];
+  if (steps.length === 0 || steps.map(([step]) => step).join("") !== path) {
+    throw new UsageError(`--sort-by ${text}: write the path of a field in -o json, such as .metadata.name`);
+  }
+  return steps.map(([, name, place, quoted]) => quoted ?? place ?? (name ?? "").replaceAll(/\\(.)/g, "$1"));
+}
+
+/** Digits in texts count as numbers, so that key-2 comes before key-10. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/**
+ * Objects by a field, those without it first.
+ *
+ * @throws UsageError where none of them has it
+ */
+export function sortedBy<T extends Pick<Seen, "json">>(path: FieldPath, objects: readonly T[]): T[] {
+  const found = objects.map((object) => ({ object, value: valueAt(object.json, path) }));
+  if (found.length > 0 && found.every(({ value }) => value === undefined)) {
+    throw new UsageError(`--sort-by: none of them has ${path.join(".")}: see what -o json shows`);
+  }
+  return found.toSorted((a, b) => compareValues(a.value, b.value)).map(({ object }) => object);
+}
+
+function valueAt(json: unknown, path: FieldPath): string | number | undefined {
+  const value = path.reduce<unknown>(
+    (at, step) => (isRecord(at) || Array.isArray(at) ? Object(at)[step] : undefined),
+    json,
+  );
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "number" ? value : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function compareValues(a: string | number | undefined, b: string | number | undefined): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  return typeof a === "number" && typeof b === "number" ? a - b : compare(String(a), String(b));
+}
