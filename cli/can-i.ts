@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import { isScope, SCOPES } from "../domain/access/scopes.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { Access, AccessQuestion } from "../server/whoami/review-access.ts";
@@ -7,7 +6,7 @@ import { callApi } from "./management/api-call.ts";
 import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./management/key-client.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { findNamedKey } from "./management/named-key.ts";
-import { outputText, type StructuredFormat } from "./output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -28,7 +27,7 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     .option("--gateway <id>", "with a gateway scope: the gateway's public id")
     .option("--model <name>", "with --gateway: the model, or the logical route")
     .option("--library <name>", "with a memory scope: NAME or NAMESPACE/NAME, as the key would name it")
-    .addOption(new Option("-o, --output <format>", "instead of a line").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .suggest(...SCOPES)
     .example(
       "keyplane can-i memory:write --library handbook --key-file key --server https://keys.example.com",

@@ -1,8 +1,7 @@
-import { Option } from "commander";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { refuseToken } from "./management/named-subject.ts";
-import { outputText, type StructuredFormat } from "./output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
@@ -16,7 +15,7 @@ export const addEndSessions: AddCommand = (program, { env, out }) => {
       .argument("<subject>", "who it is: the sub of their tokens"),
   )
     .option("--reason <text>", "why, for the audit log")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .example(
       "keyplane end-sessions ann --server https://keys.example.com --reason lost",
       "after their sign-in at the issuer, which would let them in again",

@@ -10,8 +10,9 @@ import { forgetEncryptionKey } from "../store/encryption-key.ts";
 import type { AddCommand } from "./command.ts";
 import { assertDataFolder } from "./data/data-folder.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
-type ForgetFlags = DatabaseFlags & { readonly data?: string };
+type ForgetFlags = DatabaseFlags & { readonly data?: string; readonly output?: StructuredFormat };
 
 /** `keyplane forget-encryption-key FINGERPRINT`: goes on without a key that is lost for good. */
 export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
@@ -21,20 +22,27 @@ export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
     .description("give up an encryption key that is lost for good, and what was stored under it")
     .setting("--data <dir>", "the data folder of keyplane up");
   databaseOptions(command)
+    .addOption(outputOption())
     .example("keyplane forget-encryption-key 0a1b2c3d --data .keyplane", "go on without that key")
-    .action(async (fingerprint: string, flags: ForgetFlags) => {
+    .action(async (fingerprint: string, { output, ...flags }: ForgetFlags) => {
       const lost = await withStore(flags, env, async (store) => {
         await assertSchemaVersion(store);
         return forgetEncryptionKey(store, fingerprint);
       });
-      out(`forgotten; ${lost} ${lost === 1 ? "credential is" : "credentials are"} lost with it`);
-      out("the next start takes the key that it is given, and stores declared credentials again from their Secrets");
-      if (lost > 0) out("give the credentials of gateways made by the management API again");
+      out(output === undefined ? inWords(lost) : outputText({ fingerprint, lostCredentials: lost }, output));
     });
 };
 
+function inWords(lost: number): string {
+  return [
+    `forgotten; ${lost} ${lost === 1 ? "credential is" : "credentials are"} lost with it`,
+    "the next start takes the key that it is given, and stores declared credentials again from their Secrets",
+    ...(lost > 0 ? ["give the credentials of gateways made by the management API again"] : []),
+  ].join("\n");
+}
+
 async function withStore<T>(
-  { data, ...database }: ForgetFlags,
+  { data, ...database }: Omit<ForgetFlags, "output">,
   env: Environment,
   task: (store: Store) => Promise<T>,
 ): Promise<T> {

@@ -4,19 +4,24 @@ import { errorMessage } from "../domain/error-text.ts";
 import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
-import type { AddCommand, Process } from "./command.ts";
+import type { AddCommand } from "./command.ts";
 import {
   type ManagementClient,
   openManagement,
   type ServerChoice,
   serverOptions,
 } from "./management/management-client.ts";
-import { keyTitle } from "./management/named-key.ts";
+import { keyTitle, namedKeyJson } from "./management/named-key.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 import { shellWord } from "./output/shell-word.ts";
 import { UsageError } from "./usage-error.ts";
 
-type Flags = ServerChoice & { readonly team?: string; readonly namespace?: string };
+type Flags = ServerChoice & {
+  readonly team?: string;
+  readonly namespace?: string;
+  readonly output?: StructuredFormat;
+};
 
 export const addImport: AddCommand = (program, { env, out, exit }) => {
   serverOptions(
@@ -27,13 +32,16 @@ export const addImport: AddCommand = (program, { env, out, exit }) => {
   )
     .option("--team <name>", "those of this team alone")
     .option("--namespace <name>", "where to declare them; without, in the first of their team's namespaces")
+    .addOption(outputOption())
     .example("keyplane import --team research --data .keyplane", "which keys could be declared, and which not, and why")
     .example("keyplane import manifests --team research --data .keyplane", "write their manifests")
-    .action(async (dir: string | undefined, { team, namespace, ...flags }: Flags) => {
+    .action(async (dir: string | undefined, { team, namespace, output, ...flags }: Flags) => {
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
       const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
-      await runImport(client, { dir, namespace, keys }, { out, exit });
+      const imported = await importKeys(client, { dir, namespace, keys });
+      out(output === undefined ? inWords(imported, dir) : outputText(documentOf(imported, dir), output));
+      if (imported.leftOut.length > 0) exit(1);
     });
 };
 
@@ -44,34 +52,50 @@ type Import = {
   readonly keys: readonly KeyJson[];
 };
 
+type Imported = {
+  readonly taken: readonly { readonly key: KeyJson; readonly path: string }[];
+  readonly leftOut: readonly { readonly key: KeyJson; readonly why: string }[];
+  /** How many keys are declared, or managed by programs. */
+  readonly others: number;
+};
+
 /**
- * `keyplane import`: a line for each key that was made by hand and works. Nothing changes before the manifests are
- * applied, and no file is written over. Ends with exit code 1 where a key is left out.
+ * `keyplane import`: takes each key that was made by hand and works. Nothing changes before the manifests are applied, and
+ * no file is written over.
  */
-async function runImport(
-  client: ManagementClient,
-  { dir, namespace, keys }: Import,
-  { out, exit }: Pick<Process, "out" | "exit">,
-): Promise<void> {
+async function importKeys(client: ManagementClient, { dir, namespace, keys }: Import): Promise<Imported> {
   const living = keys.filter(({ state }) => state !== "revoked" && state !== "expired");
   const byHand = living.filter(({ declaredIn, managedBy }) => declaredIn === null && managedBy === null);
-  let [taken, left] = [0, 0];
+  const taken: Imported["taken"][number][] = [];
+  const leftOut: Imported["leftOut"][number][] = [];
   for (const key of byHand) {
     try {
-      const path = await importKey(client, key, dir, namespace);
-      out(plainText(`${dir === undefined ? "would write" : "wrote"} ${path}: ${keyTitle(key)}`));
-      taken++;
+      taken.push({ key, path: await importKey(client, key, dir, namespace) });
     } catch (error) {
-      out(plainText(`left out ${keyTitle(key)}, ${key.id}: ${errorMessage(error)}`));
-      left++;
+      leftOut.push({ key, why: errorMessage(error) });
     }
   }
-  const others = living.length - byHand.length;
-  out(
-    `${taken} of ${byHand.length} keys that were made by hand; ${others} others are declared, or managed by programs`,
-  );
-  if (taken > 0) out(dir === undefined ? "name a folder to have the manifests written" : nextSteps(dir));
-  if (left > 0) exit(1);
+  return { taken, leftOut, others: living.length - byHand.length };
+}
+
+/** A line for each key, and what to do next. */
+function inWords({ taken, leftOut, others }: Imported, dir: string | undefined): string {
+  const did = dir === undefined ? "would write" : "wrote";
+  return [
+    ...taken.map(({ key, path }) => plainText(`${did} ${path}: ${keyTitle(key)}`)),
+    ...leftOut.map(({ key, why }) => plainText(`left out ${keyTitle(key)}, ${key.id}: ${why}`)),
+    `${taken.length} of ${taken.length + leftOut.length} keys that were made by hand; ${others} others are declared, or managed by programs`,
+    ...(taken.length === 0 ? [] : [dir === undefined ? "name a folder to have the manifests written" : nextSteps(dir)]),
+  ].join("\n");
+}
+
+function documentOf({ taken, leftOut, others }: Imported, dir: string | undefined): object {
+  return {
+    written: dir !== undefined,
+    taken: taken.map(({ key, path }) => ({ ...namedKeyJson(key), path })),
+    leftOut: leftOut.map(({ key, why }) => ({ ...namedKeyJson(key), why })),
+    others,
+  };
 }
 
 /**

@@ -1,10 +1,22 @@
 import { migrateStoredVersions, readStoredVersions } from "../controller/cluster/kubernetes/api/stored-versions.ts";
-import { KINDS } from "../domain/manifest/kinds.ts";
+import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { AddCommand } from "./command.ts";
 import { setting } from "./config.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
-type Flags = { readonly kubeconfig?: string; readonly dryRun?: boolean };
+type Flags = { readonly kubeconfig?: string; readonly dryRun?: boolean; readonly output?: StructuredFormat };
+
+/** What is to be done for a kind, or was. */
+type Migrated = {
+  readonly kind: Kind;
+  /** The version that declarations are stored under. */
+  readonly storage: string;
+  /** Those that some may have been stored under besides. */
+  readonly others: readonly string[];
+  /** How many were written again; null where nothing was. */
+  readonly objects: number | null;
+};
 
 /** `keyplane migrate-api-version`: what an upgrade needs before it can leave an old version of our kinds behind. */
 export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
@@ -13,30 +25,39 @@ export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
     .description("have the cluster store all declarations under the version that crds/ stores")
     .setting("--kubeconfig <file>", "of an administrator: this writes every declaration, and the definitions' status")
     .option("--dry-run", "show what would be done, and change nothing")
+    .addOption(outputOption())
     .example("keyplane migrate-api-version --kubeconfig ~/.kube/config --dry-run", "see what is stored under which")
     .example("keyplane migrate-api-version", "move it, in the cluster of kubectl's current context")
-    .action(async (flags: Flags) => {
+    .action(async ({ kubeconfig, dryRun = false, output }: Flags) => {
       // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
       const [{ connect }, { createApiClient }] = await Promise.all([
         import("../controller/cluster/kubernetes/api/connection.ts"),
         import("../controller/cluster/kubernetes/api/api-client.ts"),
       ]);
-      const connection = connect(setting(env, "kubeconfig", flags.kubeconfig), systemClock);
-      const api = createApiClient({ connection, random: Math.random, log: (_level, text) => out(text) });
+      const connection = connect(setting(env, "kubeconfig", kubeconfig), systemClock);
+      const warn = (text: string) => output === undefined && out(text);
+      const api = createApiClient({ connection, random: Math.random, log: (_level, text) => warn(text) });
+      const kinds: Migrated[] = [];
       try {
         for (const kind of KINDS) {
           const versions = await readStoredVersions(api, kind);
-          const others = versions.stored.filter((version) => version !== versions.storage);
-          if (others.length === 0) out(`${kind}: all are stored as ${versions.storage}`);
-          else if (flags.dryRun)
-            out(`${kind}: some may be stored as ${others.join(", ")}, to become ${versions.storage}`);
-          else {
-            const count = await migrateStoredVersions(api, kind, versions);
-            out(`${kind}: ${count} objects, all stored as ${versions.storage} now; before also ${others.join(", ")}`);
-          }
+          const { storage } = versions;
+          const others = versions.stored.filter((version) => version !== storage);
+          const isDone = others.length === 0 || dryRun;
+          const objects = isDone ? null : await migrateStoredVersions(api, kind, versions);
+          kinds.push({ kind, storage, others, objects });
+          if (output === undefined) out(inWords({ kind, storage, others, objects }));
         }
+        if (output !== undefined) out(outputText({ dryRun, kinds }, output));
       } finally {
         api.close();
       }
     });
 };
+
+function inWords({ kind, storage, others, objects }: Migrated): string {
+  if (others.length === 0) return `${kind}: all are stored as ${storage}`;
+  const before = others.join(", ");
+  if (objects === null) return `${kind}: some may be stored as ${before}, to become ${storage}`;
+  return `${kind}: ${objects} objects, all stored as ${storage} now; before also ${before}`;
+}

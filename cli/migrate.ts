@@ -1,10 +1,9 @@
-import { Option } from "commander";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { AddCommand } from "./command.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
-import { outputText, type StructuredFormat } from "./output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
 
 type MigrateFlags = DatabaseFlags & {
@@ -19,7 +18,7 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
   databaseOptions(command)
     .option("--dry-run", "show what would be done, and change nothing")
     .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .example("keyplane migrate --database-url postgres://db/keyplane --dry-run", "show what is to be done")
     .example(
       "keyplane migrate --database-url postgres://db/keyplane --timeout 30s",

@@ -1,3 +1,4 @@
+import type { RevokedSubject } from "../server/management/revoked-subjects.ts";
 import type { AddCommand } from "./command.ts";
 import {
   type ManagementClient,
@@ -7,10 +8,15 @@ import {
   serverOptions,
 } from "./management/management-client.ts";
 import { refuseToken } from "./management/named-subject.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
-type Flags = ServerChoice & { readonly team?: string | undefined; readonly reason?: string | undefined };
+type Flags = ServerChoice & {
+  readonly team?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly output?: StructuredFormat;
+};
 
 /**
  * `keyplane revoke-subject`: has a team refuse the tokens of a subject, and their console sessions, that are of before now
@@ -27,32 +33,36 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
   )
     .option("--team <team>", "which team refuses them, by its name or id")
     .option("--reason <text>", "why, for the audit log")
+    .addOption(outputOption())
     .example("keyplane revoke-subject ann --team research --data .keyplane", "of a team of keyplane up")
     .example(
       "keyplane revoke-subject ann --team research --server https://keys.example.com --reason lost",
       "of a server, and say why; the token is in KEYPLANE_TOKEN",
     )
-    .action(async (subject: string, { team: named, reason, ...choice }: Flags) => {
+    .action(async (subject: string, { team: named, reason, output, ...choice }: Flags) => {
       if (named === undefined) throw new UsageError("--team is needed: its name or id");
       refuseToken(subject);
       const client = await openManagement(env, choice);
       const team = await findTeam(client, named);
-      const { sequence, confirmed, keys = [] } = await client.revokeSubject(team.id, subject, reason);
-      const change = sequence === null ? "" : `: change ${sequence}`;
-      out(
-        plainText(
-          `team ${team.name} refuses the tokens and console sessions of ${subject} that began until now${change}`,
-        ),
-      );
-      for (const { id, namespace, name, prefix } of keys) {
-        const title = `${namespace === "" ? "" : `${namespace}/`}${name} (${prefix}...)`;
-        out(plainText(`works on, made by ${subject}: ${title}; to end it: keyplane revoke ${id}`));
-      }
-      if (!confirmed)
+      const revoked = await client.revokeSubject(team.id, subject, reason);
+      if (output === undefined) for (const line of inLines(subject, team.name, revoked)) out(plainText(line));
+      else out(outputText({ subject, team: team.name, teamId: team.id, ...revoked }, output));
+      if (!revoked.confirmed)
         throw new Error("the revocation stands, and not every replica has confirmed it: see keyplane doctor");
-      out("confirmed: every replica refuses them");
     });
 };
+
+function inLines(subject: string, team: string, { sequence, confirmed, keys = [] }: RevokedSubject): string[] {
+  const change = sequence === null ? "" : `: change ${sequence}`;
+  return [
+    `team ${team} refuses the tokens and console sessions of ${subject} that began until now${change}`,
+    ...keys.map(({ id, namespace, name, prefix }) => {
+      const title = `${namespace === "" ? "" : `${namespace}/`}${name} (${prefix}...)`;
+      return `works on, made by ${subject}: ${title}; to end it: keyplane revoke ${id}`;
+    }),
+    ...(confirmed ? ["confirmed: every replica refuses them"] : []),
+  ];
+}
 
 /** @throws UsageError where several clusters have a team of the name */
 async function findTeam(client: ManagementClient, text: string): Promise<ObjectJson> {

@@ -2,8 +2,11 @@ import type { Environment } from "../domain/environment.ts";
 import { LEASE_RANGE_MS } from "../domain/protocol.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
-import { findNamedKey, keyTitle, NAMED_KEY } from "./management/named-key.ts";
+import { findNamedKey, keyTitle, NAMED_KEY, namedKeyJson } from "./management/named-key.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
+
+type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
 
 export const addRevoke: AddCommand = (program, { env, out }) => {
   serverOptions(
@@ -18,6 +21,7 @@ export const addRevoke: AddCommand = (program, { env, out }) => {
       "end one of a server, and say why; the token is in KEYPLANE_TOKEN",
     )
     .option("--reason <text>", "why, for the audit log")
+    .addOption(outputOption())
     .action((key, flags) => runRevoke(key, flags, env, out));
 };
 
@@ -31,27 +35,30 @@ const CONFIRMATION_MS = LEASE_RANGE_MS.most + 10_000;
  */
 async function runRevoke(
   named: string,
-  flags: ServerChoice & { readonly reason?: string | undefined },
+  { reason, output, ...choice }: Flags,
   env: Environment,
   out: (line: string) => void,
 ): Promise<void> {
-  const client = await openManagement(env, flags);
+  const say = (line: string) => output === undefined && out(line);
+  const client = await openManagement(env, choice);
   const key = await findNamedKey(client, named);
-  if (key.state === "revoked") out(plainText(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`));
-  const { sequence } = await client.revoke(key.id, flags.reason);
-  if (key.state !== "revoked") out(`revoked ${keyTitle(key)}${sequence === null ? "" : `: change ${sequence}`}`);
+  const wasRevoked = key.state === "revoked";
+  if (wasRevoked) say(plainText(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`));
+  const { sequence } = await client.revoke(key.id, reason);
+  if (!wasRevoked) say(`revoked ${keyTitle(key)}${sequence === null ? "" : `: change ${sequence}`}`);
   const { revocation } = await waitFor(
     () => client.getKey(key.id),
     (now) => now.revocation?.confirmed === true,
     CONFIRMATION_MS,
   );
+  if (output !== undefined) out(outputText({ key: namedKeyJson(key), wasRevoked, revocation }, output));
   if (!revocation?.confirmed) {
     throw new Error(
       `the revocation stands${sequence === null ? "" : ` (change ${sequence})`}, and not every replica has confirmed it: see keyplane doctor`,
     );
   }
-  out(`confirmed: every replica refuses it, as of change ${revocation.sequence}`);
-  if (key.declaredIn !== null && key.state !== "revoked") {
-    out("its declaration mints no new one; delete it and apply it again to get one");
+  say(`confirmed: every replica refuses it, as of change ${revocation.sequence}`);
+  if (key.declaredIn !== null && !wasRevoked) {
+    say("its declaration mints no new one; delete it and apply it again to get one");
   }
 }

@@ -2,7 +2,10 @@ import type { Environment } from "../domain/environment.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
-import { findNamedKey, keyTitle, NAMED_KEY } from "./management/named-key.ts";
+import { findNamedKey, keyTitle, NAMED_KEY, namedKeyJson } from "./management/named-key.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
+
+type Flags = ServerChoice & { readonly revokeOld?: boolean | undefined; readonly output?: StructuredFormat };
 
 export const addRotate: AddCommand = (program, { env, out }) => {
   serverOptions(
@@ -14,6 +17,7 @@ export const addRotate: AddCommand = (program, { env, out }) => {
     .example("keyplane rotate team-a/reader --data .keyplane", "a new version now")
     .example("keyplane rotate team-a/reader --data .keyplane --revoke-old", "and end the old ones with it")
     .option("--revoke-old", "end the old versions as soon as the new one is delivered")
+    .addOption(outputOption())
     .action((key, flags) => runRotate(key, flags, env, out));
 };
 
@@ -27,14 +31,15 @@ const DELIVERY_MS = 20_000;
  */
 async function runRotate(
   named: string,
-  flags: ServerChoice & { readonly revokeOld?: boolean | undefined },
+  { revokeOld = false, output, ...choice }: Flags,
   env: Environment,
   out: (line: string) => void,
 ): Promise<void> {
-  const client = await openManagement(env, flags);
+  const say = (line: string) => output === undefined && out(line);
+  const client = await openManagement(env, choice);
   const key = await findNamedKey(client, named);
-  const { sequence } = await client.rotate(key.id, flags.revokeOld ?? false);
-  out(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
+  const { sequence } = await client.rotate(key.id, revokeOld);
+  say(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
   const before = versionInUse(key)?.number ?? 0;
   const worked = key.versions.filter(({ state }) => state === "active" || state === "retiring");
   const after = await waitFor(
@@ -42,17 +47,22 @@ async function runRotate(
     (now) => now.rotationRequestedAt === null && (versionInUse(now)?.number ?? 0) > before,
     DELIVERY_MS,
   );
-  const delivered = versionInUse(after);
-  if (delivered === undefined || delivered.number <= before) {
+  const inUse = versionInUse(after);
+  const delivered = inUse !== undefined && inUse.number > before ? inUse : undefined;
+  const old = after.versions.filter(({ number, state }) =>
+    state === "retired" ? worked.some((version) => version.number === number) : state === "retiring",
+  );
+  if (output !== undefined) {
+    out(outputText({ key: namedKeyJson(key), sequence, delivered: delivered ?? null, old }, output));
+  }
+  if (delivered === undefined) {
     throw new Error(
       `the request stands, and no new version is delivered yet: see what keyplane get keys says of ${key.namespace}/${key.name}`,
     );
   }
-  out(`version ${delivered.number} (${delivered.prefix}...) is in its Secret and works everywhere`);
-  for (const { number, prefix, state, retiresAt } of after.versions) {
-    if (state === "retiring") out(`version ${number} (${prefix}...) works until ${retiresAt}`);
-    if (state === "retired" && worked.some((version) => version.number === number))
-      out(`version ${number} (${prefix}...) no longer works`);
+  say(`version ${delivered.number} (${delivered.prefix}...) is in its Secret and works everywhere`);
+  for (const { number, prefix, state, retiresAt } of old) {
+    say(`version ${number} (${prefix}...) ${state === "retiring" ? `works until ${retiresAt}` : "no longer works"}`);
   }
 }
 

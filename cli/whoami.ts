@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import type { Environment } from "../domain/environment.ts";
 import type { whoami } from "../server/whoami/whoami.ts";
 import type { AddCommand } from "./command.ts";
@@ -6,7 +5,7 @@ import { callApi } from "./management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./management/key-client.ts";
 import { type Fact, formatFacts } from "./output/facts.ts";
 import { limitsText } from "./output/limits-text.ts";
-import { outputText, type StructuredFormat } from "./output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
 /** What a server tells the holder of a key (docs/api.md). */
 type Whoami = Awaited<ReturnType<typeof whoami>>;
@@ -17,7 +16,7 @@ export const addWhoami: AddCommand = (program, { env, out }) => {
   const command = askAsKey(
     program.command("whoami").description("show what a key is, and may do, by asking a server with it"),
   )
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .example("keyplane whoami --key-file key --server https://keys.example.com", "what the key in a file may do")
     .example("pass keyplane/reader | keyplane whoami --key-file - --data .keyplane", "the same of a key from a pipe")
     .allowExcessArguments()

@@ -1,10 +1,9 @@
-import { Option } from "commander";
 import { errorMessage } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { AddCommand } from "../command.ts";
 import { findOne, wantedOf } from "../get/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";
-import { outputText, type StructuredFormat } from "../output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import type { Seen, SeenEvent, Source } from "../source/source.ts";
 import { describeObject } from "./describe-object.ts";
@@ -20,7 +19,7 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
       .argument("<name>", "NAME or NAMESPACE/NAME"),
   )
     .option("-n, --namespace <name>", "its namespace, where several have one of its name")
-    .addOption(new Option("-o, --output <format>", "instead of text").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .suggest(...KINDS.map((kind) => KIND_WORDS[kind][1]))
     .example("keyplane describe key team-a/reader --data .keyplane", "a key of keyplane up")
     .example("keyplane describe gateway main -n team-a --kubeconfig ~/.kube/config", "a gateway of a cluster")

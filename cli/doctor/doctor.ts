@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
 import type { DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
@@ -9,7 +8,7 @@ import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList, setting } f
 import { type DatabaseFlags, databaseOptions, namesDatabase, requiredDatabase } from "../database-options.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { openManagement } from "../management/management-client.ts";
-import { outputText, type StructuredFormat } from "../output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkCertificateFiles } from "./certificate.ts";
@@ -40,7 +39,7 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => 
     .setting("--lease-name <name>", "the Lease that they lead by", "as --controller-account")
     .setting("--namespaces <names>", "the namespaces that the controller serves", "all")
     .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .variable("KEYPLANE_TOKEN", "the token for --server itself: no flag takes it")
     .variable(...ENCRYPTION_KEY)
     .example("keyplane doctor --data .keyplane", "look at keyplane up, running or not")

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
 import type { AddCommand } from "../command.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { shellWord } from "../output/shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
@@ -13,23 +14,28 @@ export const addInit: AddCommand = (program, { out }) => {
     .argument("[dir]", "the folder, which is made, or has nothing in it yet", "manifests")
     .option("--team <name>", "the team's name", "my-team")
     .option("--namespace <name>", "the namespace that it begins with (default: named as the team)")
+    .addOption(outputOption())
     .example("keyplane init", "into manifests")
     .example("keyplane init keys --team research --namespace research-dev", "with names of your own")
-    .action((dir: string, { team, namespace = team }: { team: string; namespace?: string }) =>
-      runInit(dir, { team, namespace }, out),
-    );
+    .action(async (dir: string, { team, namespace = team, output }: Flags) => {
+      const files = await writeFirstManifests(dir, { team, namespace });
+      out(output === undefined ? inWords(dir, namespace, files) : outputText({ files }, output));
+    });
 };
 
+type Flags = { readonly team: string; readonly namespace?: string; readonly output?: StructuredFormat };
+/** A file that was written, and what it is for. */
+type Written = { readonly path: string; readonly is: string };
+
 /**
- * `keyplane init`: writes the first manifests, and says what to do with them.
+ * `keyplane init`: writes the first manifests.
  *
  * @throws UsageError for names that Kubernetes would refuse, and for a folder in which something is
  */
-async function runInit(
+async function writeFirstManifests(
   dir: string,
   { team, namespace }: { readonly team: string; readonly namespace: string },
-  out: (line: string) => void,
-): Promise<void> {
+): Promise<Written[]> {
   for (const [flag, name] of [
     ["--team", team],
     ["--namespace", namespace],
@@ -44,16 +50,22 @@ async function runInit(
   if (dir === "") throw new UsageError("init: name a folder, or leave it out for manifests");
   const taken = (await makeFolder(dir)).filter((name) => !name.startsWith(".") || name === ".gitignore");
   if (taken.length > 0) throw new UsageError(`${dir} has ${taken[0]} in it: name a folder with nothing in it`);
-  const files = firstManifests(team, namespace);
-  const width = Math.max(...files.map(({ file }) => join(dir, file).length));
-  for (const { file, text, is } of files) {
+  const written: Written[] = [];
+  for (const { file, text, is } of firstManifests(team, namespace)) {
     const path = join(dir, file);
     // One that has come meanwhile stays.
     await writeFile(path, text, { flag: "wx", mode: file === PROVIDER_FILE ? 0o600 : 0o644 });
-    out(`wrote ${path.padEnd(width)}  ${is}`);
+    written.push({ path, is });
   }
+  return written;
+}
+
+/** What was written, and what to do with it. */
+function inWords(dir: string, namespace: string, files: readonly Written[]): string {
   const word = shellWord(dir);
-  out(`
+  const width = Math.max(...files.map(({ path }) => path.length));
+  return `${files.map(({ path, is }) => `wrote ${path.padEnd(width)}  ${is}`).join("\n")}
+
 Put your model provider's credential into ${join(dir, PROVIDER_FILE)}. Then, on this machine:
 
   keyplane validate -f ${word}
@@ -63,7 +75,7 @@ or on a cluster in which Keyplane runs, and has namespace ${namespace} among the
 
   kubectl apply --server-side -f ${word}
 
-The first key works as it is; what it may do is yours to edit in ${join(dir, "30-keys.yaml")}.`);
+The first key works as it is; what it may do is yours to edit in ${join(dir, "30-keys.yaml")}.`;
 }
 
 /**

@@ -35,3 +35,8 @@ export function keyTitle({ namespace, name, team, prefix }: KeyJson): string {
   const title = namespace === "" ? `${name} of team ${team}` : `${namespace}/${name}`;
   return plainText(`${title}${prefix === null ? "" : ` (${prefix}...)`}`);
 }
+
+/** By what a command's document names a key. */
+export function namedKeyJson({ id, namespace, name, team, prefix }: KeyJson) {
+  return { id, namespace, name, team, prefix };
+}

@@ -4,11 +4,12 @@ import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import type { AddCommand } from "../command.ts";
 import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../management/key-client.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { UsageError } from "../usage-error.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";
 
-type Flags = KeyChoice & { readonly library?: string; readonly file: string };
+type Flags = KeyChoice & { readonly library?: string; readonly file: string; readonly output?: StructuredFormat };
 
 /** `keyplane memory-import`: JSON Lines into a library. */
 export const addMemoryImport: AddCommand = (program, { env, out }) => {
@@ -19,6 +20,7 @@ export const addMemoryImport: AddCommand = (program, { env, out }) => {
       .argument("<file>", "the file; - is standard input"),
   )
     .option("--library <name>", "the library; without, the default one of the key or its team")
+    .addOption(outputOption())
     .example(
       "keyplane memory-import handbook.jsonl --library handbook --key-file key --data .keyplane",
       "bring back what memory-export wrote",
@@ -36,7 +38,7 @@ async function readWhole(file: string): Promise<string> {
   }
 }
 
-async function runImport(env: Environment, { file, library, ...choice }: Flags): Promise<string> {
+async function runImport(env: Environment, { file, library, output, ...choice }: Flags): Promise<string> {
   if (file === STDIN && choice.keyFile === STDIN) {
     throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
   }
@@ -45,6 +47,7 @@ async function runImport(env: Environment, { file, library, ...choice }: Flags):
   const target = await openAsKey(env, choice);
   const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms);
   const dropped = droppedLinks + strayRelations;
+  if (output !== undefined) return outputText({ imported, expired, droppedLinks: dropped }, output);
   return [
     `Imported ${imported} atoms.`,
     ...(expired === 0 ? [] : [`Atoms that have expired, and were left out: ${expired}.`]),

@@ -1,7 +1,13 @@
+import { Option } from "commander";
 import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 
 /** The forms that programs read. */
 export type StructuredFormat = "json" | "yaml";
+
+/** The flag by which a command prints what it has to say as one document for programs. */
+export function outputOption(): Option {
+  return new Option("-o, --output <format>", "for programs, instead of words").choices(["json", "yaml"]);
+}
 
 /** One of many values, as they come: a line of JSON, or a document of YAML. */
 export function streamedText(value: object, format: StructuredFormat): string {

@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AddCommand, Process } from "../command.ts";
 import { setting } from "../config.ts";
@@ -9,7 +8,7 @@ import {
   serverOptions,
 } from "../management/management-client.ts";
 import { assertPresent } from "../manifest-files.ts";
-import { outputText, type StructuredFormat } from "../output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 
@@ -25,7 +24,7 @@ export const addScan: AddCommand = (program, { env, out, exit }) => {
       .example("git log -p | keyplane scan - --data .keyplane", "in a history, and which of them live")
       .argument("[paths...]", "files and folders; - is standard input (default: this folder)"),
   )
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .action(async (named, flags) => {
       const paths = named.length === 0 ? ["."] : named;
       assertPresent(paths, "");

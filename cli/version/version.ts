@@ -1,8 +1,7 @@
-import { Option } from "commander";
 import { API_VERSIONS, KINDS } from "../../domain/manifest/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
 import type { AddCommand } from "../command.ts";
-import { outputText, type StructuredFormat } from "../output/output.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { COMMIT } from "./commit.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -11,7 +10,7 @@ export const addVersion: AddCommand = (program, { out }) => {
   program
     .command("version")
     .description("what is built in: version, commit, database schema, and the kinds that are served")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(outputOption())
     .example("keyplane version", "what is built in, for a person")
     .example("keyplane version -o json", "the same for a program")
     .action(({ output }: { readonly output?: StructuredFormat }) => {

@@ -62,6 +62,16 @@ test("what is printed as JSON is printed as YAML too", () => {
   expect(wrong).toEqual([]);
 });
 
+/** They run until they are stopped, or print what is for one kind of program already. */
+const WITHOUT_OUTPUT = ["up", "server", "controller", "completion", "memory-export"];
+
+test("whatever a command shows, it prints as JSON and YAML with -o", () => {
+  const without = commands.filter(
+    ([, { options }]) => !options.some(({ short, long }) => short === "-o" && long === "--output"),
+  );
+  expect(without.map(([typed]) => typed).sort()).toEqual(WITHOUT_OUTPUT.toSorted());
+});
+
 describe("keyplane", () => {
   test("without a command is wrong use, and shows the commands in their groups", async () => {
     const { code, out, err } = await keyplane([]);

@@ -41,6 +41,15 @@ describe("keyplane init", () => {
     for (const text of ours) expect(check(parse(text.replace(/^ {2}(?=\w+:)/gm, "")))).toBe(false);
   });
 
+  test("says what it wrote as a document, too", async () => {
+    const { code, out } = await keyplane(["init", folder, "-o", "json"]);
+    const { files } = JSON.parse(out);
+    expect([code, files.map(({ path }: { path: string }) => path)]).toEqual([
+      0,
+      expect.arrayContaining([join(folder, "10-team.yaml"), join(folder, "30-keys.yaml")]),
+    ]);
+  });
+
   test("keeps the provider's credential from Git and from others on the machine", async () => {
     await keyplane(["init", folder]);
     const [name = ""] = readFileSync(join(folder, ".gitignore"), "utf8").trim().split("\n").slice(-1);

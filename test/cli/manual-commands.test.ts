@@ -232,6 +232,69 @@ describe("keyplane rotate", () => {
   });
 });
 
+describe("what a command has done, for a program", () => {
+  /** The one document that a command prints. */
+  async function printed(...args: string[]) {
+    const [json, err] = await keyplane([...args, "-o", "json", ...data]).then(({ out, err }) => [out, err] as const);
+    expect(err).toBe("");
+    return JSON.parse(json);
+  }
+
+  test("names the new version of rotate, and until when the old ones work", async () => {
+    home.write("programmed.yaml", key("programmed"));
+    await up.waitFor("dev", "programmed", "Ready");
+    const { keyID } = up.statusOf("dev", "programmed");
+    const before = up.secretOf("dev", "programmed");
+    const rotated = await printed("rotate", "dev/programmed");
+    expect(rotated).toMatchObject({
+      key: { id: keyID, namespace: "dev", name: "programmed", team: "research", prefix: before.slice(0, 12) },
+      sequence: expect.any(Number),
+      delivered: { number: 2, prefix: up.secretOf("dev", "programmed").slice(0, 12), state: "active" },
+      old: [{ number: 1, state: "retiring", retiresAt: expect.any(String) }],
+    });
+    expect(JSON.stringify(rotated)).not.toContain(up.secretOf("dev", "programmed").slice(12));
+  });
+
+  test("has the receipt of revoke, and whether it was one already", async () => {
+    home.write("ended-twice.yaml", key("ended-twice"));
+    await up.waitFor("dev", "ended-twice", "Ready");
+    const first = await printed("revoke", "dev/ended-twice");
+    expect(first).toMatchObject({
+      key: { name: "ended-twice" },
+      wasRevoked: false,
+      revocation: { confirmed: true, sequence: expect.any(Number), reason: "ByHand" },
+    });
+    const yaml = await keyplane(["revoke", "dev/ended-twice", "-o", "yaml", ...data]);
+    expect(parse(yaml.out)).toMatchObject({ ...first, wasRevoked: true });
+  });
+
+  test("has the receipt of revoke-subject, and the keys that work on", async () => {
+    expect(await printed("revoke-subject", "ann", "--team", "research")).toMatchObject({
+      ...{ subject: "ann", team: "research", confirmed: true, sequence: expect.any(Number), keys: [] },
+    });
+  });
+
+  test("says of import what is written where, and what is left out and why", async () => {
+    const { id } = await makeByHand("by-program");
+    const found = await printed("import", "--team", "research");
+    expect(found).toMatchObject({ written: false, leftOut: [] });
+    expect(found.taken).toContainEqual(expect.objectContaining({ id, path: "dev/by-program.yaml" }));
+    const folder = makeHome();
+    mkdirSync(join(folder.manifests, "dev"));
+    folder.write("dev/by-program.yaml", "mine");
+    const again = await keyplane(["import", folder.manifests, "-o", "json", ...data]);
+    expect([again.code, JSON.parse(again.out).leftOut]).toEqual([
+      1,
+      [expect.objectContaining({ id, why: expect.stringContaining("is there already") })],
+    ]);
+    folder.remove();
+  });
+
+  test("is the link of console", async () => {
+    expect(await printed("console")).toEqual({ url: expect.stringMatching(/\/dashboard\/sign-in\?link=/) });
+  });
+});
+
 describe("the management API of keyplane up", () => {
   test("b11: takes its token and no key, and the products take a key and no token", async () => {
     const secret = up.secretOf("dev", "shown");

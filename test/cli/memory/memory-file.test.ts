@@ -162,3 +162,8 @@ test("memory-import names the line of the file that a server refuses, and what i
     expect((await keyplane(args)).code).toBe(2);
   }
 });
+
+test("what came of an import is a document, too", async () => {
+  const { code, out } = await importing('{"content":"One."}\n{"content":"Two."}\n', "-o", "json");
+  expect([code, JSON.parse(out)]).toEqual([0, { imported: 2, expired: 0, droppedLinks: 0 }]);
+});

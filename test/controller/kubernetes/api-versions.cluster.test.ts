@@ -119,6 +119,14 @@ describe("the versions of a kind", () => {
     const before = await get("v1alpha1", "reader");
     const dry = await keyplane(["migrate-api-version", "--dry-run", ...flags]);
     expect(dry.out).toContain("PlatformKey: some may be stored as v1alpha1, to become v1beta1\n");
+    const document = await keyplane(["migrate-api-version", "--dry-run", "-o", "json", ...flags]);
+    expect(JSON.parse(document.out)).toMatchObject({ dryRun: true });
+    expect(JSON.parse(document.out).kinds).toContainEqual({
+      kind: "PlatformKey",
+      storage: "v1beta1",
+      others: ["v1alpha1"],
+      objects: null,
+    });
     expect(await get("v1alpha1", "reader")).toEqual(before);
 
     const moved = await keyplane(["migrate-api-version", ...flags]);
