@@ -110,7 +110,10 @@ function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): v
 }
 
 function rateLimited(rate: RateVerdict): Problem {
-  return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
+  const seconds = retryAfterSeconds(rate);
+  return problem("rate_limited", `This key's rate limit is used up: try again in ${seconds} s.`, {
+    "retry-after": seconds,
+  });
 }
 
 /** One object for each answer: what is the same for every caller is made once. */

@@ -46,6 +46,8 @@ export function resolve(
     }
     return resolveRoute(gateway, route, dialect);
   }
+  const upstream = gateway.upstreams.find((each) => each.dialect === dialect);
+  if (upstream === undefined) return unspoken(gateway, dialect);
   if (gateway.routesOnly) {
     return model === undefined
       ? problem(
@@ -54,20 +56,22 @@ export function resolve(
         )
       : problem("not_found", `${ROUTES_ONLY}, and the model is none of them.${routesFor(gateway, key, dialect)}`);
   }
-  const upstream = gateway.upstreams.find((each) => each.dialect === dialect);
-  if (upstream === undefined) {
-    return problem("not_found", `This gateway has no upstream that speaks ${dialect}.`);
-  }
   return { candidates: [{ upstream, model: undefined }], routeId: undefined };
+}
+
+function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
+  const spoken = [...new Set(upstreams.map((each) => each.dialect))];
+  const instead = spoken.length === 0 ? "" : `use a client of a format that it speaks (${listed(spoken)}), or `;
+  return problem("not_found", `This gateway has no upstream that speaks ${dialect}: ${instead}have one added.`);
 }
 
 const ROUTES_ONLY = "This gateway serves its logical routes alone";
 
 /** The routes that a key may name in this format, where it has the scope that lists them. */
 function routesFor(gateway: GatewayRecord, key: ResolvingKey, dialect: Dialect): string {
-  if (!key.mayResolveRoutes) return "";
-  const routes = nameableRoutes(gateway, key.allowedModels, dialect);
-  return routes.length === 0 ? "" : ` This key may name: ${listed(routes.map(({ model }) => model))}.`;
+  if (!key.mayResolveRoutes) return " To name one takes the scope gateway:routes, which this key lacks.";
+  const routes = nameableRoutes(gateway, key.allowedModels, dialect).map(({ model }) => model);
+  return ` This key may name: ${routes.length === 0 ? `none in the ${dialect} format` : listed(routes)}.`;
 }
 
 /** Nothing is translated: a route leads to an upstream that speaks the path's own dialect, or it is refused. */
@@ -78,7 +82,7 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
     const speaks = first.upstream.dialect;
     return problem(
       "invalid_request",
-      `This logical route is served in the ${speaks} format; this path is ${dialect}'s.`,
+      `This logical route is served in the ${speaks} format, and this path is ${dialect}'s: call it with a client of the ${speaks} format.`,
     );
   }
   const fallbacks = route.fallbacks.flatMap((fallback) => candidate(gateway, fallback) ?? []);

@@ -70,10 +70,17 @@ function spokenBy({ upstreams }: GatewayRecord): Spoken {
 
 /** The paths of the formats that its upstreams speak, and those that it answers by itself. */
 function pathsOf(spoken: Spoken): string {
-  const served = SERVED_PATHS.filter(({ dialect }) => spoken.has(dialect));
+  const served = SERVED_PATHS.filter(({ dialect, path }) => spoken.has(dialect) && path.startsWith("v1/"));
   const lists = METHODS.flatMap((method) => {
     const paths = served.filter((one) => one.method === method).map(({ path }) => path);
-    return paths.length === 0 ? [] : [`${method} ${paths.join(", ")}`];
+    return paths.length === 0 ? [] : [`${method} ${paths.map(abbreviated).join(", ")}`];
   });
-  return `This gateway serves ${lists.join("; ")}.`;
+  const versions = spoken.has("gemini") ? " Under v1beta it serves the paths of models too." : "";
+  return `This gateway serves ${lists.join("; ")}.${versions}`;
+}
+
+/** What may be done with a model has the model's path in front of the first alone. */
+function abbreviated(path: string, at: number, paths: readonly string[]): string {
+  const colon = path.indexOf(":");
+  return colon !== -1 && paths[at - 1]?.startsWith(path.slice(0, colon + 1)) ? path.slice(colon) : path;
 }

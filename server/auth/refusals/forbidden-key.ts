@@ -23,10 +23,14 @@ export function forbiddenKey(
   const name = isShown ? `The key ${keyPrefix(presented.key)}` : "This key";
   if (cause === "bound_to_another_gateway") {
     const bound = index.publicIdOf(key.boundGatewayId ?? "");
-    const where = bound === undefined ? "is gone" : `is at /g/${bound}/`;
+    const where =
+      bound === undefined ? "is gone: use another key" : `is at /g/${bound}/: call it there, or use another key`;
     return problem("forbidden", `${name} is for one gateway alone, which ${where}.`);
   }
   const needed = scopesIn(neededScopes(asked));
   const lacking = needed.length === 1 ? `the scope ${needed[0]}` : `a scope of these: ${listed(needed)}`;
-  return problem("forbidden", `${name} lacks ${lacking}. It has ${listed(scopesIn(key.scopes))}.`);
+  return problem(
+    "forbidden",
+    `${name} lacks ${lacking}. It has ${listed(scopesIn(key.scopes))}. Use another key, or have the scope added to this one.`,
+  );
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { Dialect, GatewayRecord } from "../../../domain/access/key-record.ts";
 import { needsModel, type ResolvingKey, resolve } from "../../../server/gateway/resolve.ts";
+import { Problem } from "../../../server/http/errors.ts";
 import { gatewayRecord } from "../harness.ts";
 import { routeOf, upstreamOf } from "./gateway.ts";
 
@@ -36,6 +38,28 @@ test("a route decides the upstream, the model and the fallbacks", () => {
 
 test("a fallback of another format is never asked", () => {
   expect(resolve(gateway, key, "openai", "mixed")).toMatchObject({ candidates: [{ upstream: first }] });
+});
+
+test("a refusal says what to do", () => {
+  const detailOf = (record: GatewayRecord, rights: Partial<ResolvingKey>, dialect: Dialect) => {
+    const refused = resolve(record, { ...key, ...rights }, dialect, "m");
+    return refused instanceof Problem ? refused.detail : undefined;
+  };
+  expect(detailOf(gateway, {}, "gemini")).toBe(
+    "This gateway has no upstream that speaks gemini: use a client of a format that it speaks (openai, anthropic), or have one added.",
+  );
+  expect(detailOf({ ...gateway, upstreams: [] }, {}, "openai")).toBe(
+    "This gateway has no upstream that speaks openai: have one added.",
+  );
+  const routesOnly = { ...gateway, routesOnly: true };
+  const none = "This gateway serves its logical routes alone, and the model is none of them.";
+  expect(detailOf(routesOnly, {}, "anthropic")).toBe(`${none} This key may name: claude.`);
+  expect(detailOf({ ...routesOnly, routes: [routeOf("fast")] }, {}, "anthropic")).toBe(
+    `${none} This key may name: none in the anthropic format.`,
+  );
+  expect(detailOf(routesOnly, { mayResolveRoutes: false }, "openai")).toBe(
+    `${none} To name one takes the scope gateway:routes, which this key lacks.`,
+  );
 });
 
 test.each([

@@ -49,8 +49,9 @@ test("names no nearest path where there is none, and serves what the upstreams s
   }
   const both = { ...GATEWAY, upstreams: [upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
   const { detail } = unservedPath(both, "v1/files");
-  expect(detail).toContain("POST v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent");
-  expect(detail).not.toContain("chat/completions");
+  expect(detail).toBe(
+    "There is nothing at this path. This gateway serves POST v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too.",
+  );
 });
 
 test("a path that is longer than any that is served is compared with none", () => {

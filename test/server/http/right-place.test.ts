@@ -11,6 +11,9 @@ test.each([
   ["/mcp", "/api/v1/memory/mcp"],
   ["/memory/mcp", "/api/v1/memory/mcp"],
   ["/sse", "/api/v1/memory/mcp"],
+  ["/api/v1/memory/mcp/sse", "/api/v1/memory/mcp"],
+  ["/api/v1/memory/sse", "/api/v1/memory/mcp"],
+  ["/api/v1/chat/completions", "/g/<public id>/v1"],
   ["/memory/atoms", "at /atoms"],
   ["/api/v1/atoms/search?q=x", "at /atoms"],
   ["/v1/atoms", "at /atoms"],
@@ -19,5 +22,7 @@ test.each([
 });
 
 test.each(["/", "/favicon.ico", "/v1x", "/mcpx", "/atomsx", "/.env", "/api/v1/nothing"])("%s is nothing", (path) => {
-  expect(rightPlace(path)).toBeUndefined();
+  expect(rightPlace(path)).toBe(
+    "There is nothing at this path. The page at / has the addresses of all that is served.",
+  );
 });

@@ -32,14 +32,14 @@ test("names the key, the scope that it lacks and those that it has", async () =>
   const key = harness.addKey({ scopes: scopeSet(["memory:read", "gateway:generate"]) });
   const prefix = key.slice(0, 12);
   expect(await refused(key, "/atoms")).toBe(
-    `The key ${prefix} lacks the scope memory:write. It has gateway:generate, memory:read.`,
+    `The key ${prefix} lacks the scope memory:write. It has gateway:generate, memory:read. Use another key, or have the scope added to this one.`,
   );
   expect(await refused(key, `/g/${main}/v1/embeddings`)).toBe(
-    `The key ${prefix} lacks the scope gateway:embed. It has gateway:generate, memory:read.`,
+    `The key ${prefix} lacks the scope gateway:embed. It has gateway:generate, memory:read. Use another key, or have the scope added to this one.`,
   );
   const reader = harness.addKey({ scopes: scopeSet(["memory:read"]) });
   expect(await refused(reader, `/g/${main}/v1/no-such-path`)).toBe(
-    `The key ${reader.slice(0, 12)} lacks a scope of these: gateway:generate, gateway:embed, gateway:routes. It has memory:read.`,
+    `The key ${reader.slice(0, 12)} lacks a scope of these: gateway:generate, gateway:embed, gateway:routes. It has memory:read. Use another key, or have the scope added to this one.`,
   );
 });
 
@@ -49,11 +49,13 @@ test("names the gateway that a key is bound to, the same on every other public i
     boundGatewayId: harness.addGateway().gatewayId,
   });
   const bound = harness.index.publicIdOf(harness.recordOf(key).boundGatewayId ?? "");
-  const text = `The key ${key.slice(0, 12)} is for one gateway alone, which is at /g/${bound}/.`;
+  const text = `The key ${key.slice(0, 12)} is for one gateway alone, which is at /g/${bound}/: call it there, or use another key.`;
   expect(await refused(key, `/g/${main}/v1/chat/completions`)).toBe(text);
   expect(await refused(key, "/g/nowhere/v1/chat/completions")).toBe(text);
   const orphan = harness.addKey({ scopes: scopeSet(["gateway:generate"]), boundGatewayId: "" });
-  expect(await refused(orphan, `/g/${main}/v1/chat/completions`)).toContain("is for one gateway alone, which is gone.");
+  expect(await refused(orphan, `/g/${main}/v1/chat/completions`)).toContain(
+    "is for one gateway alone, which is gone: use another key.",
+  );
 });
 
 test("shows nothing of the secret beyond its prefix, whatever carries it", async () => {
