@@ -1,45 +1,70 @@
-/** The guides, each as its reader goes through it: files saved, commands run, statuses as the page says. */
+/**
+ * The guides, each as its reader goes through it, with what `npm start` brings up: files saved, commands run once, and
+ * statuses and output as the page says.
+ */
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
-import { makeHome, startUp, type Up } from "../cli/up.ts";
+import { type Home, makeHome, startUp, type Up } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
-import { scriptOf } from "../env/guide.ts";
+import { firstUnprinted, scriptOf } from "../env/guide.ts";
 
-const home = makeHome();
-const folder = mkdtempSync(join(tmpdir(), "keyplane-guides-"));
+let stub: ModelStub;
+let home: Home;
+let folder: string;
 let up: Up;
 
 beforeAll(async () => {
-  cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
-  up = await startUp(home);
-  await up.waitFor("research", "docs-agent", "Ready");
+  stub = await startModelStub();
 });
-afterAll(async () => {
+afterAll(() => stub.close());
+
+/** What a guide has changed is not there for the next one. */
+beforeEach(async () => {
+  home = makeHome();
+  folder = mkdtempSync(join(tmpdir(), "keyplane-guides-"));
+  cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
+  const gateway = join(home.manifests, "gateway.yaml");
+  writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll("http://127.0.0.1:9100", stub.url));
+  up = await startUp(home);
+  for (const name of ["docs-agent", "dashboard", "diarist", "chat-app"]) await up.waitFor("research", name, "Ready");
+});
+afterEach(async () => {
   await up?.stop();
   home.remove();
   rmSync(folder, { recursive: true });
 });
 
-it.each(["rotation", "leaked-key", "own-key", "teams", "pull-requests", "from-hand-made-keys"])(
-  "docs/guides/%s.md does what it says",
-  async (name) => {
-    const script = Object.entries({
-      "http://127.0.0.1:8080": up.url,
-      "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
-      ".keyplane/secrets": `${home.data}/secrets`,
-      ".keyplane/bootstrap-token": `${home.data}/bootstrap-token`,
-      "--data .keyplane": `--data ${home.data}`,
-      "examples/quickstart/manifests": home.manifests,
-    }).reduce((all, [from, to]) => all.replaceAll(from, to), scriptOf(read(`docs/guides/${name}.md`), home.manifests));
-    const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, ...COMPILE_CACHE },
-    }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
-    expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
-  },
-);
+/** A text of a page, for this server. */
+function here(text: string): string {
+  return Object.entries({
+    "http://127.0.0.1:8080": up.url,
+    "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
+    ".keyplane/secrets": `${home.data}/secrets`,
+    ".keyplane/bootstrap-token": `${home.data}/bootstrap-token`,
+    "--data .keyplane": `--data ${home.data}`,
+    "examples/quickstart/manifests": home.manifests,
+  }).reduce((all, [from, to]) => all.replaceAll(from, to), text);
+}
+
+it.each([
+  "docs/guides/rotation.md",
+  "docs/guides/leaked-key.md",
+  "docs/guides/own-key.md",
+  "docs/guides/teams.md",
+  "docs/guides/pull-requests.md",
+  "docs/guides/from-hand-made-keys.md",
+])("%s does what it says", async (page) => {
+  const ended = await promisify(execFile)("bash", ["--norc", "-c", here(scriptOf(read(page), home.manifests))], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
+  }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
+  expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
+  const { stdout } = ended as { stdout: string };
+  expect(firstUnprinted(here(read(page)), stdout), stdout).toBe(undefined);
+});

@@ -1,23 +1,18 @@
 /**
- * A guide as one script: what a reader saves and what a reader runs, from its top to its end. A comment `# 401` at the
- * end of a call is the status that the page promises, which may take as long as a change takes to hold.
+ * A guide as one script: what a reader saves and what a reader runs, from its top to its end, each once. A comment
+ * `# 401` at the end of a call is the status that the page promises: where a change takes time to hold, the page waits.
  */
+import { blocksIn } from "./blocks.ts";
 
 const SAVED = /Save as `([\w./~-]+\.\w+)`[^\n]*:\n\n```\w+\n([\s\S]*?)```/g;
-const RUN = /```sh\n([\s\S]*?)```/g;
 const PROMISED = /^(\S.*?) +# (\d{3})$/;
 
-/** `promise STATUS COMMAND`: every curl of it prints the status of its answer, in place of the answer. */
+/** `promise STATUS COMMAND`: its curl prints the status of its answer, in place of the answer. */
 const PRELUDE = `set -euo pipefail
 promise() {
-  local status=
-  for _ in {1..300}; do
-    status=$(curl() { command curl -sS -o /dev/null -w '%{http_code}' "$@"; }; eval "$2") || true
-    if [ "$status" = "$1" ]; then return; fi
-    sleep 0.2
-  done
-  echo "$status instead of $1: $2"
-  return 1
+  local status
+  status=$(curl() { command curl -sS -o /dev/null -w '%{http_code}' "$@"; }; eval "$2")
+  [ "$status" = "$1" ] || { echo "$status instead of $1: $2"; return 1; }
 }
 `;
 
@@ -30,9 +25,33 @@ export function sectionOf(page: string, heading: string): string {
 
 /** The lines that a page shows as what its commands print: those in blocks of no language. */
 export function printedBy(page: string): string[] {
-  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, text = ""]) =>
-    language === "" ? text.trimEnd().split("\n") : [],
+  return blocksIn(page).flatMap(({ language, text, isSaidNotToRun }) =>
+    language === "" && !isSaidNotToRun ? text.trimEnd().split("\n") : [],
   );
+}
+
+/**
+ * The first line that a page shows as printed and that is not among what its commands print, in the page's order. What
+ * differs from one time to the next is compared by its shape: prefixes and ids.
+ *
+ * @param page its Markdown
+ * @param printed by its script
+ */
+export function firstUnprinted(page: string, printed: string): string | undefined {
+  const lines = printed.split("\n").map(shapeOf);
+  let from = 0;
+  return printedBy(page).find((line) => {
+    from = lines.indexOf(shapeOf(line), from) + 1;
+    return from === 0;
+  });
+}
+
+function shapeOf(line: string): string {
+  return line
+    .trim()
+    .replaceAll(/inf_\w{8}/g, "inf_PREFIX")
+    .replaceAll(/key_\w+/g, "key_ID")
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID");
 }
 
 /**
@@ -45,7 +64,9 @@ export function scriptOf(page: string, manifests: string): string {
     const save = `mkdir -p "$(dirname "${path}")"\ncat > "${path}" <<'END OF ${file}'\n`;
     return { index, text: `${save}${text}END OF ${file}\n` };
   });
-  const runs = [...page.matchAll(RUN)].map(({ index, 1: text = "" }) => ({ index, text: withPromises(text) }));
+  const runs = blocksIn(page).flatMap(({ index, language, text, isSaidNotToRun }) =>
+    language === "sh" && !isSaidNotToRun ? [{ index, text: withPromises(text) }] : [],
+  );
   const steps = [...saves, ...runs].sort((one, other) => one.index - other.index);
   return PRELUDE + steps.map(({ text }) => text).join("");
 }
