@@ -44,6 +44,7 @@ afterEach(async () => {
 function here(text: string): string {
   return Object.entries({
     "http://127.0.0.1:8080": up.url,
+    "http://127.0.0.1:9100": stub.url,
     "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
     ".keyplane/secrets": `${home.data}/secrets`,
     ".keyplane/bootstrap-token": `${home.data}/bootstrap-token`,
@@ -54,6 +55,7 @@ function here(text: string): string {
 
 it.each([
   "docs/guides/rotation.md",
+  "docs/guides/refused-calls.md",
   "docs/guides/leaked-key.md",
   "docs/guides/own-key.md",
   "docs/guides/teams.md",

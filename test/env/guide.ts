@@ -51,7 +51,7 @@ function shapeOf(line: string): string {
     .trim()
     .replaceAll(/inf_\w{8}/g, "inf_PREFIX")
     .replaceAll(/key_\w+/g, "key_ID")
-    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID");
+    .replaceAll(/req_[\w-]+/g, "req_ID");
 }
 
 /**

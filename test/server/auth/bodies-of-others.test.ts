@@ -119,7 +119,8 @@ describe("what one team's bodies hold", () => {
     await until("it has its parts alone", () => kept(harness) <= LIMITS.kept / 16 + LARGE.length);
     // Only its own team's calls beyond the bound are refused, with advice to try again.
     expect([...new Set(held.map(statusOf))].toSorted()).toEqual([0, 429]);
-    expect(held.map((one) => one.text()).find((text) => text.includes("this team"))).toMatch(/^retry-after: 1\r$/im);
+    const ofTeam = "The calls of this team that are under way hold as much as they may: try again later.";
+    expect(held.map((one) => one.text()).find((text) => text.includes(ofTeam))).toMatch(/^retry-after: 1\r$/im);
     for (const { leave } of held) leave();
     await until("nothing is kept", () => kept(harness) === 0);
   });
@@ -190,7 +191,9 @@ describe("what one team's bodies hold", () => {
     await until("the first is kept", () => kept(harness) === LARGE.length - 1);
     const second = await open().answer;
     expect(second.status).toBe(429);
-    expect(second.text).toContain("this key or token");
+    expect(second.text).toContain(
+      "The calls of this key or token that are under way hold as much as they may: try again later.",
+    );
     first.leave();
     await until("nothing is kept", () => kept(harness) === 0);
   });

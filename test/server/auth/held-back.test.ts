@@ -125,6 +125,9 @@ test.each(Object.keys(REQUESTS))("b81: %s is cut while its body is held back, fr
   const unproven = await held(name);
   server.streams.cutAll("stale_index");
   expect((await unproven.answer).status).toBe(503);
+  const stopped = await held(name);
+  server.streams.cutAll("stopping");
+  expect((await stopped.answer).text).toContain("This server is stopping: try again.");
   expect(server.streams.size).toBe(0);
 });
 

@@ -49,7 +49,11 @@ test("a key is let through until its burst is used up, is told what is left, and
   ]);
   expect(answers[0]?.headers.get("ratelimit-policy")).toBe('"key";q=60;w=60;keyplane-burst=2');
   expect(answers[2]?.headers.get("retry-after")).toBe("1");
-  expect(await answers[2]?.json()).toMatchObject({ status: 429, code: "rate_limited" });
+  expect(await answers[2]?.json()).toMatchObject({
+    status: 429,
+    code: "rate_limited",
+    detail: "This key's rate limit is used up: try again later.",
+  });
   harness.clock.advance(1_000);
   expect((await call(key)).status).toBe(200);
   expect((await call(key)).status).toBe(429);

@@ -76,7 +76,9 @@ describe("b109: room for answers", () => {
     const answer = await call(what);
     expect(answer.status).toBe(429);
     expect(answer.headers.get("retry-after")).toBe("1");
-    expect(await answer.text()).toContain("not read");
+    expect(await answer.text()).toContain(
+      "The answers to your calls that you have not read hold as much as they may: read them, or try again later.",
+    );
     expect(harness.deps.answers.figures().heldBytes).toBe(1);
     if (typeof full !== "string") full.end();
   });
@@ -90,6 +92,25 @@ describe("b109: room for answers", () => {
       await until("nothing is held", () => harness.deps.answers.figures().heldBytes === 0);
     },
   );
+});
+
+test.each([
+  ["team", 429, "The answers to your team's calls hold as much as they may: try again later."],
+  ["process", 503, "This server holds as many answers as it can: try again."],
+] as const)("b109: an answer for which the %s has no room is refused, and says so", async (of, status, message) => {
+  const store = await openMemoryStore();
+  const harness = await startHarness({
+    mounts: [{ at: "", routes: memoryRoutes }],
+    ...{ store, answers: { key: 8 << 20, team: 8 << 20, process: 8 << 20, [of]: 1 << 20 } },
+  });
+  const key = harness.addKey();
+  const team = of === "team" ? harness.recordOf(key).teamId : "team-b";
+  harness.deps.answers.take({ key: "key_of_another", team }, 1, () => {});
+  const answer = await fetch(`${harness.url}/atoms`, { headers: { "x-api-key": key } });
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toContain(message);
+  await harness.close();
+  await store.close();
 });
 
 test("b109: a listing that has waited for its turn is decided again: a token that ends meanwhile shows nothing", async () => {

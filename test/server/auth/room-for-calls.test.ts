@@ -91,6 +91,7 @@ test("b84: what all keys hold is bounded for the process: beyond it 503, where a
   const fourth = await call("team-4");
   expect(fourth.status).toBe(503);
   expect(fourth.headers.get("retry-after")).toBe("1");
+  expect(await fourth.text()).toContain("This server holds as many bodies as it can: try again.");
   expect(kept(harness)).toBeLessThanOrEqual(480 * KIB);
   for (const end of open) end();
   await Promise.all(held.map((response) => response.text()));
@@ -123,7 +124,9 @@ test("b84: a key has so many calls under way and no more, answers that stream am
   const refused = await call(key);
   expect(refused.status).toBe(429);
   expect(refused.headers.get("retry-after")).toBe("1");
-  expect((await refused.text()).includes("under way")).toBe(true);
+  expect(await refused.text()).toContain(
+    "This key has as many calls under way as it may: try again when one of them has ended.",
+  );
 
   const declared = harness.addKey({ keyId: "key_declared", concurrent: 3 });
   const more = [await call(declared), await call(declared), await call(declared)];

@@ -172,6 +172,7 @@ test.each([
     harness.changeKey(key, { state: "revoked" });
     await until("the end", () => got.ended);
     expect(got.text.startsWith(`data: 1\n\n${event}`)).toBe(true);
+    expect(got.text).toContain("The answer was ended: its key may no longer be used, or this server is stopping.");
     await until("the upstream's socket is closed", () => upstreamSocket?.destroyed);
     expect(harness.streams.size).toBe(0);
   },

@@ -2,11 +2,23 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { PROBLEMS, problem } from "../../../server/http/errors.ts";
-import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
+import {
+  DatabaseUnavailableError,
+  DISK_FULL,
+  MemoryBusyError,
+  MemoryTimeoutError,
+} from "../../../store/database/errors.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 
 const SECRET = "sk-proj-9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+/** Of the store. */
+const FAULTS: Readonly<Record<string, Error>> = {
+  away: new DatabaseUnavailableError("the database does not answer"),
+  team: new MemoryBusyError("team"),
+  all: new MemoryBusyError("all"),
+  late: new MemoryTimeoutError("it took too long"),
+};
 let validated = 0;
 let handled = 0;
 
@@ -25,6 +37,14 @@ const routes: RoutePlugin = (app) => {
     throw new DatabaseUnavailableError(`the database does not answer: ${SECRET}`);
   });
   for (const method of ["GET", "POST"]) {
+    app.route<{ Querystring: { of: string } }>({
+      method,
+      url: "/has-a-fault",
+      config: { operation: "atoms.list" },
+      handler: async ({ query }) => {
+        throw FAULTS[query.of];
+      },
+    });
     app.route({
       method,
       url: "/finds-no-room",
@@ -81,6 +101,40 @@ describe("b79: what is thrown inside is shown to nobody", () => {
     expect(harness.lines).toHaveLength(1);
     expect(harness.lines.join("")).toContain(path);
     expect(harness.lines.join("")).not.toContain(SECRET.slice(8, 20));
+  });
+});
+
+test("while the view of the keys is not current, the answer says so", async () => {
+  harness.setCurrent(false);
+  const answer = await get("/says");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({
+    detail: "This replica cannot prove at present that its view of the keys is current: try again.",
+  });
+});
+
+describe("what the database cannot do now is said to the caller:", () => {
+  test.each([
+    ["GET", "away", 503, "The database does not answer: try again."],
+    [
+      "POST",
+      "away",
+      503,
+      "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
+    ],
+    ["GET", "team", 429, "The team has too many calls of the memory under way: try again later."],
+    ["GET", "all", 503, "The memory has more to do than it can: try again later."],
+    ["GET", "late", 503, "The memory took too long, and was stopped: ask for less, or for rarer words, or try again."],
+    [
+      "POST",
+      "late",
+      503,
+      "The memory took too long, and was stopped: the change may have been made all the same. Read what is there now.",
+    ],
+  ])("%s, %s", async (method, fault, status, detail) => {
+    const answer = await fetch(`${harness.url}/has-a-fault?of=${fault}`, { method, headers: { "x-api-key": key } });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ detail });
   });
 });
 

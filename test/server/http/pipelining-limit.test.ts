@@ -68,6 +68,9 @@ test("b85: 2,000 pipelined requests are under way one at a time, and too many en
   clearInterval(pump);
   expect(statusesOf(caller)).toEqual([...Array(17).fill(200), 429]);
   expect(caller.text()).toMatch(/^retry-after: 1/im);
+  expect(caller.text()).toContain(
+    "At most 16 small requests wait on a connection for the one before them: send the next one when there is an answer.",
+  );
   expect(most).toBe(1);
   expect(upstream.received).toHaveLength(17);
 });

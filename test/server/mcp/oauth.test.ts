@@ -312,7 +312,9 @@ describe("a member's token", () => {
     away.fault = "away";
     const oidc = { ...configured().oidc, issuers: [away.url] };
     const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
-    expect((await send(await token({ iss: away.url }), { to: other })).status).toBe(503);
+    const refused = await send(await token({ iss: away.url }), { to: other });
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain("The issuer of this token does not answer: try again.");
     expect(other.lines.filter((line) => line.includes("no token of an issuer can be judged"))).toHaveLength(1);
     await other.close();
     away.close();

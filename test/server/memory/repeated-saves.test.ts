@@ -320,7 +320,11 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
     const refused = await save("/atoms", { content: "One more." }, { once: unique("once") });
     expect(refused).toMatchObject({
       status: 429,
-      json: { code: "rate_limited", detail: expect.stringContaining("nothing was saved") },
+      json: {
+        code: "rate_limited",
+        detail:
+          "This key has saved too often with an Idempotency-Key within 24 hours: nothing was saved. Try again later, save more at once, or save without one.",
+      },
     });
     const wait = Number(refused.headers.get("retry-after"));
     expect(wait).toBeGreaterThan(3_500);

@@ -56,7 +56,10 @@ test("b85: calls beyond an upstream's connections wait, and beyond its queue get
   await queued(3);
   const refused = await start(publicId).answer;
   expect([refused.status, refused.retryAfter]).toEqual([503, "1"]);
-  expect(JSON.parse(refused.body).error.code).toBe("unavailable");
+  expect(JSON.parse(refused.body).error).toMatchObject({
+    code: "unavailable",
+    message: "Too many calls to this upstream are under way: try again.",
+  });
   expect(await metric("keyplane_upstream_calls")).toBe(2);
   expect(await metric("keyplane_upstream_calls_refused_total")).toBe(1);
   expect(upstream.received).toHaveLength(2);
