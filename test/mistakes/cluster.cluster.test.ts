@@ -72,12 +72,25 @@ describe("a mistake with a cluster", () => {
     });
   }
 
+  /** What the events of an object warn of, as `kubectl describe` shows them: those of a team are in `default`. */
+  async function warnings(namespace: string, object: string): Promise<string[]> {
+    const [kind = "", name = ""] = object.split("/");
+    const place = kind === "platformteam" ? "default" : namespace;
+    const selected = `--field-selector=type=Warning,involvedObject.name=${name}`;
+    const list = await kubernetes.kubectl(["get", "events", "--namespace", place, selected, "--output", "json"]);
+    return (JSON.parse(list) as { items: { message: string }[] }).items.map(({ message }) => message);
+  }
+
   it.concurrent.each(CLUSTER_MISTAKES)("$done", async (mistake) => {
     const { namespace, manifests, object, says } = mistake;
     await prepare(mistake);
     const refusals: string[] = [];
     for (const manifest of manifests) refusals.push((await apply(namespace, manifest)).stderr);
     expect(refusals.join("").trim()).toBe(object === undefined ? says : "");
-    if (object !== undefined) expect(await readyMessage(namespace, object)).toBe(says);
+    if (object === undefined) return;
+    expect(await readyMessage(namespace, object)).toBe(says);
+    // The right to write events comes with that Role.
+    if (mistake.isWithoutRole) return;
+    await until("an event says it too", async () => (await warnings(namespace, object)).includes(says));
   });
 });
