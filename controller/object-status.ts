@@ -1,5 +1,6 @@
 import { condition, findCondition, progressOf, type StatedCondition } from "../domain/conditions.ts";
 import { errorText } from "../domain/error-text.ts";
+import { namespaceUnclaimed, readyOf } from "../domain/object-conditions.ts";
 import { rfc3339 } from "../domain/rfc3339.ts";
 import { ClusterError, type Condition, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
 
@@ -17,11 +18,7 @@ export function mergeConditions(object: DeclaredObject, stated: readonly StatedC
 
 /** The status of a team, library or gateway: ready when every one of its own conditions is True. */
 export function declaredStatus(object: DeclaredObject, stated: readonly StatedCondition[], now: number): ObjectStatus {
-  const problem = stated.find(({ status }) => status !== "True");
-  const ready: StatedCondition =
-    problem === undefined
-      ? condition("Ready", "True", "Ready", "Everything is as declared.")
-      : { ...problem, type: "Ready" };
+  const ready = readyOf(stated);
   return {
     observedGeneration: object.generation,
     conditions: mergeConditions(object, [ready, ...stated, ...progressOf(ready)], now),
@@ -30,8 +27,7 @@ export function declaredStatus(object: DeclaredObject, stated: readonly StatedCo
 
 /** The status of what is declared in a namespace that no team holds. */
 export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStatus {
-  const unclaimed = condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
-  return declaredStatus(object, [unclaimed], now);
+  return declaredStatus(object, [namespaceUnclaimed()], now);
 }
 
 /**

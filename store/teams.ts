@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { LeakAction } from "../domain/key/leak.ts";
+import type { RefusedClaim } from "../domain/object-conditions.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
@@ -24,9 +25,6 @@ export type TeamDraft = {
   /** For the audit log. */
   readonly by?: Author;
 };
-
-/** A namespace that another team has claimed before. */
-export type RefusedClaim = { readonly namespace: string; readonly heldBy: string };
 
 /**
  * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion it is the same

@@ -1,11 +1,11 @@
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Status } from "../../domain/manifest/kinds.ts";
+import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
 import type { Held } from "./make-plan.ts";
-import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
 import { readDeclared } from "./read-declared.ts";
 
 /**
@@ -32,7 +32,7 @@ export function readBase(path: string, now: number): Held[] {
 function statusOf(
   { namespace, name, spec }: Declared<"PlatformKey">,
   { stored, ready }: KeyForecast,
-  world: PlanWorld,
+  world: ManifestWorld,
   now: number,
 ): Status<"PlatformKey"> {
   const team = world.teamOf(namespace);

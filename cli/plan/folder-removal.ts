@@ -8,8 +8,8 @@ import { findMissing } from "../../controller/cluster/files/manifests/missing.ts
 import { openOrigins } from "../../controller/cluster/files/manifests/origins.ts";
 import { decideRemoval } from "../../controller/cluster/files/manifests/removal.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
+import type { Declared } from "../../domain/manifest/manifest-world.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { Declared } from "./plan-world.ts";
 
 /** The one folder among the paths, if they are that and nothing else. */
 export function onlyFolder(paths: readonly string[]): string | undefined {

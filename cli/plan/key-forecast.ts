@@ -11,8 +11,8 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
+import type { Declared, ManifestWorld } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, observedSecret, storedKey } from "./key-of-status.ts";
-import type { Declared, PlanWorld } from "./plan-world.ts";
 
 /** A step, and what the store had before it. */
 export type ForecastStep = { readonly action: KeyAction; readonly before: StoredKey | undefined };
@@ -30,8 +30,8 @@ export type ForecastInput = {
   readonly declared: Declared<"PlatformKey"> | undefined;
   /** As `up` has it; undefined for a new one. */
   readonly object: KeyObject | undefined;
-  readonly before: PlanWorld;
-  readonly after: PlanWorld;
+  readonly before: ManifestWorld;
+  readonly after: ManifestWorld;
   /** Whether a Secret of that name is among the manifests, and in the way. */
   readonly secretInTheWay: (namespace: string, name: string) => boolean;
   readonly now: number;
@@ -69,7 +69,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     deleting: declared === undefined,
     hasFinalizer: true,
     declared: key,
-    references: after.resolve(key, namespace, stored?.teamId ?? null),
+    references: after.resolve(key, namespace, stored?.teamId ?? null).references,
     stored,
     importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),

@@ -9,8 +9,8 @@ import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
 import { policyOf } from "../../domain/key/plan-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
+import type { ManifestWorld } from "../../domain/manifest/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
-import type { PlanWorld } from "./plan-world.ts";
 
 export type KeyObject = StatusObject<"PlatformKey">;
 
@@ -61,13 +61,13 @@ const NO_VERSION: StoredVersion = {
 };
 
 /**
- * The key that the object has; undefined while it has none. Ids of references are names, as {@link PlanWorld} has them.
+ * The key that the object has; undefined while it has none. Ids of references are names, as {@link ManifestWorld} has them.
  */
-export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorld): StoredKey | undefined {
+export function storedKey({ metadata, spec, status }: KeyObject, world: ManifestWorld): StoredKey | undefined {
   if (spec === undefined || status?.keyID === undefined) return undefined;
   const { namespace, name } = metadata;
   const declared = declareKey(namespace, name, spec);
-  const references = world.resolve(declared, namespace, status.team ?? null);
+  const { references } = world.resolve(declared, namespace, status.team ?? null);
   const versions = (status.versions ?? []).map((version) => ({
     ...NO_VERSION,
     number: version.number,

@@ -3,10 +3,10 @@ import type { Absence } from "../../controller/cluster/files/manifests/absence.t
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
+import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
-import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
 import { type LastUseLookup, type PlannedObject, plannedKey, plannedOthers } from "./planned-objects.ts";
 import { type DeclaredSet, readDeclared } from "./read-declared.ts";
 
@@ -75,8 +75,8 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 }
 
 type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
-  readonly before: PlanWorld;
-  readonly after: PlanWorld;
+  readonly before: ManifestWorld;
+  readonly after: ManifestWorld;
   /** What is among the manifests, by its title. */
   readonly declared: ReadonlyMap<string, Declared>;
   readonly heldBy: ReadonlyMap<string, Held>;
@@ -92,7 +92,7 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
   );
   const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
-    const planOf = (key: Declared<"PlatformKey"> | undefined, world: PlanWorld) => {
+    const planOf = (key: Declared<"PlatformKey"> | undefined, world: ManifestWorld) => {
       const input = { declared: key, object: held.get(title), before, after: world, secretInTheWay, now };
       return plannedKey(input, forecastKey(input), lastUsedAt);
     };
@@ -103,7 +103,7 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
   });
 }
 
-function keysOf({ objects }: PlanWorld) {
+function keysOf({ objects }: ManifestWorld) {
   return new Map(objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]));
 }
 

@@ -6,10 +6,10 @@ import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
+import { type Declared, isOfKind } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
-import { type Declared, isOfKind } from "./plan-world.ts";
 
 /** Why a new version is minted, for whoever reads the plan. */
 const WHY: Readonly<Record<MintReason, string>> = {

@@ -3,8 +3,8 @@ import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import type { Declared } from "../../domain/manifest/manifest-world.ts";
 import { assertPresent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
-import type { Declared } from "./plan-world.ts";
 
 /** What manifests declare, and what is wrong with them. */
 export type DeclaredSet = {

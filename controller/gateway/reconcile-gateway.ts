@@ -1,4 +1,5 @@
-import { condition, type StatedCondition } from "../../domain/conditions.ts";
+import { condition } from "../../domain/conditions.ts";
+import { gatewayCredentials, type NamedCredential, publicIdAccepted } from "../../domain/object-conditions.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
@@ -61,7 +62,11 @@ export async function reconcileGateway(
   });
   if (saved !== undefined && before?.id !== saved.gatewayId) moved();
   await writeStatus(deps, object, {
-    ...declaredStatus(object, [accepted(publicId, saved), resolvedRefs(missing)], deps.clock.now()),
+    ...declaredStatus(
+      object,
+      [publicIdAccepted(publicId, saved === undefined), gatewayCredentials(missing)],
+      deps.clock.now(),
+    ),
     ...(saved === undefined ? {} : { gatewayID: saved.gatewayId, publicID: publicId }),
     team: team.name,
   });
@@ -85,27 +90,15 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
 async function readUpstreams(
   deps: ControllerDeps,
   object: DeclaredObject<"ModelGateway">,
-): Promise<{ upstreams: GatewayDraft["upstreams"]; missing: string[] } | { why: string }> {
-  const missing: string[] = [];
+): Promise<{ upstreams: GatewayDraft["upstreams"]; missing: NamedCredential[] } | { why: string }> {
+  const missing: NamedCredential[] = [];
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const { name, dialect, baseURL, credentialRef } of object.spec.upstreams) {
     const read = await readIfAllowed(deps.cluster, object.namespace, credentialRef.name);
     if ("why" in read) return read;
     const credential = read.secret?.data[credentialRef.key]?.trim();
-    if (!credential) missing.push(`Secret ${credentialRef.name} with data key ${credentialRef.key} (upstream ${name})`);
+    if (!credential) missing.push({ upstream: name, secret: credentialRef.name, key: credentialRef.key });
     upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credential || null });
   }
   return { upstreams, missing };
-}
-
-function accepted(publicId: string, saved: object | undefined): StatedCondition {
-  return saved === undefined
-    ? condition("Accepted", "False", "PublicIDTaken", `The public id ${publicId} belongs to another gateway.`)
-    : condition("Accepted", "True", "Serving", `Served at /g/${publicId}.`);
-}
-
-function resolvedRefs(missing: readonly string[]): StatedCondition {
-  return missing.length > 0
-    ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${missing.join(", and no ")}.`)
-    : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
 }

@@ -1,6 +1,7 @@
 import { condition, type StatedCondition } from "../../domain/conditions.ts";
 import { REVOCATION_MESSAGES } from "../../domain/key/key-conditions.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { embeddingGateway } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
 import {
   type EmbeddingProgress,
@@ -53,21 +54,10 @@ export async function reconcileEmbedding(
   await change(store, fence, (tx) => declareEmbedding(tx, draft));
   const progress = await embeddingProgress(store.db, library.id);
   return {
-    refs: [resolvedRefs(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
+    refs: [embeddingGateway(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
     progress: progress === undefined ? [] : [embeddedCondition(progress)],
     result: { requeueAfterMs: nextLookMs(progress) },
   };
-}
-
-function resolvedRefs(isThere: boolean, gateway: string): StatedCondition {
-  return isThere
-    ? condition("ResolvedRefs", "True", "Resolved", "The gateway to embed through is there.")
-    : condition(
-        "ResolvedRefs",
-        "False",
-        "ReferenceNotFound",
-        `spec.embedding.gatewayRef: the team has no ModelGateway ${gateway}, so that nothing is embedded.`,
-      );
 }
 
 /** Where nothing can be embedded until somebody acts, there is no hurry: there may be many such libraries, for long. */

@@ -1,13 +1,13 @@
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
-import { nameSome } from "../../domain/name-some.ts";
+import { namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { teamMember } from "../../domain/team-member.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { findInTeam } from "../../store/references.ts";
-import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../../store/teams.ts";
+import { deleteTeam, findTeam, saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { declaredStatus } from "../object-status.ts";
@@ -62,7 +62,7 @@ export async function reconcileTeam(
   moved([...new Set(before).symmetricDifference(new Set(held))]);
 
   const libraries = await missingLibraries(deps, spec, result.teamId);
-  const found = [claims(result.refused, reserved), references(libraries, missing, why)];
+  const found = [namespaceClaims(result.refused, reserved), references(libraries, missing, why)];
   await writeStatus(deps, object, {
     ...declaredStatus(object, found, deps.clock.now()),
     teamID: result.teamId,
@@ -84,51 +84,31 @@ async function save(
   }
 }
 
-function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): StatedCondition {
-  if (refused.length === 0 && reserved.length === 0) {
-    return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
-  }
-  const taken = [
-    ...reserved.map((namespace) => `${namespace} is the cluster's own or Keyplane's, and no team's`),
-    ...refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`),
-  ];
-  return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
-}
-
-/** How many libraries that are not there a status names. */
-const MAX_NAMED = 5;
-
-/** What a team says of libraries that it does not have, in sentences. */
+/** What a team says of libraries that it does not have; undefined where it has all that it names. */
 async function missingLibraries(
   { store, cluster }: ControllerDeps,
   { mcpAgentPolicy, members }: Spec<"PlatformTeam">,
   teamId: string,
-): Promise<string[]> {
+): Promise<StatedCondition | undefined> {
   const policy = mcpAgentPolicy?.defaultLibraryRef;
   const refs = [...(policy ? [policy] : []), ...members.flatMap(({ libraryRefs = [] }) => libraryRefs)];
   const found = await findInTeam(store.db, "libraries", teamId, refs, cluster.uid);
   const absent = refs.filter((_, i) => found[i] === "absent");
-  const ofMembers = new Set(
-    absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`),
-  );
-  const named = nameSome([...ofMembers], MAX_NAMED);
-  return [
-    ...(policy && absent.includes(policy) ? ["The MCP agent policy's default library does not exist."] : []),
-    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${named}.`] : []),
-  ];
+  const ofMembers = absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`);
+  return teamLibraries(policy !== undefined && absent.includes(policy), ofMembers);
 }
 
 /**
- * @param libraries what is said of libraries that do not exist
+ * @param libraries what is said of libraries that do not exist; undefined where all do
  * @param missing the Secrets that webhooks would be signed with
  * @param why one of them may not be read; undefined where all may
  */
 function references(
-  libraries: readonly string[],
+  libraries: StatedCondition | undefined,
   missing: readonly string[],
   why: string | undefined,
 ): StatedCondition {
-  if (libraries.length > 0) return condition("ResolvedRefs", "False", "LibraryNotFound", libraries.join(" "));
+  if (libraries !== undefined) return libraries;
   if (why !== undefined) {
     const message = `A webhook's signing secret cannot be read: ${why}. The webhook goes on as it was.`;
     return condition("ResolvedRefs", "False", "SecretUnreadable", message);

@@ -1,0 +1,102 @@
+/**
+ * What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds,
+ * what a Secret is for.
+ */
+import type { DeclaredKey, NamedRef } from "../key/declared-key.ts";
+import type { ResolvedReferences } from "../key/observed-key.ts";
+import { type Found, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
+import { secretTarget } from "./effective.ts";
+import type { Kind, Spec } from "./kinds.ts";
+
+/** A declaration with its defaults filled in. */
+export type Declared<K extends Kind = Kind> = {
+  readonly kind: K;
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: Spec<K>;
+  /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
+  readonly takeOver: string | null;
+};
+
+export type ManifestWorld = {
+  readonly objects: readonly Declared[];
+  /** The name of the team that holds a namespace. */
+  teamOf(namespace: string): string | null;
+  find<K extends Kind>(kind: K, ref: NamedRef): Declared<K> | undefined;
+  /** Whether a team has an object: it is there, in a namespace that the team holds. */
+  isOfTeam(kind: Kind, ref: NamedRef, team: string): boolean;
+  /** Ids are names here: `namespace/name`. The key's own team is null for a new one. */
+  resolve(
+    declared: DeclaredKey,
+    namespace: string,
+    ownTeamId: string | null,
+  ): { readonly references: ResolvedReferences; readonly unresolved: readonly UnresolvedReference[] };
+  /**
+   * The key that a Secret is of, where another than the one that asks has it: of several that name it, the one that was
+   * there before, or else the first by name. Undefined where it is free, or the asking key's own.
+   */
+  secretTaker(key: NamedRef, secret: string): Declared<"PlatformKey"> | undefined;
+  /** The gateway that has a public id which another declares: the one that was there before, or else the first. */
+  publicIdHolder(publicId: string): Declared<"ModelGateway"> | undefined;
+};
+
+export function isOfKind<K extends Kind>(object: Declared, kind: K): object is Declared & Declared<K> {
+  return object.kind === kind;
+}
+
+/**
+ * @param before the world that these declarations come into: what it has, such as a namespace or a Secret, stays with
+ *   the one that has it
+ */
+export function worldOf(objects: readonly Declared[], before?: ManifestWorld): ManifestWorld {
+  const byName = new Map(objects.map((object) => [keyOf(object.kind, object), object]));
+  const sorted = objects.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  const teams = sorted.filter((object) => isOfKind(object, "PlatformTeam"));
+  const gateways = sorted.filter((object) => isOfKind(object, "ModelGateway"));
+  const writers = Map.groupBy(
+    sorted.filter((object) => isOfKind(object, "PlatformKey")).filter(({ spec }) => spec.state !== "Revoked"),
+    ({ namespace, name, spec }) => `${namespace}/${secretTarget(name, spec).name}`,
+  );
+
+  function teamOf(namespace: string): string | null {
+    const claimants = teams.filter(({ spec }) => spec.namespaces.includes(namespace)).map(({ name }) => name);
+    const holder = before?.teamOf(namespace) ?? null;
+    return holder !== null && claimants.includes(holder) ? holder : (claimants[0] ?? null);
+  }
+
+  function find<K extends Kind>(kind: K, ref: NamedRef): Declared<K> | undefined {
+    const object = byName.get(keyOf(kind, ref));
+    return object !== undefined && isOfKind(object, kind) ? object : undefined;
+  }
+
+  /** Those that were there before come first. */
+  function firstOf<K extends Kind>(candidates: readonly Declared<K>[]): Declared<K> | undefined {
+    return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
+  }
+
+  return {
+    objects,
+    teamOf,
+    find,
+    isOfTeam: (kind, ref, team) => byName.has(keyOf(kind, ref)) && teamOf(ref.namespace) === team,
+    resolve(declared, namespace, ownTeamId) {
+      const teamId = teamOf(namespace);
+      const lookUp = (kind: Kind, ref: NamedRef, within: string): Found => {
+        // Of a namespace that no team claims any more, all stays with the team that it had.
+        const holder = teamOf(ref.namespace) ?? (teamId === null ? within : null);
+        const isThere = holder === within && byName.has(keyOf(kind, ref));
+        return isThere ? { id: `${ref.namespace}/${ref.name}` } : "absent";
+      };
+      return resolveReferences(declared, { teamId, ownTeamId, find: lookUp });
+    },
+    secretTaker({ namespace, name }, secret) {
+      const taker = firstOf(writers.get(`${namespace}/${secret}`) ?? []);
+      return taker?.name === name ? undefined : taker;
+    },
+    publicIdHolder: (publicId) => firstOf(gateways.filter(({ spec }) => spec.publicID === publicId)),
+  };
+}
+
+function keyOf(kind: Kind, { namespace, name }: NamedRef): string {
+  return `${kind}/${namespace}/${name}`;
+}

@@ -1,0 +1,88 @@
+/** What the statuses of teams, libraries and gateways say: in the controller's words, which a plan has too. */
+import { condition, type StatedCondition } from "./conditions.ts";
+import { nameSome } from "./name-some.ts";
+
+/** `Ready` of a team, a library or a gateway: True where each of its own conditions is. */
+export function readyOf(stated: readonly StatedCondition[]): StatedCondition {
+  const problem = stated.find(({ status }) => status !== "True");
+  return problem === undefined
+    ? condition("Ready", "True", "Ready", "Everything is as declared.")
+    : { ...problem, type: "Ready" };
+}
+
+/** Of what is declared in a namespace that no team holds. */
+export function namespaceUnclaimed(): StatedCondition {
+  return condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
+}
+
+/** A namespace that another team has claimed before. */
+export type RefusedClaim = { readonly namespace: string; readonly heldBy: string };
+
+/**
+ * Of a team: which of its namespaces it does not get.
+ *
+ * @param reserved those that are no team's
+ */
+export function namespaceClaims(refused: readonly RefusedClaim[], reserved: readonly string[]): StatedCondition {
+  if (refused.length === 0 && reserved.length === 0) {
+    return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
+  }
+  const taken = [
+    ...reserved.map((namespace) => `${namespace} is the cluster's own or Keyplane's, and no team's`),
+    ...refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`),
+  ];
+  return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
+}
+
+/** How many libraries that are not there a status names. */
+const MAX_NAMED = 5;
+
+/**
+ * Of a team: the libraries that it names and does not have; undefined where there is none.
+ *
+ * @param ofMembers as `namespace/name`
+ */
+export function teamLibraries(isPolicyMissing: boolean, ofMembers: readonly string[]): StatedCondition | undefined {
+  const named = nameSome([...new Set(ofMembers)], MAX_NAMED);
+  const said = [
+    ...(isPolicyMissing ? ["The MCP agent policy's default library does not exist."] : []),
+    ...(ofMembers.length > 0 ? [`Members are given libraries that do not exist: ${named}.`] : []),
+  ];
+  return said.length === 0 ? undefined : condition("ResolvedRefs", "False", "LibraryNotFound", said.join(" "));
+}
+
+/** Of a gateway: whether it has its public id. */
+export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCondition {
+  return isTaken
+    ? condition("Accepted", "False", "PublicIDTaken", `The public id ${publicId} belongs to another gateway.`)
+    : condition("Accepted", "True", "Serving", `Served at /g/${publicId}.`);
+}
+
+/** A provider's credential that an upstream names. */
+export type NamedCredential = { readonly upstream: string; readonly secret: string; readonly key: string };
+
+/** Of a gateway: the credentials that are not there. */
+export function gatewayCredentials(missing: readonly NamedCredential[]): StatedCondition {
+  const named = missing.map(
+    ({ upstream, secret, key }) => `Secret ${secret} with data key ${key} (upstream ${upstream})`,
+  );
+  return named.length > 0
+    ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`)
+    : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
+}
+
+/**
+ * Of a library: the gateway that it is embedded through.
+ *
+ * @param gateway as `namespace/name`
+ */
+export function embeddingGateway(isThere: boolean, gateway: string): StatedCondition {
+  return isThere
+    ? condition("ResolvedRefs", "True", "Resolved", "The gateway to embed through is there.")
+    : condition(
+        "ResolvedRefs",
+        "False",
+        "ReferenceNotFound",
+        `spec.embedding.gatewayRef: the team has no ModelGateway ${gateway}, so that nothing is embedded.`,
+      );
+}
