@@ -38,6 +38,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     events: async () => (await import("./events.ts")).addEvents,
     audit: async () => (await import("./audit.ts")).addAudit,
     whoami: async () => (await import("./whoami.ts")).addWhoami,
+    env: async () => (await import("./env/env.ts")).addEnv,
     "can-i": async () => (await import("./can-i.ts")).addCanI,
     doctor: async () => (await import("./doctor/doctor.ts")).addDoctor,
     scan: async () => (await import("./scan/scan.ts")).addScan,

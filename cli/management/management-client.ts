@@ -206,7 +206,12 @@ async function givenToken(env: Environment, flags: ServerChoice): Promise<string
   return token;
 }
 
-async function urlOfRunning(data: string): Promise<string> {
+/**
+ * Where a running `up` is reached on this machine.
+ *
+ * @throws Error where it does not run, or is not ready
+ */
+export async function urlOfRunning(data: string): Promise<string> {
   if (!(await isRunning(data))) {
     throw new Error(`keyplane up does not run on ${data}: start it, then try again`);
   }

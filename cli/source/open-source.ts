@@ -14,15 +14,27 @@ export type SourceFlags = ServerChoice & {
 };
 
 export function sourceOptions(command: CliCommand): CliCommand {
-  return serverOptions(command)
+  return clusterOptions(serverOptions(command));
+}
+
+/** What is declared and where its status is: a folder, or a cluster. */
+export type DeclaredChoice =
+  | { readonly from: "data"; readonly data: string }
+  | { readonly from: "kubeconfig"; readonly kubeconfig: string | undefined; readonly context: string | undefined };
+type Choice = DeclaredChoice | { readonly from: "server"; readonly server: string };
+
+/** The flags that name a source of declarations; each has its variable. */
+export type DeclaredFlags = Pick<SourceFlags, "data" | "kubeconfig" | "context">;
+
+export function declaredOptions(command: CliCommand): CliCommand {
+  return clusterOptions(command.setting("--data <dir>", "the data folder of keyplane up"));
+}
+
+function clusterOptions(command: CliCommand): CliCommand {
+  return command
     .setting("--kubeconfig <file>", "the cluster that this file names, as kubectl reaches it")
     .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration");
 }
-
-type Choice =
-  | { readonly from: "data"; readonly data: string }
-  | { readonly from: "server"; readonly server: string }
-  | { readonly from: "kubeconfig"; readonly kubeconfig: string | undefined; readonly context: string | undefined };
 
 /**
  * Which source is meant. A flag says more than a variable, whichever it is. kubectl's own configuration is taken only
@@ -30,27 +42,46 @@ type Choice =
  *
  * @throws UsageError where none is named, or flags name several
  */
-export function chooseSource(env: Environment, flags: SourceFlags): Choice {
-  const [choice, another] = choices(flags);
-  if (another !== undefined) {
-    throw new UsageError("--server, --data and --kubeconfig are ways to the same: give one of them");
-  }
+export function chooseSource(env: Environment, { server, ...flags }: SourceFlags): Choice {
+  const isDeclared = declaredChoices(flags).length > 0;
+  if (server !== undefined && isDeclared) throw severalSources("--server, --data and --kubeconfig");
+  const asked = isDeclared ? undefined : setting(env, "server", server);
+  if (asked !== undefined) return { from: "server", server: asked };
+  return chooseDeclared(
+    env,
+    flags,
+    "--data DIR of keyplane up, --server URL with a token, or --kubeconfig FILE of a cluster",
+  );
+}
+
+/**
+ * The same among folders and clusters alone.
+ *
+ * @param ways what a person is told to give where nothing is named
+ */
+export function chooseDeclared(
+  env: Environment,
+  flags: DeclaredFlags,
+  ways = "--data DIR of keyplane up, or --kubeconfig FILE of a cluster",
+): DeclaredChoice {
+  const [choice, another] = declaredChoices(flags);
+  if (another !== undefined) throw severalSources("--data and --kubeconfig");
   if (choice !== undefined) return choice;
-  const [byVariable] = choices({
-    server: setting(env, "server", undefined),
+  const [byVariable] = declaredChoices({
     data: setting(env, "data", undefined),
     kubeconfig: setting(env, "kubeconfig", undefined),
     context: setting(env, "context", undefined),
   });
   if (byVariable !== undefined) return byVariable;
-  throw new UsageError(
-    "say where to look: --data DIR of keyplane up, --server URL with a token, or --kubeconfig FILE of a cluster",
-  );
+  throw new UsageError(`say where to look: ${ways}`);
 }
 
-function choices({ server, data, kubeconfig, context }: SourceFlags): Choice[] {
+function severalSources(flags: string): UsageError {
+  return new UsageError(`${flags} are ways to the same: give one of them`);
+}
+
+function declaredChoices({ data, kubeconfig, context }: DeclaredFlags): DeclaredChoice[] {
   return [
-    ...(server === undefined ? [] : [{ from: "server", server } as const]),
     ...(data === undefined ? [] : [{ from: "data", data } as const]),
     ...(kubeconfig === undefined && context === undefined
       ? []
@@ -61,8 +92,12 @@ function choices({ server, data, kubeconfig, context }: SourceFlags): Choice[] {
 /** @throws UsageError as {@link chooseSource}, and for what is not what its flag says */
 export async function openSource(env: Environment, flags: SourceFlags): Promise<Source> {
   const choice = chooseSource(env, flags);
+  if (choice.from !== "server") return openDeclared(choice);
+  return serverSource(env, { server: choice.server, tokenFile: flags.tokenFile });
+}
+
+export async function openDeclared(choice: DeclaredChoice): Promise<Source> {
   if (choice.from === "data") return dataSource(choice.data);
-  if (choice.from === "server") return serverSource(env, { server: choice.server, tokenFile: flags.tokenFile });
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { kubernetesSource } = await import("./kubernetes-source.ts");
   return kubernetesSource(choice);

@@ -1,4 +1,5 @@
 import type { DeclaredKey } from "./declared-key.ts";
+import { gatewayUrl, SDK_VARIABLES } from "./sdk-variables.ts";
 
 /** Where clients reach the server: the base of every URL that a template writes. */
 export type Endpoints = {
@@ -18,7 +19,7 @@ const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: E
   Env: (key, _, { publicUrl, gatewayPublicId }) => ({
     KEYPLANE_API_KEY: key,
     KEYPLANE_BASE_URL: publicUrl,
-    ...(gatewayPublicId === null ? {} : sdkVariables(key, `${publicUrl}/g/${gatewayPublicId}`)),
+    ...(gatewayPublicId === null ? {} : sdkVariables(key, gatewayUrl(publicUrl, gatewayPublicId))),
   }),
   /** The configuration file of a memory client. */
   McpConfig: (key, _, { publicUrl }) => ({
@@ -34,15 +35,14 @@ const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: E
   }),
 };
 
-function sdkVariables(key: string, gatewayUrl: string) {
-  return {
-    OPENAI_API_KEY: key,
-    OPENAI_BASE_URL: `${gatewayUrl}/v1`,
-    GEMINI_API_KEY: key,
-    GOOGLE_GEMINI_BASE_URL: gatewayUrl,
-    ANTHROPIC_API_KEY: key,
-    ANTHROPIC_BASE_URL: gatewayUrl,
-  };
+function sdkVariables(key: string, url: string): Record<string, string> {
+  const variables = Object.values(SDK_VARIABLES);
+  return Object.fromEntries(
+    variables.flatMap((sdk) => [
+      [sdk.key, key],
+      [sdk.baseUrl, `${url}${sdk.path}`],
+    ]),
+  );
 }
 
 function mcpServer(key: string, publicUrl: string) {

@@ -10,8 +10,13 @@ export function makeProgram(): Promise<CliCommand> {
   );
 }
 
+/** Where `keyplane` is called in a line for a shell: at its beginning, behind a pipe, or in place of a word. */
+export const CALL = /(?:^|\| |\$\()keyplane (?=\S)/;
+
 /** The words that follow `keyplane` in a line for a shell, up to what the shell does with the command. */
 export function wordsOf(line: string): string[] {
-  const [, own = ""] = /(?:^|\| )keyplane ((?:'[^']*'|[^'|<>;&])*)/.exec(line) ?? [];
+  const [call = ""] = CALL.exec(line) ?? [];
+  const rest = call === "" ? "" : line.slice(line.indexOf(call) + call.length);
+  const [own = ""] = /^(?:'[^']*'|[^'|<>;&)])*/.exec(rest) ?? [];
   return [...own.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 }

@@ -2,7 +2,7 @@ import type { Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { type CliCommand, Setting } from "../../cli/cli-command.ts";
 import { filesBelow, read } from "../architecture/sources.ts";
-import { makeProgram, wordsOf } from "./command-line.ts";
+import { CALL, makeProgram, wordsOf } from "./command-line.ts";
 import { keyplane } from "./up.ts";
 
 const MAX_COLUMNS = 100;
@@ -99,7 +99,7 @@ test("the pages show no command that the program does not take", async () => {
         .split("\n")
         .map((line) => line.replace(/ +# .*$/, ""))
         // More than one space behind it is a table's, which another program prints of what it calls keyplane.
-        .filter((line) => /(^|\| )keyplane \S/.test(line)),
+        .filter((line) => CALL.test(line)),
     ),
   );
   expect(lines.length).toBeGreaterThan(20);

@@ -1,9 +1,12 @@
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../cli/program.ts";
+import { findBinaries } from "../env/kubernetes/binaries.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
 import { keyManifest, teamManifest } from "../env/kubernetes/manifests.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
@@ -116,6 +119,31 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
       expect(events).not.toContain("not ours");
     }
     expect((await keyplane(["events", "--since", "10s", "-n", namespace, ...from()])).out).toBe("nothing was found\n");
+  });
+
+  test("env has the command by which kubectl reads the key from its Secret, and never the key", async () => {
+    await kubernetes().kubectl([
+      "create",
+      "secret",
+      "generic",
+      "agent",
+      "-n",
+      namespace,
+      "--from-literal=api-key=inf_test",
+    ]);
+    const args = ["env", `${namespace}/agent`, ...from()];
+    const without = await keyplane(args);
+    expect([without.code, without.err]).toEqual([
+      2,
+      expect.stringContaining("--server is needed, or the variable KEYPLANE_SERVER"),
+    ]);
+    const { code, out } = await keyplane([...args, "--server", "https://keys.example.com"]);
+    expect([code, out]).toEqual([0, expect.not.stringContaining("inf_test")]);
+    const { kubectl } = await findBinaries();
+    const env = { PATH: `${dirname(kubectl)}:${process.env.PATH}`, HOME: folder };
+    const script = 'eval "$1" && printf "%s %s" "$KEYPLANE_BASE_URL" "$KEYPLANE_API_KEY"';
+    const { stdout } = await promisify(execFile)("bash", ["-c", script, "bash", out], { env });
+    expect(stdout).toBe("https://keys.example.com inf_test");
   });
 
   test("get -w prints what changes and what goes", async () => {

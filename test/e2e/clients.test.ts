@@ -1,7 +1,9 @@
 /** docs/clients.md, as far as npm alone goes: its programs in TypeScript, and the files of editors that are not here. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv, type AnySchema } from "ajv";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
 import { type ClientsPage, openClientsPage } from "./clients-page.ts";
 
@@ -69,6 +71,13 @@ function object(properties: Readonly<Record<string, unknown>>) {
 describe("docs/clients.md", () => {
   it("has programs in TypeScript that do what it says", async () => {
     await page.follow("TypeScript", { modules: join(ROOT, "node_modules") });
+  });
+
+  it("shows the variables that keyplane env prints", async () => {
+    const path = mkdtempSync(join(tmpdir(), "keyplane-path-"));
+    onTestFinished(() => rmSync(path, { recursive: true }));
+    writeFileSync(join(path, "keyplane"), `#!/bin/sh\nexec node ${join(ROOT, "cli/main.ts")} "$@"\n`, { mode: 0o755 });
+    await page.follow("Variables", { path });
   });
 
   it.each(Object.entries(FILES))("has a file for %s of the form that it reads", (heading, schema) => {

@@ -1,0 +1,74 @@
+import type { Environment } from "../../domain/environment.ts";
+import type { AddCommand } from "../command.ts";
+import { setting } from "../config.ts";
+import { findOne, wantedOf } from "../get/find-one.ts";
+import { serverUrl } from "../management/api-call.ts";
+import { urlOfRunning } from "../management/management-client.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { shellWord } from "../output/shell-word.ts";
+import {
+  chooseDeclared,
+  type DeclaredChoice,
+  type DeclaredFlags,
+  declaredOptions,
+  openDeclared,
+} from "../source/open-source.ts";
+import { UsageError } from "../usage-error.ts";
+import { findGateway } from "./find-gateway.ts";
+import { readingCommand, secretOf } from "./key-place.ts";
+import { variablesOf } from "./key-variables.ts";
+
+type Flags = DeclaredFlags & {
+  readonly namespace?: string;
+  readonly server?: string;
+  readonly gateway?: string;
+  readonly output?: StructuredFormat;
+};
+
+/**
+ * `keyplane env`: the variables that programs read of a key and of where it is used, as a shell takes them. The key itself
+ * is in none of them: each has the command that reads it from its Secret.
+ */
+export const addEnv: AddCommand = (program, { env, out }) => {
+  declaredOptions(
+    program
+      .command("env")
+      .description("print the variables that SDKs read, for a shell; the key itself stays in its Secret until they run")
+      .argument("<key>", "NAME or NAMESPACE/NAME"),
+  )
+    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
+    .setting("--server <url>", "where clients reach the server", "of keyplane up itself; needed with a cluster")
+    .option("--gateway <name>", "which gateway: NAME or NAMESPACE/NAME, of a key that is bound to none")
+    .addOption(outputOption())
+    .example('eval "$(keyplane env team-a/reader --data .keyplane)"', "set them in this shell")
+    .example(
+      "keyplane env team-a/reader --context prod --server https://keys.example.com",
+      "see them, with the key in a cluster",
+    )
+    .action(async (named: string, { namespace, server, gateway, output, ...flags }: Flags) => {
+      const choice = chooseDeclared(env, flags);
+      const source = await openDeclared(choice);
+      try {
+        const key = await findOne(source, "PlatformKey", wantedOf(named, namespace));
+        const secret = secretOf(key);
+        const url = await publicUrl(choice, server, env);
+        const { urls, keys } = variablesOf(await findGateway(source, key, gateway), url);
+        const read = `"$(${readingCommand(choice, secret)})"`;
+        const lines = [
+          ...Object.entries(urls).map(([name, value]) => `export ${name}=${shellWord(value)}`),
+          ...keys.map((name) => `export ${name}=${read}`),
+        ];
+        out(output === undefined ? lines.join("\n") : outputText({ urls, keys, secret }, output));
+      } finally {
+        source.close();
+      }
+    });
+};
+
+/** @throws UsageError where a cluster is meant, which does not say it */
+async function publicUrl(choice: DeclaredChoice, server: string | undefined, env: Environment): Promise<string> {
+  const given = choice.from === "data" ? server : setting(env, "server", server);
+  if (given !== undefined) return serverUrl("server", given);
+  if (choice.from === "data") return urlOfRunning(choice.data);
+  throw new UsageError("--server is needed, or the variable KEYPLANE_SERVER: where clients reach the server");
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { findCondition } from "../../domain/conditions.ts";
+import { shellWord } from "../output/shell-word.ts";
+import type { DeclaredChoice } from "../source/open-source.ts";
+import type { Seen } from "../source/source.ts";
+
+/** Where a key is: a Secret, and the key of its data. */
+export type KeyPlace = { readonly namespace: string; readonly name: string; readonly dataKey: string };
+
+/** @throws Error for a key that was not delivered */
+export function secretOf(key: Seen<"PlatformKey">): KeyPlace {
+  const { namespace, name } = key.metadata;
+  const { secretRef, conditions } = key.status ?? {};
+  const delivery = findCondition(conditions, "SecretDelivered");
+  if (secretRef?.name === undefined || delivery?.status === "False") {
+    const reason = delivery?.reason ?? "it was not looked at yet";
+    throw new Error(
+      `key ${namespace}/${name} is in no Secret of ours (${reason}): see keyplane describe key ${namespace}/${name}`,
+    );
+  }
+  return { namespace, name: secretRef.name, dataKey: secretRef.dataKey ?? "api-key" };
+}
+
+/** The command that a shell reads the key by. */
+export function readingCommand(choice: DeclaredChoice, { namespace, name, dataKey }: KeyPlace): string {
+  if (choice.from === "data") return `cat ${shellWord(join(choice.data, "secrets", namespace, name, dataKey))}`;
+  const template = `go-template={{index .data ${JSON.stringify(dataKey)} | base64decode}}`;
+  const { kubeconfig, context } = choice;
+  return [
+    "kubectl",
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${shellWord(kubeconfig)}`]),
+    ...(context === undefined ? [] : [`--context ${shellWord(context)}`]),
+    `get secret ${shellWord(name)} -n ${shellWord(namespace)} -o ${shellWord(template)}`,
+  ].join(" ");
+}

@@ -1,0 +1,36 @@
+import { gatewayUrl, SDK_VARIABLES } from "../../domain/key/sdk-variables.ts";
+import type { Seen } from "../source/source.ts";
+
+/** The variables for a key, by what they hold. */
+export type KeyVariables = {
+  /** Values by name. */
+  readonly urls: Readonly<Record<string, string>>;
+  /** The names of those that hold the key. */
+  readonly keys: readonly string[];
+};
+
+/**
+ * Those of the Secret template `Env`; of the SDKs those whose dialects the gateway's upstreams have.
+ *
+ * @param gateway where the key is used; undefined for none
+ * @param publicUrl where clients reach the server
+ * @throws Error for a gateway that has no public id yet
+ */
+export function variablesOf(gateway: Seen<"ModelGateway"> | undefined, publicUrl: string): KeyVariables {
+  const own = { urls: { KEYPLANE_BASE_URL: publicUrl }, keys: ["KEYPLANE_API_KEY"] };
+  if (gateway === undefined) return own;
+  const { namespace, name } = gateway.metadata;
+  const publicId = gateway.status?.publicID;
+  if (publicId === undefined) {
+    throw new Error(
+      `gateway ${namespace}/${name} has no public id yet: see keyplane describe gateway ${namespace}/${name}`,
+    );
+  }
+  const url = gatewayUrl(publicUrl, publicId);
+  const dialects = new Set<string>(gateway.spec?.upstreams?.map(({ dialect }) => dialect));
+  const sdks = Object.entries(SDK_VARIABLES).flatMap(([dialect, sdk]) => (dialects.has(dialect) ? [sdk] : []));
+  return {
+    urls: { ...own.urls, ...Object.fromEntries(sdks.map(({ baseUrl, path }) => [baseUrl, `${url}${path}`])) },
+    keys: [...own.keys, ...sdks.map((sdk) => sdk.key)],
+  };
+}
