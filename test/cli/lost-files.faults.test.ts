@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { encryptionKeyFile } from "../../cli/data/data-folder.ts";
+import { read } from "../architecture/sources.ts";
+import { blocksIn } from "../env/blocks.ts";
 import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { key, keyplane, makeHome, startUp, team, upArgs } from "./up.ts";
 
@@ -100,9 +104,10 @@ describe("c54: keyplane up whose encryption key", () => {
 
   test("is rotated by the page's steps keeps what it stored", async () => {
     const file = encryptionKeyFile(home.data);
-    const old = readFileSync(file, "utf8");
-    const next = newKey();
-    writeFileSync(file, next + old, { mode: 0o600 });
+    const block = blocksIn(read("docs/operations/encryption-keys.md")).find(({ text }) => text.startsWith("mv DATA"));
+    await promisify(execFile)("bash", ["-euc", (block?.text ?? "").replaceAll("DATA", home.data)]);
+    const [next = "", old = ""] = readFileSync(file, "utf8").split("\n");
+    expect([old, ""]).toEqual(readFileSync(`${file}.old`, "utf8").split("\n"));
     await (await startUp(home)).stop();
     writeFileSync(file, next, { mode: 0o600 });
     const up = await startUp(home);

@@ -15,6 +15,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { ROOT, read } from "../architecture/sources.ts";
+import { blocksIn } from "../env/blocks.ts";
 import { freePort } from "../env/free-port.ts";
 import { until } from "../env/until.ts";
 
@@ -50,10 +51,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** As the README says it, without the installation that went before. */
+const [, START = ""] = /^npm ci && (npm start)$/m.exec(read("README.md")) ?? [];
+
 function start(stubPort: string): ChildProcess {
   const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
   const env = { ...process.env, MODEL_STUB_PORT: stubPort };
-  return spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true, env });
+  const [program = "", ...words] = START.split(" ");
+  return spawn(program, [...words, "--", ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    env,
+  });
 }
 
 const key = (name: string) => readFileSync(join(data, "secrets/research", name, "api-key"), "utf8");
@@ -150,9 +160,11 @@ describe("a first key of one's own", () => {
     writeFileSync(file, manifest);
     const mine = await until("the key's Secret", () => key("my-key"));
     expect((await get("/atoms", mine)).status).toBe(200);
+    const commands =
+      blocksIn(read("README.md")).find(({ text }) => text.includes("research/my-key/api-key"))?.text ?? "";
     await until("it is shown as ready", async () => {
-      const { stdout } = await run("node", ["cli/main.ts", "get", "keys", "--data", data], { cwd: ROOT });
-      return /^research +my-key +True/m.test(stdout);
+      const { stdout } = await run("bash", ["-euc", commands.replaceAll(".keyplane", data)], { cwd: ROOT });
+      return /^research +my-key +True/m.test(stdout) && stdout.endsWith(mine);
     });
     rmSync(file);
     await until("401 for a key whose manifest is gone", async () => (await get("/atoms", mine)).status === 401);

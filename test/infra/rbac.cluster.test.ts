@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate/migrate.ts";
@@ -7,6 +6,7 @@ import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { listKeys } from "../../store/keys/key-lists.ts";
 import { listObjects } from "../../store/objects.ts";
+import { read } from "../architecture/sources.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase } from "../env/database/engines.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
@@ -335,7 +335,7 @@ describe("infra/rbac, on Kubernetes", () => {
   });
 
   it("the README's way to a namespace is the one that is tested", async () => {
-    const text = await readFile(join(INFRA, "README.md"), "utf8");
+    const text = read("infra/rbac/README.md");
     expect(text).toContain("kubectl apply -f infra/rbac/controller.yaml");
     expect(text).toContain("kubectl apply -n NAMESPACE -f infra/rbac/namespace.yaml");
   });

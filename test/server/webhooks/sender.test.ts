@@ -10,6 +10,7 @@ import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
+import { read } from "../../architecture/sources.ts";
 import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { reservationOf, unique } from "../../store/fixtures.ts";
@@ -73,6 +74,9 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
         receipt: { sequence: expect.any(Number), confirmed: true, confirmedAt: expect.any(String) },
       },
     });
+    const [, shown = ""] = /```json\n([\s\S]*?)```/.exec(read("docs/operations/webhooks.md")) ?? [];
+    const sent = bodies.find(({ type }) => type === "key.revoked");
+    expect(fieldsOf(JSON.parse(shown)), "as docs/operations/webhooks.md shows it").toEqual(fieldsOf(sent));
     const rows = JSON.stringify((await sql`select d::text from webhook_deliveries d`.execute(store.db)).rows);
     for (const text of [...told.map(({ body }) => body), rows, ...sender.lines]) expect(text).not.toContain("whsec_");
     expect(sender.outcomes).toEqual(["delivered", "delivered"]);
@@ -461,3 +465,11 @@ describeOnEitherEngine("A webhook", (opened) => {
     }
   });
 });
+
+/** The names of all that an object has, with those that they are within. */
+function fieldsOf(value: unknown, within = ""): string[] {
+  if (typeof value !== "object" || value === null) return [within];
+  return Object.entries(value)
+    .flatMap(([name, inner]) => fieldsOf(inner, `${within}/${name}`))
+    .toSorted();
+}
