@@ -1,4 +1,4 @@
-/** Every block of every page is run or compared by a test, or the page says below it that none runs it. */
+/** A test runs or compares every block of every page, or the page says that no test does. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -15,7 +15,7 @@ const DEFAULTS: Values = parse(read("infra/chart/values.yaml"));
 
 type Values = { readonly [name: string]: unknown };
 
-/** What a block may be that a check holds wherever it stands. */
+/** The kinds of blocks that a check of their own holds, on whatever page. */
 const KINDS: Readonly<Record<string, (block: Block, page: string) => boolean>> = {
   "a drawing": ({ language }) => language === "mermaid",
   "a manifest, which docs.test.ts validates": ({ language, text }) =>
@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, (block: Block, page: string) => boolean>> =
     page === "docs/reference/commands.md",
 };
 
-/** The tests that run what stands in blocks of a page, or below one of its headings, or compare it with what is so. */
+/** By page, or by page and heading: the tests that run the blocks there, or compare them with what they show. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   "README.md: Try it": ["test/e2e/quickstart.test.ts"],
   "README.md: A key of your own": ["test/e2e/quickstart.test.ts"],
@@ -70,21 +70,21 @@ function isOfChart({ language, text }: Block): boolean {
   return language === "yaml" && Object.keys(parseAllDocuments(text)[0]?.toJS()).every((name) => name in DEFAULTS);
 }
 
-/** Those that neither their kind nor the page itself answers for, by where {@link TESTS} may name them. */
-const FOR_TESTS = PAGES.flatMap((page) =>
+/** The blocks that need a test: they are of no kind of {@link KINDS}, and the page does not say that no test runs them. */
+const IN_NEED = PAGES.flatMap((page) =>
   blocksIn(read(page))
-    .filter((block) => !block.isSaidNotToRun && !Object.values(KINDS).some((is) => is(block, page)))
+    .filter((block) => !block.isMarkedNotRun && !Object.values(KINDS).some((is) => is(block, page)))
     .map(({ heading, text }) => ({ places: [page, `${page}: ${heading}`], begins: text.split("\n", 1)[0] })),
 );
 
 describe("a block of a page", () => {
-  it("is of a kind that a check holds, is run by a test, or is said not to be", () => {
-    const left = FOR_TESTS.filter(({ places }) => !places.some((place) => place in TESTS));
+  it("is of a kind that a check holds, has a test, or says that it has none", () => {
+    const left = IN_NEED.filter(({ places }) => !places.some((place) => place in TESTS));
     expect(left.map(({ places, begins }) => `${places.at(-1)}: ${begins}`)).toEqual([]);
   });
 
-  it.each(Object.entries(TESTS))("%s: there is one, and its tests read the page", (place, tests) => {
-    expect(FOR_TESTS.some(({ places }) => places.includes(place))).toBe(true);
+  it.each(Object.entries(TESTS))("%s has blocks that need a test, and its tests read the page", (place, tests) => {
+    expect(IN_NEED.some(({ places }) => places.includes(place))).toBe(true);
     const [page = ""] = place.split(": ", 1);
     for (const test of tests) expect(textOf(test), test).toContain(page);
   });
@@ -96,14 +96,21 @@ describe("a block of a page", () => {
     ["```sh\nls\n```\n\n*Not run by a test.*\n", false],
     ["# P\n\n*No block of this page is run by a test: it takes a cluster.*\n\n## H\n\n```sh\nls\n```\n", true],
     ["As follows:\n\n    ls\n\nand so on.\n", false],
+    ["```sh title=a\nls\n```\n", false],
     ["1. One:\n\n   ```sh\n   ls\n   ```\n", false],
-  ])("is said not to be run by the line below it, or in the head of its page: %j", (page, isSaidNotToRun) => {
-    expect(blocksIn(page)).toEqual([expect.objectContaining({ isSaidNotToRun })]);
+  ])("says that no test runs it in the line below it, or in the head of its page: %j", (page, isMarkedNotRun) => {
+    expect(blocksIn(page)).toEqual([expect.objectContaining({ isMarkedNotRun })]);
+  });
+
+  it("is below the last heading before it, which is no comment of another block", () => {
+    const [, second] = blocksIn("## Run\n\n```sh\n# first\nls\n```\n\n```sh\nls\n```\n");
+    expect(second?.heading).toBe("Run");
   });
 });
 
+const isTaken = new Ajv({ strict: false, logger: false }).compile(JSON.parse(read("infra/chart/values.schema.json")));
+
 it.each(PAGES)("%s shows values that the chart takes", (page) => {
-  const isTaken = new Ajv({ strict: false, logger: false }).compile(JSON.parse(read("infra/chart/values.schema.json")));
   const shown = blocksIn(read(page)).filter(isOfChart);
   expect(shown.filter(({ text }) => !isTaken(merged(DEFAULTS, parse(text.replaceAll("NAMESPACE", "team-a")))))).toEqual(
     [],

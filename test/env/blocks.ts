@@ -8,13 +8,13 @@ export type Block = {
   readonly language: string;
   readonly text: string;
   /** Whether the page says of it, or in its head of all of them, that no test runs it. */
-  readonly isSaidNotToRun: boolean;
+  readonly isMarkedNotRun: boolean;
 };
 
-const BLOCK = /^( *)```(\w*)\n([\s\S]*?)^\1```$|(?<=\n\n)((?: {4}\S.*\n)+)/gm;
-/** What a page says of one block, in the line below it. */
+const BLOCK = /^( *)```(\w*)[^\n]*\n([\s\S]*?)^\1```$|(?<=\n\n)((?: {4}\S.*\n)+)/gm;
+/** In the line below a block: no test runs it, and why. */
 const NOT_RUN = /^\s*\*Not run by a test\b[^\n]*: [^\n]+\.\*$/m;
-/** What a page says of all of them, above its first heading. */
+/** Above the first heading of a page: no test runs any of its blocks, and why. */
 const NONE_RUN = /^\*No block of this page is run by a test: [^\n]+\.\*$/m;
 
 /**
@@ -25,14 +25,16 @@ const NONE_RUN = /^\*No block of this page is run by a test: [^\n]+\.\*$/m;
 export function blocksIn(page: string): Block[] {
   const [head = ""] = page.split(/^## /m, 1);
   const isNoneRun = NONE_RUN.test(head);
+  // A comment of a shell begins as a heading does.
+  const prose = page.replace(BLOCK, (block) => " ".repeat(block.length));
   return [...page.matchAll(BLOCK)].map(({ 0: whole, index, 2: language = "", 3: fenced, 4: indented = "" }) => {
     const below = page.slice(index + whole.length).trimStart();
     return {
       index,
-      heading: [...page.slice(0, index).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1] ?? "",
+      heading: [...prose.slice(0, index).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1] ?? "",
       language,
       text: fenced ?? indented,
-      isSaidNotToRun: isNoneRun || NOT_RUN.test(below.split("\n", 1)[0] ?? ""),
+      isMarkedNotRun: isNoneRun || NOT_RUN.test(below.split("\n", 1)[0] ?? ""),
     };
   });
 }

@@ -25,14 +25,14 @@ export function sectionOf(page: string, heading: string): string {
 
 /** The lines that a page shows as what its commands print: those in blocks of no language. */
 export function printedBy(page: string): string[] {
-  return blocksIn(page).flatMap(({ language, text, isSaidNotToRun }) =>
-    language === "" && !isSaidNotToRun ? text.trimEnd().split("\n") : [],
+  return blocksIn(page).flatMap(({ language, text, isMarkedNotRun }) =>
+    language === "" && !isMarkedNotRun ? text.trimEnd().split("\n") : [],
   );
 }
 
 /**
  * The first line that a page shows as printed and that is not among what its commands print, in the page's order. What
- * differs from one time to the next is compared by its shape: prefixes and ids.
+ * differs from one run to the next is compared by its shape: prefixes, ids, and how long to wait.
  *
  * @param page its Markdown
  * @param printed by its script
@@ -51,7 +51,8 @@ function shapeOf(line: string): string {
     .trim()
     .replaceAll(/inf_\w{8}/g, "inf_PREFIX")
     .replaceAll(/key_\w+/g, "key_ID")
-    .replaceAll(/req_[\w-]+/g, "req_ID");
+    .replaceAll(/req_[\w-]+/g, "req_ID")
+    .replaceAll(/(retry-after: |;t=)\d+/g, "$1SECONDS");
 }
 
 /**
@@ -64,8 +65,8 @@ export function scriptOf(page: string, manifests: string): string {
     const save = `mkdir -p "$(dirname "${path}")"\ncat > "${path}" <<'END OF ${file}'\n`;
     return { index, text: `${save}${text}END OF ${file}\n` };
   });
-  const runs = blocksIn(page).flatMap(({ index, language, text, isSaidNotToRun }) =>
-    language === "sh" && !isSaidNotToRun ? [{ index, text: withPromises(text) }] : [],
+  const runs = blocksIn(page).flatMap(({ index, language, text, isMarkedNotRun }) =>
+    language === "sh" && !isMarkedNotRun ? [{ index, text: withPromises(text) }] : [],
   );
   const steps = [...saves, ...runs].sort((one, other) => one.index - other.index);
   return PRELUDE + steps.map(({ text }) => text).join("");
