@@ -1,8 +1,9 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
- * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
- * types of what Pulumi programs write; and the references of commands, metrics, reasons and codes, from their definitions. With
- * `--check` it writes nothing and exits with 1 when a file is not as it would be.
+ * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
+ * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
+ * reasons and codes, from their definitions, and of the key's rules, from the tables that test them. With `--check` it
+ * writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,6 +15,7 @@ import type { Schema } from "../domain/manifest/schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { renderCommands } from "./commands-reference.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
+import { renderKeyRules } from "./key-rules-reference.ts";
 import { renderMetrics } from "./metrics-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
 import { renderPulumiSchema } from "./pulumi-schema.ts";
@@ -73,6 +75,7 @@ files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(), null, 2)}
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());
+files.set("docs/reference/key-rules.md", renderKeyRules());
 
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';

@@ -14,10 +14,13 @@ const named = new Map(
     .map((file) => [file, new Set(textsOf(file).flatMap(idsIn))]),
 );
 
-/** A test file's text, and that of the modules beside it whose tests it runs. */
+/** A test file's text, and that of the modules beside it whose tests it runs, or whose rows. */
 function textsOf(file: string): string[] {
-  const beside = importsOf(file).filter((module) => dirname(module) === dirname(file));
-  return [file, ...beside].map(read);
+  const files = new Set([file]);
+  for (const one of files) {
+    for (const module of importsOf(one)) if (dirname(module) === dirname(file)) files.add(module);
+  }
+  return [...files].map(read);
 }
 
 function idsIn(text: string): string[] {

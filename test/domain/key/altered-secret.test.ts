@@ -25,18 +25,6 @@ describe("a Secret that something else changed as it was written", () => {
     altered: { version: 1, fields: ["metadata.ownerReferences"], isAnswered: true, writtenAt: NOW },
   };
 
-  it("c69: is left for a minute, and then written again", () => {
-    expect(planned(delivered, NOW)).toMatchObject({ does: "Nothing", requeueAt: NOW + 60_000 });
-    expect(planned(delivered, NOW + 59_999)).toMatchObject({ does: "Nothing", requeueAt: NOW + 60_000 });
-    expect(planned(delivered, NOW + 60_000)).toMatchObject({ does: "Render" });
-  });
-
-  it("c69: and put right is left for 30 s where that is changed again", () => {
-    const altered = { version: 1, fields: ["metadata.ownerReferences"], isAnswered: false, writtenAt: NOW } as const;
-    expect(planned({ ...delivered, altered }, NOW)).toMatchObject({ does: "Nothing", requeueAt: NOW + 30_000 });
-    expect(planned({ ...delivered, altered }, NOW + 30_000)).toMatchObject({ does: "Render" });
-  });
-
   it("c69: is ready while its data is as declared, and as soon as all is", () => {
     const altered = { version: 1, fields: ["data"], isAnswered: true, writtenAt: NOW } as const;
     expect(planned(delivered, NOW).ready).toBe("True SecretAltered");
@@ -45,11 +33,6 @@ describe("a Secret that something else changed as it was written", () => {
     expect(planned({ ...delivered, altered: inData }, NOW).ready).toBe("False SecretAltered");
     const mended = { ...delivered, secret: { ...ours, holds: 1, rendered: true } } as const;
     expect(planned(mended, NOW)).toMatchObject({ does: "Nothing", ready: "True Ready" });
-  });
-
-  it("c69: is written at once where another version was", () => {
-    const altered = { version: 2, fields: ["metadata.ownerReferences"], isAnswered: true, writtenAt: NOW } as const;
-    expect(planned({ ...delivered, altered }, NOW)).toMatchObject({ does: "Render" });
   });
 
   it("c69: and that lacks the version on its way gets that one again a minute later", () => {

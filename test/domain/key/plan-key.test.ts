@@ -1,45 +1,39 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OVERLAP } from "../../../domain/key/declared-key.ts";
-import type { ObservedKey, ObservedSecret } from "../../../domain/key/observed-key.ts";
+import type { ObservedSecret } from "../../../domain/key/observed-key.ts";
 import { type KeyAction, planEnd, planKey } from "../../../domain/key/plan-key.ts";
-import {
-  declare,
-  HOUR,
-  newWorld,
-  observe,
-  plan,
-  publishedInVain,
-  redeclared,
-  rotated,
-  step,
-  type World,
-} from "./exploration/world.ts";
+import { NOW, stateOf } from "../rule-table.ts";
+import { HOUR, plan, publishedInVain, redeclared, rotated, step, type World } from "./exploration/world.ts";
+import { ENDS, KEY_RULES } from "./plan-key.rows.ts";
+import { observedKey } from "./situations.ts";
 
-describe("a Secret that may not be read", () => {
-  const unreadable = { state: "unreadable", why: "no Role" } as const;
-
-  it.each([
-    ["before there is a key", newWorld(declare())],
-    ["of a key that is delivered", rotated(DEFAULT_OVERLAP, 0)],
-  ])("c58: is looked at again within 30 s: %s", (_, world) => {
-    const { declaration } = world;
-    if (declaration === null) throw new Error("it is declared");
-    const observed = { ...observe(world, { ...declaration, hasFinalizer: true }), secret: unreadable };
-    const { action, requeueAt } = planKey(observed, world.now);
-    expect(action).toEqual({ do: "Nothing" });
-    expect(requeueAt).toBe(world.now + 30_000);
+describe.each(KEY_RULES.tables)("$decision", ({ rows }) => {
+  it.each(rows)("$rule", (row) => {
+    const { action, requeueAt } = planKey(observedKey(stateOf(KEY_RULES, row)), NOW);
+    expect({ ...action, requeueAt }).toMatchObject(row.outcome);
   });
 });
 
-describe("a declaration that is older than what was applied", () => {
-  const current = redeclared(rotated(DEFAULT_OVERLAP, 0), { scopes: ["memory:write"] });
-  const { declaration } = current;
-  if (declaration === null) throw new Error("it is declared");
-  const observed = observe(current, declaration);
+describe("a key that is to end", () => {
+  const { secret: delivered } = KEY_RULES.bases["at rest"].state;
+  const SECRETS: readonly ObservedSecret[] = [
+    delivered,
+    { state: "absent" },
+    { state: "unmanaged" },
+    { state: "unreadable", why: "no Role" },
+  ];
 
-  it("c25: takes nothing back", () => {
-    expect(planKey(observed, current.now).action).toMatchObject({ do: "UpdatePolicy" });
-    expect(planKey({ ...observed, generation: 0 }, current.now).action).toEqual({ do: "Nothing" });
+  it.each(ENDS.rows)("c71: ends by the declaration and the store alone, whatever its Secret is: $rule", (row) => {
+    const observed = observedKey(stateOf(KEY_RULES, row));
+    const end = planEnd(observed);
+    const { outcome } = row;
+    const isEnd = outcome.do === "Revoke" || (outcome.do === "UpdatePolicy" && outcome.policy?.suspended === true);
+    expect(end !== undefined).toBe(isEnd);
+    for (const secret of SECRETS) {
+      const { action } = planKey({ ...observed, secret, confirmed: false }, NOW);
+      if (end !== undefined) expect(action).toEqual(end);
+      else expect(action).not.toMatchObject({ do: "Revoke" });
+    }
   });
 });
 
@@ -91,46 +85,5 @@ describe("versions that may have been read, and whose Secret is lost", () => {
       [2, "retired"],
       [1, "retired"],
     ]);
-  });
-});
-
-describe("a key that is to end", () => {
-  const world = rotated(DEFAULT_OVERLAP, 0);
-  const { declaration } = world;
-  if (declaration === null) throw new Error("it is declared");
-  const alive = observe(world, { ...declaration, hasFinalizer: true });
-  const going = { ...alive, deleting: true };
-  const declared = (more: Partial<ObservedKey["declared"]>) => ({ ...alive.declared, ...more });
-  const SECRETS: readonly ObservedSecret[] = [
-    alive.secret,
-    { state: "absent" },
-    { state: "unmanaged" },
-    { state: "unreadable", why: "no Role" },
-  ];
-
-  it.each<[string, ObservedKey, object | undefined]>([
-    ["one that is deleted", going, { do: "Revoke", reason: "Deleted" }],
-    ["one that is declared revoked", { ...alive, declared: declared({ state: "Revoked" }) }, { reason: "Declared" }],
-    ["one of another team", { ...alive, references: { ...alive.references, teamId: "t2" } }, { reason: "Moved" }],
-    ["one that is suspended", { ...alive, declared: declared({ state: "Suspended" }) }, { do: "UpdatePolicy" }],
-    ["one that is declared active", alive, undefined],
-    ["one with Retain", { ...going, declared: declared({ retainOnDelete: true }) }, undefined],
-    ["one with protection", { ...going, declared: declared({ deletionProtection: true }) }, undefined],
-    [
-      "one with protection that is suspended",
-      { ...going, declared: declared({ deletionProtection: true, state: "Suspended" }) },
-      { do: "UpdatePolicy" },
-    ],
-    ["one that only changes", { ...alive, declared: declared({ displayName: "new" }) }, undefined],
-    ["one whose finalizer is not there", { ...going, hasFinalizer: false }, undefined],
-    ["one that has no key", { ...going, stored: undefined }, undefined],
-  ])("c71: ends by the declaration and the store alone, whatever its Secret is: %s", (_, observed, end) => {
-    if (end === undefined) expect(planEnd(observed)).toBeUndefined();
-    else expect(planEnd(observed)).toMatchObject(end);
-    for (const secret of SECRETS) {
-      const { action } = planKey({ ...observed, secret, confirmed: false }, world.now);
-      if (end !== undefined) expect(action).toEqual(planEnd(observed));
-      else expect(action).not.toMatchObject({ do: "Revoke" });
-    }
   });
 });
