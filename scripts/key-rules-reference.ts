@@ -1,4 +1,8 @@
+import { ACCESS_RULES } from "../test/domain/access/authorize.rows.ts";
+import { WRITE_RULES } from "../test/domain/key/apply-action.rows.ts";
 import { KEY_RULES } from "../test/domain/key/plan-key.rows.ts";
+import { SECRET_DATA_RULES } from "../test/domain/key/secret-template.rows.ts";
+import { STALE_RULES } from "../test/domain/key/stale-consumers.rows.ts";
 import {
   DAY,
   HOUR,
@@ -13,8 +17,14 @@ import {
 
 type AnyRow = RuleRow<string, unknown, unknown>;
 
-/** The tables by what they decide, in the order of a key's life. */
-const RULE_SETS: readonly RuleSet<string, unknown, unknown>[] = [KEY_RULES];
+/** The tables by what they decide: from a declaration to what is stored and delivered, then from a request to its decision. */
+const RULE_SETS: readonly RuleSet<string, unknown, unknown>[] = [
+  KEY_RULES,
+  WRITE_RULES,
+  SECRET_DATA_RULES,
+  STALE_RULES,
+  ACCESS_RULES,
+];
 
 const HEAD = `<!-- Generated from test/domain/**/*.rows.ts by scripts/generate.ts. -->
 # The key's rules

@@ -1,14 +1,15 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { type AccessRequest, authorize, permits } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
-import { productScopes, SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
+import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { examples } from "../../env/nightly.ts";
 import { keyRecord } from "../../server/harness.ts";
+import { NOW, stateOf } from "../rule-table.ts";
+import { ACCESS_RULES, recordOf } from "./authorize.rows.ts";
 
-const NOW = 1_800_000_000_000;
 const operations = Object.keys(OPERATIONS) as OperationName[];
 
 const key: fc.Arbitrary<KeyRecord> = fc
@@ -37,6 +38,13 @@ const accessRequest: fc.Arbitrary<AccessRequest> = fc.oneof(
     gateway,
   }),
 );
+
+describe.each(ACCESS_RULES.tables)("$decision", ({ rows }) => {
+  it.each(rows)("$rule", (row) => {
+    const state = stateOf(ACCESS_RULES, row);
+    expect(authorize(recordOf(state), state.request, NOW) ?? "allowed").toEqual(row.outcome);
+  });
+});
 
 test("nothing passes that is not usable, of the team, within its binding and its scopes", () => {
   fc.assert(
@@ -92,14 +100,4 @@ test("b32: another team's gateway and one that does not exist are told apart by 
       expect(ask({ gatewayId: "g9", teamId: "b" })).toEqual(ask(undefined));
     }),
   );
-});
-
-test("a key with no scope of a product is told so before it could learn which paths there are", () => {
-  const record = keyRecord({ scopes: productScopes("memory"), teamId: "a" });
-  const own = { gatewayId: "g1", teamId: "a" };
-  for (const operation of [undefined, "gateway.embeddings"] as const) {
-    expect(authorize(record, { product: "gateway", operation, gateway: own }, NOW)).toMatchObject({
-      code: "forbidden",
-    });
-  }
 });

@@ -6,22 +6,6 @@ import { keyRecord } from "../../server/harness.ts";
 
 const NOW = 1_800_000_000_000;
 
-test.each<[string, Partial<KeyRecord>, string | undefined]>([
-  ["an active key", {}, undefined],
-  ["a reserved version", { versionState: "reserved" }, undefined],
-  ["a retiring version before its deadline", { versionState: "retiring", expiresAt: NOW + 1 }, undefined],
-  ["a retiring version at its deadline", { versionState: "retiring", expiresAt: NOW }, "revoked"],
-  ["a key at its end", { expiresAt: NOW }, "expired"],
-  ["a suspended key", { state: "suspended" }, "suspended"],
-  ["a key whose namespace lost its team", { teamHoldsNamespace: false }, "suspended"],
-  ["a revoked key", { state: "revoked" }, "revoked"],
-  ["a revoked key whose version is still called active", { state: "revoked", versionState: "active" }, "revoked"],
-  ["a retired version", { versionState: "retired" }, "revoked"],
-  ["a voided version", { versionState: "voided" }, "revoked"],
-])("%s", (_name, fields, cause) => {
-  expect(unusableBecause(keyRecord(fields), NOW)).toBe(cause);
-});
-
 test("c42: a state that this build does not know is refused, whatever else holds", () => {
   const known = new Set(["active", "suspended", "revoked", "reserved", "retiring", "retired", "voided"]);
   fc.assert(

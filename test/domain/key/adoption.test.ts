@@ -4,9 +4,8 @@ import type { Overlap } from "../../../domain/key/declared-key.ts";
 import type { KnownUsage } from "../../../domain/key/known-usage.ts";
 import type { ObservedKey } from "../../../domain/key/observed-key.ts";
 import { planKey } from "../../../domain/key/plan-key.ts";
-import { dependsOnUsage, staleUse } from "../../../domain/key/stale-consumers.ts";
 import type { StoredKey, StoredVersion } from "../../../domain/key/stored-key.ts";
-import { HOUR, observe, ownedKey, plan, rotated, type World } from "./exploration/world.ts";
+import { HOUR, observe, ownedKey, rotated, type World } from "./exploration/world.ts";
 
 const MINUTE = 60_000;
 const QUIET = 10 * MINUTE;
@@ -124,75 +123,3 @@ function version(number: number, state: StoredVersion["state"]): StoredVersion {
     leakedAt: null,
   };
 }
-
-describe("StaleConsumers", () => {
-  const condition = (now: number, known: KnownUsage | null, world?: World, more: Partial<ObservedKey> = {}) => {
-    const { observed: seen } = observed(known, world);
-    return planKey({ ...seen, ...more }, now).conditions.find(({ type }) => type === "StaleConsumers");
-  };
-
-  test("is False while nothing is known to use an old version beyond its time", () => {
-    expect(condition(0, null)?.status).toBe("False");
-    expect(condition(HOUR - 1, usage({ 1: HOUR - 1 }, HOUR))?.status, "within min").toBe("False");
-    expect(condition(HOUR, usage({ 1: HOUR - QUIET, 2: 0 }, HOUR))?.status).toBe("False");
-  });
-
-  test("says beyond min who holds the overlap up", () => {
-    const stale = condition(HOUR, usage({ 1: HOUR - 1_000, 2: 0 }, HOUR));
-    expect(stale).toMatchObject({ status: "True", reason: "OldVersionInUse" });
-    expect(stale?.message).toContain(
-      'is used, last at 1970-01-01T00:59:59Z from 192.0.2.7 with User-Agent "agent/1". It ends at 1970-01-01T03:00:00Z.',
-    );
-  });
-
-  test("tells a last use that moves on anew after ten minutes, and not before", () => {
-    const told = { version: 1, at: HOUR, address: "::1", userAgent: null };
-    const use = (at: number) => {
-      const { observed: seen, key } = observed(usage({ 1: at, 2: 0 }, at));
-      return staleUse({ ...seen, reportedUse: told }, key, at)?.use;
-    };
-    expect(use(HOUR + QUIET - 1)).toEqual(told);
-    expect(use(HOUR + QUIET)).toMatchObject({ at: HOUR + QUIET, address: "192.0.2.7" });
-  });
-
-  test("says of a version that ended although it was in use who used it last, until the next rotation is through", () => {
-    const end = 3 * HOUR;
-    const ended = (lastUsedAt: number | null, retireAt: number | null, newer: readonly StoredVersion[] = []) => {
-      const world = rotated(ADOPTION);
-      const first = { ...version(1, "retired"), lastUsedAt, retireAt };
-      const keys = world.keys.map((key) => ({ ...key, versions: [...newer, version(2, "active"), first] }));
-      return { ...world, keys };
-    };
-    const inUse = ended(end - 1_000, end);
-    const stale = condition(end, usage({ 1: end - 1_000 }, end), inUse);
-    expect(stale).toMatchObject({ status: "True", reason: "EndedInUse" });
-    expect(stale?.message).toContain("last at 1970-01-01T02:59:59Z from 192.0.2.7");
-    expect(condition(end, null, ended(end - QUIET, end))?.status, "unused for quiet").toBe("False");
-    expect(condition(end, null, ended(end - 1_000, null))?.status, "ended by somebody's decision").toBe("False");
-    expect(condition(end, null, ended(null, end))?.status, "never used").toBe("False");
-
-    const next = (state: StoredVersion["state"], retireAt: number | null) =>
-      condition(end, null, {
-        ...inUse,
-        keys: inUse.keys.map((key) => ({
-          ...key,
-          versions: [version(3, "active"), { ...version(2, state), retireAt }, ...key.versions.slice(1)],
-        })),
-      })?.status;
-    expect(next("retiring", 4 * HOUR)).toBe("True");
-    expect(next("retired", 4 * HOUR)).toBe("False");
-    expect(next("retired", null)).toBe("False");
-    expect(next("retired", 2 * HOUR), "a later version that ended earlier").toBe("True");
-  });
-
-  test("costs no question where there is nothing to be known", () => {
-    const asks = (world: World) => {
-      const { observed: seen, key } = observed(null, world);
-      return dependsOnUsage(seen.declared, key);
-    };
-    expect(asks(rotated(ADOPTION))).toBe(true);
-    expect(asks(rotated({ mode: "Fixed", duration: HOUR }))).toBe(false);
-    expect(asks(rotated({ ...ADOPTION, max: 0 }))).toBe(false);
-    expect(plan(rotated({ ...ADOPTION, max: 0 }))?.requeueAt).toBe(Number.POSITIVE_INFINITY);
-  });
-});
