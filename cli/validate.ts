@@ -1,25 +1,33 @@
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/manifests/find-files.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../domain/manifest/diagnostic.ts";
-import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
+import { findDuplicates } from "../domain/manifest/manifest-set.ts";
+import { findSetWarnings } from "../domain/manifest/set-warnings.ts";
 import type { AddCommand } from "./command.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
 
-type Flags = { readonly filename?: readonly string[]; readonly output?: StructuredFormat };
+/** What ends with 1. */
+type FailOn = "errors" | "warnings";
+
+type Flags = { readonly filename?: readonly string[]; readonly output?: StructuredFormat; readonly failOn: FailOn };
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
     .command("validate")
-    .description("check manifests as admission would, without a cluster")
+    .description("check manifests as admission would, and what they refer to, without a cluster")
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
     .example("keyplane validate -f manifests", "check a folder with all below it")
     .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
     .example("kustomize build . | keyplane validate -f -", "check what another program writes")
+    .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for what will hardly be meant, too")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
-    .action(async ({ filename: paths = [], output }: Flags) => {
-      exit(await runValidate({ paths, stdin: await readStdin(paths), output }, out));
+    .addOption(
+      new Option("--fail-on <severity>", "what to exit with 1 for").choices(["errors", "warnings"]).default("errors"),
+    )
+    .action(async ({ filename: paths = [], output, failOn }: Flags) => {
+      exit(await runValidate({ paths, stdin: await readStdin(paths), output, failOn }, out));
     });
 };
 
@@ -29,17 +37,19 @@ type ValidateOptions = {
   readonly stdin?: string | undefined;
   /** Undefined for lines. */
   readonly output?: StructuredFormat | undefined;
+  /** With `warnings` they count as faults do; notes never. */
+  readonly failOn?: FailOn;
 };
 
 /**
- * `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster. Each
- * fault is one line on `out`, then a summary; or all of it is one document.
+ * `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster, and
+ * warns of what they show of one another. Each fault is one line on `out`, then a summary; or all of it is one document.
  *
- * @returns the exit code: 0 valid (there may be warnings), 1 faults or nothing to check
+ * @returns the exit code: 0 valid, 1 faults or nothing to check
  * @throws UsageError for no path, and for one that leads nowhere
  */
 export async function runValidate(
-  { paths, stdin, output }: ValidateOptions,
+  { paths, stdin, output, failOn = "errors" }: ValidateOptions,
   out: (text: string) => void,
 ): Promise<number> {
   if (paths.length === 0) throw new UsageError("nothing to validate: name a file or a folder with --filename");
@@ -51,7 +61,8 @@ export async function runValidate(
     for (const diagnostic of found.diagnostics) out(formatDiagnostic(diagnostic));
     out(printable(summarize(found, files, paths)));
   }
-  return found.errors > 0 || isNothing(found) ? 1 : 0;
+  const faults = found.errors + (failOn === "warnings" ? found.warnings : 0);
+  return faults > 0 || isNothing(found) ? 1 : 0;
 }
 
 /** As `-o json` has it. */
@@ -70,7 +81,7 @@ function check(files: readonly string[], stdin: string | undefined): Checked {
   const diagnostics = [
     ...checked.flatMap((file) => file.diagnostics),
     ...findDuplicates(entries),
-    ...findMissingReferences(entries),
+    ...findSetWarnings(entries),
   ];
   const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
   return {

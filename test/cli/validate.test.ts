@@ -18,6 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const TEAM =
+  "apiVersion: keyplane.dev/v1alpha1\nkind: PlatformTeam\nmetadata: { name: a }\nspec: { namespaces: [team-a] }\n";
 const library = (name: string) =>
   `apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: ${name}, namespace: team-a }\nspec: {}\n`;
 const key = (name: string, spec: string) =>
@@ -39,7 +41,10 @@ test("a folder of valid manifests ends with 0 and a summary, those below it and 
   write("deeper/still/b.yml", `${library("b")}---\n${library("c")}`);
   write(
     "c.json",
-    JSON.stringify({ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformTeam", metadata: { name: "t" }, spec: {} }),
+    JSON.stringify({
+      ...{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformTeam", metadata: { name: "t" } },
+      spec: { namespaces: ["team-a"] },
+    }),
   );
   write("README.md", "not a manifest");
   write(".git/config.yaml", "not: a manifest");
@@ -52,10 +57,12 @@ test("what keyplane up keeps in a data folder among the manifests is no manifest
   write("data/cluster-id", "1");
   write("data/db/PG_VERSION", "18");
   write("data/status/team-a/MemoryLibrary/a.json", library("a"));
-  expect(await validate(folder)).toEqual({ code: 0, lines: ["2 manifests, 0 errors, 0 warnings"] });
+  write("team.yaml", TEAM);
+  expect(await validate(folder)).toEqual({ code: 0, lines: ["3 manifests, 0 errors, 0 warnings"] });
 });
 
 test("each fault is one line with its place, in the order of files and lines, and the command fails", async () => {
+  write("team.yaml", TEAM);
   write("a.yaml", key("k", "{ scopes: [memory:reed] }"));
   write("b.yaml", `${library("b")}---\n${key("l", "{ preset: MCPReadOnly, colour: red }")}`);
   expect(await validate(folder)).toEqual({
@@ -63,12 +70,13 @@ test("each fault is one line with its place, in the order of files and lines, an
     lines: [
       'DIR/a.yaml:4:18: error: spec.scopes[0]: unknown value "memory:reed": did you mean memory:read?',
       expect.stringMatching(/^DIR\/b\.yaml:9:30: error: spec\.colour: unknown field: write one of displayName, /),
-      "3 manifests, 2 errors, 0 warnings",
+      "4 manifests, 2 errors, 0 warnings",
     ],
   });
 });
 
 test.each(["json", "yaml"] as const)("-o %s has the counts, and each fault with its place", async (output) => {
+  write("team.yaml", TEAM);
   write("a.yaml", key("k", "{ scopes: [memory:reed] }"));
   write("b.yaml", `${library("b")}---\n${key("l", "{ preset: GatewayDefault, gatewayRef: { name: g } }")}`);
   const said: string[] = [];
@@ -78,7 +86,7 @@ test.each(["json", "yaml"] as const)("-o %s has the counts, and each fault with 
   expect([code, ...said.map((text) => parse(text))]).toEqual([
     1,
     {
-      ...{ manifests: 3, errors: 1, warnings: 1, passedOver: 0 },
+      ...{ manifests: 4, errors: 1, warnings: 1, passedOver: 0 },
       diagnostics: [
         { severity: "error", file: join(folder, "a.yaml"), ...at, line: 4, column: 18, path: "spec.scopes[0]" },
         { severity: "warning", file: join(folder, "b.yaml"), ...at, path: "spec.gatewayRef" },
@@ -86,6 +94,7 @@ test.each(["json", "yaml"] as const)("-o %s has the counts, and each fault with 
     },
   ]);
   rmSync(join(folder, "a.yaml"));
+  rmSync(join(folder, "team.yaml"));
   write("b.yaml", "");
   expect(await runValidate({ paths: [folder], output }, out)).toBe(1);
   expect(parse(said[1] ?? "")).toEqual({ manifests: 0, errors: 0, warnings: 0, passedOver: 0, diagnostics: [] });
@@ -97,6 +106,7 @@ test("one file may be named, whatever its ending", async () => {
 });
 
 test("a file that cannot be read is a fault like others", async () => {
+  write("team.yaml", TEAM);
   write("a.yaml", library("a"));
   symlinkSync(join(folder, "nowhere"), join(folder, "b.yaml"));
   const { code, lines } = await validate(folder);
@@ -105,13 +115,14 @@ test("a file that cannot be read is a fault like others", async () => {
 });
 
 test("one object that is declared twice is an error that says where the other is", async () => {
+  write("team.yaml", TEAM);
   write("a.yaml", library("a"));
   write("b.yaml", `# a comment\n${library("a")}`);
   expect(await validate(folder)).toEqual({
     code: 1,
     lines: [
       "DIR/b.yaml:4:19: error: metadata.name: MemoryLibrary team-a/a is declared in DIR/a.yaml:3 too: remove one of the two",
-      "2 manifests, 1 error, 0 warnings",
+      "3 manifests, 1 error, 0 warnings",
     ],
   });
 });
@@ -122,6 +133,7 @@ test("a file that is named twice is no duplicate", async () => {
 });
 
 test("a library or gateway that is not among the manifests is a warning, since the cluster may have it", async () => {
+  write("team.yaml", TEAM);
   write(
     "a.yaml",
     key("k", "{ preset: GatewayDefault, gatewayRef: { name: g }, mcpDefaultLibraryRef: { name: a, namespace: o } }"),
@@ -134,7 +146,7 @@ test("a library or gateway that is not among the manifests is a warning, since t
     expect.stringMatching(
       /^DIR\/a\.yaml:4:\d+: warning: spec\.mcpDefaultLibraryRef: there is no MemoryLibrary o\/a among/,
     ),
-    "2 manifests, 0 errors, 2 warnings",
+    "3 manifests, 0 errors, 2 warnings",
   ]);
 });
 
@@ -143,14 +155,14 @@ describe("objects of other kinds", () => {
   const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: n }\n";
 
   test("are passed over with one note a file, and are no fault", async () => {
-    write("all.yaml", [namespace, library("a"), deployment].join("---\n"));
+    write("all.yaml", [namespace, library("a"), deployment, TEAM].join("---\n"));
     write("kustomization.yaml", "resources: [all.yaml]\n");
     expect(await validate(folder)).toEqual({
       code: 0,
       lines: [
         "DIR/all.yaml:1:1: note: 2 objects of other kinds are passed over: Namespace, Deployment",
         "DIR/kustomization.yaml:1:1: note: Kustomization is passed over",
-        "1 manifest, 0 errors, 0 warnings, 3 of other kinds passed over",
+        "2 manifests, 0 errors, 0 warnings, 3 of other kinds passed over",
       ],
     });
   });
@@ -186,6 +198,7 @@ test("the items of a list are manifests, each fault at its own line, as kubectl 
     items: items.map((one) => parse(one)),
   };
   write("list.yaml", stringify(list));
+  write("team.yaml", TEAM);
   const { code, lines } = await validate(folder);
   expect(code).toBe(1);
   expect(lines).toEqual([
@@ -194,7 +207,7 @@ test("the items of a list are manifests, each fault at its own line, as kubectl 
     ),
     expect.stringMatching(/^DIR\/list.yaml:24:\d+: error: items\[2\].spec.preset: .*did you mean MCPReadOnly\?/),
     expect.stringMatching(/^DIR\/list.yaml:25:\d+: note: items\[3\]: ConfigMap is passed over/),
-    "3 manifests, 2 errors, 0 warnings, 1 of other kinds passed over",
+    "4 manifests, 2 errors, 0 warnings, 1 of other kinds passed over",
   ]);
 });
 
@@ -203,13 +216,38 @@ test("standard input is checked too, from a program that takes its time", async 
     stdio: ["pipe", "pipe", "inherit"],
   });
   const out = text(validating.stdout);
-  validating.stdin.write(library("a"));
+  validating.stdin.write(`${TEAM}---\n${library("a")}`);
   setTimeout(() => validating.stdin.end(`---\n${key("k", "{ preset: MCPReadOnli }")}`), 50);
   const [code] = await once(validating, "close");
   expect([code, (await out).split("\n")[0]]).toEqual([
     1,
-    expect.stringMatching(/^<stdin>:9:\d+: error: spec.preset: /),
+    expect.stringMatching(/^<stdin>:14:\d+: error: spec.preset: /),
   ]);
+});
+
+describe("--fail-on warnings", () => {
+  test("ends with 1 where something is warned of, and not for what is only noted", async () => {
+    const gateway = (secret: string) =>
+      `apiVersion: keyplane.dev/v1alpha1\nkind: ModelGateway\nmetadata: { name: g, namespace: team-a }\nspec: { upstreams: [{ name: u, dialect: openai, baseURL: "https://api.example.com", credentialRef: { name: ${secret} } }] }\n`;
+    write("team.yaml", TEAM);
+    write("gateway.yaml", gateway("provider"));
+    const failOn = async (failOn: "errors" | "warnings") => {
+      const lines: string[] = [];
+      const code = await runValidate({ paths: [folder], failOn }, (line) => lines.push(line.replaceAll(folder, "DIR")));
+      return { code, lines };
+    };
+    expect(await failOn("warnings")).toEqual({
+      code: 0,
+      lines: [
+        "DIR/gateway.yaml:4:85: note: spec.upstreams[0].credentialRef: Secret team-a/provider is not among these manifests: see that it is made, with the data key api-key",
+        "2 manifests, 0 errors, 0 warnings",
+      ],
+    });
+    write("key.yaml", key("k", "{ preset: GatewayDefault, gatewayRef: { name: gg } }"));
+    expect((await failOn("errors")).code).toBe(0);
+    const { code, lines } = await failOn("warnings");
+    expect([code, lines.at(-1)]).toEqual([1, "3 manifests, 0 errors, 1 warning"]);
+  });
 });
 
 describe("wrong use", () => {
