@@ -52,7 +52,7 @@ function shapeOf(line: string): string {
     .replaceAll(/inf_\w{8}/g, "inf_PREFIX")
     .replaceAll(/key_\w+/g, "key_ID")
     .replaceAll(/req_[\w-]+/g, "req_ID")
-    .replaceAll(/(retry-after: |;t=)\d+/g, "$1SECONDS");
+    .replaceAll(/(retry-after: |;t=|try again in )\d+/g, "$1SECONDS");
 }
 
 /**
