@@ -8,6 +8,7 @@ import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
+import { REFUSED_CREDENTIALS_INTERVAL_MS, watchRefusedCredentials } from "./gateway/refused-credentials.ts";
 import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
@@ -149,11 +150,17 @@ export async function runController(
   };
   const findMoved = watchMovedNamespaces(deps);
   const lookAtMoved = async () => requestsForMove(cluster, undefined, await findMoved()).forEach(enqueue);
+  const findRefused = watchRefusedCredentials(deps);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
-  await findMoved().catch(() => {});
+  await Promise.all([findMoved(), findRefused()]).catch(() => {});
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const periodic: readonly PeriodicTask[] = [
     { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
+    {
+      what: "looking for credentials that upstreams refuse",
+      intervalMs: REFUSED_CREDENTIALS_INTERVAL_MS,
+      run: async () => (await findRefused()).forEach(enqueue),
+    },
     {
       what: "recording the refusals that last",
       intervalMs: PENDING_EVENTS_INTERVAL_MS,

@@ -14,11 +14,17 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
 /** What is wrong with a key that works. */
 const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "SecretRefused"] satisfies Reason[]);
 
+/** What is wrong beside Ready, and the status of the condition that says so. */
+const WRONG_BESIDE_READY = [
+  ["Leaked", "True"],
+  ["CredentialsAccepted", "False"],
+] as const;
+
 /**
  * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that
- * its status does not have yet, an event says so too, and so it does of a leak: once, and not at every look. What may be
- * the order of a start alone is an event once it has lasted. A status that is left to another controller never has what
- * was found here: it has no event either.
+ * its status does not have yet, an event says so too, and so it does of what is wrong beside Ready: once, and not at
+ * every look. What may be the order of a start alone is an event once it has lasted. A status that is left to another
+ * controller never has what was found here: it has no event either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const { cluster, pendingEvents } = deps;
@@ -36,9 +42,10 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
     const { reason, message } = refusal;
     await recordEvent(deps, object, { type: "Warning", reason, message });
   }
-  const leaked = findCondition(status.conditions, "Leaked");
-  if (leaked !== undefined && leaked.message !== findCondition(object.status?.conditions, "Leaked")?.message) {
-    await recordEvent(deps, object, { type: "Warning", reason: leaked.reason, message: leaked.message });
+  for (const [type, wrong] of WRONG_BESIDE_READY) {
+    const found = findCondition(status.conditions, type);
+    if (found?.status !== wrong || found.message === findCondition(object.status?.conditions, type)?.message) continue;
+    await recordEvent(deps, object, { type: "Warning", reason: found.reason, message: found.message });
   }
   await cluster.writeStatus(object, status);
   if (mayPass) pendingEvents.add(object, refusal.reason);

@@ -4,6 +4,7 @@ export const CONDITION_TYPES = [
   "Ready",
   "Accepted",
   "ResolvedRefs",
+  "CredentialsAccepted",
   "SecretDelivered",
   "Enforced",
   "Rotating",
@@ -31,6 +32,7 @@ export const REASONS = {
   NoStaleConsumers: "",
   Claimed: "",
   Serving: "",
+  NotRefused: "",
   Embedded: "",
   // what is on its way
   Pending: "See that a Keyplane controller runs and serves this namespace.",
@@ -72,6 +74,8 @@ export const REASONS = {
   NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
   PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
   CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+  CredentialRefused:
+    "Write the provider's present credential into that Secret: the next calls are made with it, without a restart.",
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   EmbeddingFailed: "See that the gateway's upstream serves the model; it is tried again by itself.",

@@ -71,6 +71,23 @@ export function gatewayCredentials(missing: readonly NamedCredential[]): StatedC
     : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
 }
 
+/** A credential that the provider does not take, and the format that its upstream speaks. */
+export type RefusedCredential = NamedCredential & { readonly dialect: string };
+
+/** Of a gateway: the credentials that providers refuse. It is no part of `Ready`: the gateway is as declared. */
+export function credentialsAccepted(refused: readonly RefusedCredential[]): StatedCondition {
+  if (refused.length === 0) {
+    const message = "No upstream refuses the credential that the gateway has for it.";
+    return condition("CredentialsAccepted", "True", "NotRefused", message);
+  }
+  const named = refused.map(
+    ({ upstream, dialect, secret, key }) =>
+      `upstream ${upstream} (${dialect}) refuses data key ${key} of Secret ${secret}`,
+  );
+  const message = `The provider does not take its credential: ${named.join("; ")}.`;
+  return condition("CredentialsAccepted", "False", "CredentialRefused", message);
+}
+
 /**
  * Of a library: the gateway that it is embedded through.
  *

@@ -12,6 +12,7 @@ import { checkCustomResources } from "./custom-resources.ts";
 import { findOtherClusters } from "./database-contents.ts";
 import { checkDeclarations, listDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
+import { judgeGatewayCredentials } from "./gateway-credentials.ts";
 import { findRivals, judgeLeaderClocks, judgeLeases, type Lease, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
@@ -78,7 +79,11 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
     ...(await findOtherWriters(api, listed.declared, leases, isOurs)),
     ...checkDeclarations(listed),
   ];
-  if (store === undefined) return findings;
+  // The store, where it is given, has been asked, and knows more.
+  if (store === undefined) {
+    const gateways = listed.declared.find(({ kind }) => kind === "ModelGateway")?.objects ?? [];
+    return [...findings, ...judgeGatewayCredentials(gateways)];
+  }
   findings.push(...(await findOtherClusters(cluster, store.db)));
   findings.push(...(await findNeglected(cluster, store.db, controllerNamespace, leases)));
   if (!isRestored) return findings;

@@ -11,6 +11,7 @@ import { livingLeaks } from "../../store/keys/key-leaks.ts";
 import { countRestoredSessions } from "../../store/sessions.ts";
 import { UsageError } from "../usage-error.ts";
 import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
+import { checkGatewayCredentials } from "./gateway-credentials.ts";
 import { judgeClocks } from "./judge-clock.ts";
 
 type Contents = {
@@ -24,6 +25,7 @@ export const CONTENT_CHECKS: readonly Check<Contents>[] = [
   checkReplicas,
   checkBootstrapToken,
   checkLeaks,
+  checkGatewayCredentials,
   checkSessions,
 ];
 

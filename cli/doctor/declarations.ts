@@ -56,7 +56,8 @@ export function checkDeclarations({ declared, unread }: Awaited<ReturnType<typeo
 /** Of a declaration that has no condition yet. */
 const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has been there.");
 
-type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;
+/** What is read of one. */
+export type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;
 
 function isDeclaration(object: unknown): object is Declaration {
   return isRecord(object) && isRecord(object.metadata);

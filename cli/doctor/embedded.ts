@@ -20,6 +20,7 @@ import { runValidate } from "../validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { checkFreeSpace } from "./free-space.ts";
+import { judgeGatewayCredentials } from "./gateway-credentials.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkManagement } from "./server.ts";
 
@@ -32,6 +33,7 @@ const CHECKS: readonly Check<Embedded>[] = [
   checkManifests,
   checkHeld,
   checkObjects,
+  checkCredentials,
   checkSecrets,
 ];
 
@@ -122,6 +124,11 @@ async function checkObjects({ data }: Embedded): Promise<Finding[]> {
     }
   }
   return findings.length > 0 ? findings : [ok("declarations", `${all} declarations are ready`)];
+}
+
+/** What providers do not take, which leaves a gateway as declared. */
+async function checkCredentials({ data }: Embedded): Promise<Finding[]> {
+  return judgeGatewayCredentials(await readStatusFiles(data, "ModelGateway"));
 }
 
 /** That what workloads mount is there. */

@@ -27,6 +27,7 @@ export const FINDING_NAMES = [
   "database-session",
   "replicas",
   "leaked-keys",
+  "gateway-credentials",
   "restored-sessions",
   "other-clusters",
   "cluster-connection",

@@ -1,15 +1,22 @@
 import { condition } from "../../domain/conditions.ts";
-import { gatewayCredentials, type NamedCredential, publicIdAccepted } from "../../domain/object-conditions.ts";
+import {
+  credentialsAccepted,
+  gatewayCredentials,
+  type NamedCredential,
+  publicIdAccepted,
+  type RefusedCredential,
+} from "../../domain/object-conditions.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findObject } from "../../store/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams.ts";
+import { upstreamStates } from "../../store/upstream-outcomes.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { readIfAllowed } from "../key/secret-reading.ts";
-import { declaredStatus, unclaimedStatus } from "../object-status.ts";
+import { declaredStatus, mergeConditions, unclaimedStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
 
@@ -61,12 +68,17 @@ export async function reconcileGateway(
     routes: object.spec.routes.map(({ routeID, ...route }) => ({ ...route, routeId: routeID })),
   });
   if (saved !== undefined && before?.id !== saved.gatewayId) moved();
+  const refused = saved === undefined ? undefined : await refusedCredentials(deps, object, saved.gatewayId);
+  const now = deps.clock.now();
+  const { conditions = [], ...status } = declaredStatus(
+    object,
+    [publicIdAccepted(publicId, saved === undefined), gatewayCredentials(missing)],
+    now,
+  );
   await writeStatus(deps, object, {
-    ...declaredStatus(
-      object,
-      [publicIdAccepted(publicId, saved === undefined), gatewayCredentials(missing)],
-      deps.clock.now(),
-    ),
+    ...status,
+    // No part of Ready: the gateway is as declared, and the provider has its own reasons.
+    conditions: refused ? [...conditions, ...mergeConditions(object, [credentialsAccepted(refused)], now)] : conditions,
     ...(saved === undefined ? {} : { gatewayID: saved.gatewayId, publicID: publicId }),
     team: team.name,
   });
@@ -101,4 +113,17 @@ async function readUpstreams(
     upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credential || null });
   }
   return { upstreams, missing };
+}
+
+/** The credentials that upstreams refuse, as calls have shown to any server. */
+async function refusedCredentials(
+  { store }: ControllerDeps,
+  { spec }: DeclaredObject<"ModelGateway">,
+  gatewayId: string,
+): Promise<RefusedCredential[]> {
+  const states = await upstreamStates(store.db, [gatewayId]);
+  const refusing = new Set(states.filter(({ refusesCredential }) => refusesCredential).map(({ upstream }) => upstream));
+  return spec.upstreams
+    .filter(({ name }) => refusing.has(name))
+    .map(({ name, dialect, credentialRef: { name: secret, key } }) => ({ upstream: name, dialect, secret, key }));
 }

@@ -387,6 +387,8 @@ create table upstream_outcomes (
   status integer,
   failed_at timestamp with time zone,
   failure text,
+  accepted_at timestamp with time zone,
+  refused_at timestamp with time zone,
   constraint upstream_outcomes_gateway_id_upstream_fkey FOREIGN KEY (gateway_id, upstream) REFERENCES gateway_upstreams(gateway_id, name) ON DELETE CASCADE,
   constraint upstream_outcomes_pkey PRIMARY KEY (gateway_id, upstream)
 );

@@ -11,6 +11,7 @@ import { type Candidate, resolve } from "./resolve.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
+import { mayRefuseCredential, REFUSED_CREDENTIAL_REASON, refusesCredential } from "./upstream/upstream-failure.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 
 /** Embeds texts through a gateway, as the gateway's callers do. */
@@ -67,6 +68,10 @@ export function createTextEmbedder(deps: EmbedderDeps): TextEmbedder {
           const maxAnswer = texts.length * MAX_ANSWER_PER_TEXT;
           const answer = await post(pool, { path, credentialHeader, body, signal, maxAnswer });
           outcomes.answered(gatewayId, upstream, answer.status);
+          if (isCredentialRefused(upstream, answer)) {
+            outcomes.refusedCredential(gatewayId, upstream);
+            return failed("the upstream refuses the gateway's credential");
+          }
           if (answer.status !== 200) return refusal(answer.status, answer.headers);
           const vectors = checkVectors(format.vectorsOf(parsed(answer.text)), texts.length, dimensions ?? undefined);
           if (typeof vectors === "string") return failed(vectors);
@@ -181,6 +186,10 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function isCredentialRefused(upstream: ReachableUpstream, { status, text }: Answer): boolean {
+  return refusesCredential(status) || (mayRefuseCredential(upstream, status) && REFUSED_CREDENTIAL_REASON.test(text));
 }
 
 function refusal(status: number, headers: IncomingHttpHeaders): EmbedResult {

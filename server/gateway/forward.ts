@@ -290,7 +290,7 @@ class Exchange implements AttemptListener {
   }
 
   #refuseCredential(attempt: UpstreamAttempt): void {
-    this.#deps.outcomes.credentialsRefused++;
+    this.#deps.outcomes.refusedCredential(this.#call.gatewayId, attempt.candidate.upstream);
     this.onFailure(attempt, CREDENTIAL_REFUSED);
   }
 

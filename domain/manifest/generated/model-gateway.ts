@@ -109,7 +109,7 @@ export type ModelGatewayStatus = {
    */
   team?: string;
   /**
-   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   * Ready, Accepted, ResolvedRefs, CredentialsAccepted, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

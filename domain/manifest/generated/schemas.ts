@@ -466,7 +466,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxLength": 63
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, CredentialsAccepted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

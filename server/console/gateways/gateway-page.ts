@@ -1,3 +1,4 @@
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredGateway } from "../../../store/objects.ts";
 import { declaredIn } from "../declared-in.ts";
@@ -21,13 +22,24 @@ export type GatewayPage = GatewayFigures & {
 
 export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlOf("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlOf("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
 <section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">As calls have shown, of every replica, within seconds: nothing is sent to an upstream for this page.</p></section>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">
 <section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>`;
+}
+
+/** Which credentials the providers do not take, and where each is replaced. */
+function refusedNotice({ gateway, stateOf }: GatewayPage): Html | false {
+  const refusing = gateway.upstreams.filter(({ name }) => stateOf(gateway.id, name)?.refusesCredential);
+  if (refusing.length === 0) return false;
+  const remedy =
+    gateway.cluster === API_CLUSTER
+      ? html`Send the provider's present credential with <code>PUT /api/v1/gateways/${gateway.id}</code>`
+      : html`Write the provider's present credential into the Secret that <code>spec.upstreams[].credentialRef</code> names`;
+  return html`<div class="notice bad"><p><strong>Credential refused.</strong> The provider does not take the credential of ${refusing.map(({ name }) => name).join(", ")}. ${remedy}: the next calls are made with it.</p></div>`;
 }
 
 function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): Html {

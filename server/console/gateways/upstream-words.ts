@@ -8,6 +8,7 @@ type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | 
 /** Whether an upstream answers, as far as calls have shown: nobody asks it for a page. */
 export function healthOf(state: UpstreamState | undefined, hasCredential: boolean): Health {
   if (!hasCredential) return { word: "No credential", tone: "bad" };
+  if (state?.refusesCredential) return { word: "Credential refused", tone: "bad" };
   const { answeredAt = null, status = null, failedAt = null } = state ?? {};
   if (failedAt !== null && failedAt >= (answeredAt ?? 0)) return { word: "Does not answer", tone: "bad" };
   if (answeredAt === null) return { word: "Not asked yet", tone: "" };
@@ -31,6 +32,10 @@ export function lastHeard(state: UpstreamState | undefined, now: number): Conten
 
 export function credentialWords(state: UpstreamState | undefined, hasCredential: boolean, now: number): Content {
   if (!hasCredential) return html`<strong>None</strong>: nothing is forwarded`;
-  const { credentialAt = null } = state ?? {};
-  return credentialAt === null ? "There" : html`There, read ${ago(rfc3339Millis(credentialAt), now)}`;
+  const { credentialAt = null, refusesCredential = false, refusedAt = null } = state ?? {};
+  return html`${credentialAt === null ? "There" : html`There, read ${ago(rfc3339Millis(credentialAt), now)}`}${
+    refusesCredential &&
+    refusedAt !== null &&
+    html`<span class="line"><strong>Refused</strong> ${ago(rfc3339Millis(refusedAt), now)}</span>`
+  }`;
 }

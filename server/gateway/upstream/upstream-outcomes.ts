@@ -12,7 +12,7 @@ type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
 
 /**
  * How this thread last heard of each upstream, for people to look at: no call waits for it, and none is decided by it. It
- * costs a call two stores in memory.
+ * costs a call three stores in memory.
  */
 export class UpstreamOutcomes {
   readonly #now: () => number;
@@ -31,6 +31,7 @@ export class UpstreamOutcomes {
     const outcome = this.#of(gatewayId, upstream);
     outcome.answeredAt = this.#now();
     outcome.status = status;
+    if (status < 300) outcome.acceptedAt = outcome.answeredAt;
   }
 
   /** @param failure as its caller is told: nothing of the error itself */
@@ -40,10 +41,23 @@ export class UpstreamOutcomes {
     outcome.failure = failure;
   }
 
+  /** It does not take the credential that the gateway has for it. */
+  refusedCredential(gatewayId: string, upstream: UpstreamRecord): void {
+    this.credentialsRefused++;
+    this.#of(gatewayId, upstream).refusedAt = this.#now();
+  }
+
   #of(gatewayId: string, upstream: UpstreamRecord): Outcome {
     let outcome = this.#byRecord.get(upstream);
     if (outcome === undefined || outcome.gatewayId !== gatewayId) {
-      const heard = { answeredAt: null, status: null, failedAt: null, failure: null };
+      const heard = {
+        answeredAt: null,
+        status: null,
+        failedAt: null,
+        failure: null,
+        acceptedAt: null,
+        refusedAt: null,
+      };
       outcome = { gatewayId, upstream: upstream.name, ...heard };
       this.#byRecord.set(upstream, outcome);
     }

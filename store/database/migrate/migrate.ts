@@ -15,6 +15,7 @@ import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-me
 import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts";
 import { sql as cutOff } from "../../migrations/032-cut-off.ts";
 import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
+import { sql as refusedCredentials } from "../../migrations/034-refused-credentials.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -47,6 +48,7 @@ export const MIGRATIONS = [
   { version: 31, name: "repeatable-saves", script: repeatableSaves },
   { version: 32, name: "cut-off", script: cutOff },
   { version: 33, name: "may-be-read", script: mayBeRead },
+  { version: 34, name: "refused-credentials", script: refusedCredentials },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -45,7 +45,15 @@ beforeAll(async () => {
   const quick = { model: "quick", routeID: "quick", upstream: "primary", upstreamModel: "gpt-5-nano", fallbacks };
   const routed = { upstreams, routes: [quick], publicID: "payments-models" };
   gatewayId = (await send("POST", "/gateways", { name: "models", team: "payments", spec: routed })).body.id;
-  const heard = { gatewayId, answeredAt: Date.now() - 60_000, status: 200, failedAt: null, failure: null };
+  const heard = {
+    gatewayId,
+    answeredAt: Date.now() - 60_000,
+    status: 200,
+    failedAt: null,
+    failure: null,
+    acceptedAt: null,
+    refusedAt: null,
+  };
   await recordOutcomes(pages.store.db, [
     { ...heard, upstream: "primary" },
     { ...heard, upstream: "spare", failedAt: Date.now(), failure: "The upstream cannot be reached." },

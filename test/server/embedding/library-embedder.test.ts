@@ -162,6 +162,25 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
   });
 
+  test.for([
+    ["openai", 401, "{}"],
+    ["gemini", 400, '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'],
+  ] as const)(
+    "waits, and sets no atom aside, where %s refuses the credential",
+    async ([dialect, status, body], context) => {
+      const upstream = await startEmbeddingUpstream(context);
+      upstream.answerWith((response) => response.writeHead(status).end(body));
+      const library = await startEmbeddedLibrary(context, store(), { upstream, dialect });
+      await library.save("good");
+      await library.declare();
+      expect(await library.failure()).toBe("the upstream refuses the gateway's credential");
+      expect(await library.progress()).toMatchObject({ waiting: 1, setAside: 0 });
+      upstream.answerWith(answerVectors);
+      await library.hurry();
+      await library.embedded();
+    },
+  );
+
   test("has no atom embedded that has expired", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });

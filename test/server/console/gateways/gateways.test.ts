@@ -59,6 +59,17 @@ async function call(): Promise<number> {
   return answer.status;
 }
 
+/** Gives an upstream another credential. */
+async function replace(upstream: string, credential: string): Promise<void> {
+  const { body, headers } = await pages.send("GET", `/gateways/${gateway.id}`);
+  const upstreams = body.spec.upstreams.map((one: { name: string }) =>
+    one.name === upstream ? { ...one, credential } : one,
+  );
+  const spec = { ...body.spec, upstreams };
+  const etag = headers.get("etag") ?? "";
+  expect((await pages.send("PUT", `/gateways/${gateway.id}`, { spec }, { "if-match": etag })).status).toBe(200);
+}
+
 /** The state of the upstream `primary`, as the gateway's page has it. */
 async function shown(): Promise<string | undefined> {
   const { text } = await pages.get(`/gateways/${gateway.id}`);
@@ -82,8 +93,17 @@ describe("a gateway's page", () => {
     expect(asked).toEqual([]);
     expect(await call()).toBe(200);
     await until("it has answered", async () => (await shown()) === "Answers");
+    status = 401;
+    expect(await call()).toBe(502);
+    await until("it has refused the credential", async () => (await shown()) === "Credential refused");
+    const { text } = await pages.get(`/gateways/${gateway.id}`);
+    expect(text).toContain("The provider does not take the credential of primary.");
+    expect(text).toContain(`PUT /api/v1/gateways/${gateway.id}`);
+    expect((await pages.get("/gateways")).text).toContain("Credential refused");
+    await replace("primary", "sk-the-present-one");
+    expect(await shown()).not.toBe("Credential refused");
     status = 503;
-    await call();
+    await until("it is asked with the present one", async () => (await call()) === 503);
     await until("it has answered with an error", async () => (await shown()) === "Answers with 503");
     const calls = asked.length;
     upstream.closeAllConnections();
@@ -101,17 +121,10 @@ describe("a gateway's page", () => {
         select credential_at as at from gateway_upstreams where name = 'spare'`.execute(pages.store.db);
       return rows[0]?.at;
     };
-    const replace = async (credential: string) => {
-      const { body, headers } = await pages.send("GET", `/gateways/${gateway.id}`);
-      const [primary, spare] = body.spec.upstreams;
-      const spec = { ...body.spec, upstreams: [primary, { ...spare, credential }] };
-      const etag = headers.get("etag") ?? "";
-      expect((await pages.send("PUT", `/gateways/${gateway.id}`, { spec }, { "if-match": etag })).status).toBe(200);
-    };
     const first = await since();
-    await replace(CREDENTIAL);
+    await replace("spare", CREDENTIAL);
     expect(await since()).toEqual(first);
-    await replace("sk-another");
+    await replace("spare", "sk-another");
     expect(await since()).not.toEqual(first);
   });
 

@@ -1,0 +1,32 @@
+/** Whether model providers take the credentials that gateways have for them. */
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import type { Db } from "../../store/database/change.ts";
+import { refusedCredentials } from "../../store/upstream-outcomes.ts";
+import type { Declaration } from "./declarations.ts";
+import { type Finding, ok, wrong } from "./finding.ts";
+
+const FINE = ok("gateway-credentials", "no provider refuses a gateway's credential");
+
+/** By what the store knows, of gateways that were made by hand, too. */
+export async function checkGatewayCredentials({ db }: { readonly db: Db }): Promise<Finding[]> {
+  const findings = (await refusedCredentials(db)).map(({ cluster, namespace, name, gatewayId, upstream, dialect }) => {
+    const title = namespace === "" ? name : `${namespace}/${name}`;
+    const message = `upstream ${upstream} (${dialect}) of ModelGateway ${title} refuses the gateway's credential`;
+    const place =
+      cluster === API_CLUSTER ? `send it by PUT /api/v1/gateways/${gatewayId}` : "write it into that upstream's Secret";
+    return wrong("gateway-credentials", message, `take the provider's present credential, and ${place}`);
+  });
+  return findings.length > 0 ? findings : [FINE];
+}
+
+/** By the conditions of those that are declared, which their controller has from the store. */
+export function judgeGatewayCredentials(gateways: readonly Declaration[]): Finding[] {
+  const findings = gateways.flatMap(({ metadata: { namespace, name }, status }) => {
+    const found = findCondition(status?.conditions, "CredentialsAccepted");
+    if (found?.status !== "False") return [];
+    const message = `ModelGateway ${namespace}/${name}: ${found.message}`;
+    return [wrong("gateway-credentials", message, "do what this says")];
+  });
+  return findings.length > 0 ? findings : [FINE];
+}

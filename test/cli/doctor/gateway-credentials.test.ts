@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { checkGatewayCredentials, judgeGatewayCredentials } from "../../../cli/doctor/gateway-credentials.ts";
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { condition } from "../../../domain/conditions.ts";
+import { saveGateway } from "../../../store/gateways.ts";
+import { recordOutcomes } from "../../../store/upstream-outcomes.ts";
+import { describeOnEitherEngine } from "../../env/database/engines.ts";
+import { keyring } from "../../server/key-index/replica-fixtures.ts";
+import { gatewayDraft, makeTeam, run } from "../../store/fixtures.ts";
+
+const FINE = [expect.objectContaining({ name: "gateway-credentials", severity: "ok" })];
+
+describeOnEitherEngine("keyplane doctor of a database", (store) => {
+  test("names each gateway whose credential a provider refuses, declared or made by hand, and what to do", async () => {
+    expect(await checkGatewayCredentials(store())).toEqual(FINE);
+    const refusedAt = Date.now();
+    const outcome = { answeredAt: null, status: null, failedAt: null, failure: null, acceptedAt: null, refusedAt };
+    const upstreams = ["openai", "gemini"].map((dialect) => ({
+      ...({ name: `the-${dialect}`, dialect, baseUrl: "https://u.example", credential: "sk-1" } as UpstreamRecord),
+    }));
+    const home = await makeTeam(store());
+    for (const cluster of [home.cluster, API_CLUSTER]) {
+      const draft = gatewayDraft({ ...home, cluster }, { name: "main", namespace: "team-a", upstreams });
+      const { gatewayId } = await run(store(), (tx) => saveGateway(tx, draft, keyring));
+      await recordOutcomes(store().db, [{ gatewayId, upstream: "the-gemini", ...outcome }]);
+    }
+    const found = (await checkGatewayCredentials(store())).map(
+      ({ severity, message, action }) => `${severity}: ${message}: ${action}`,
+    );
+    const refused = "upstream the-gemini \\(gemini\\) of ModelGateway team-a/main refuses the gateway's credential";
+    expect(found.toSorted()).toEqual(
+      ["send it by PUT /api/v1/gateways/gw_\\w+", "write it into that upstream's Secret"].map((place) =>
+        expect.stringMatching(`^error: ${refused}: take the provider's present credential, and ${place}$`),
+      ),
+    );
+  });
+});
+
+test("keyplane doctor of a data folder or a cluster says what a gateway's condition says", () => {
+  const gateway = (...stated: ReturnType<typeof condition>[]) => ({
+    metadata: { namespace: "team-a", name: "main" },
+    status: { conditions: stated.map((one) => ({ ...one, lastTransitionTime: "2026-11-01T00:00:00Z" })) },
+  });
+  const taken = condition("CredentialsAccepted", "True", "NotRefused", "None.");
+  expect(judgeGatewayCredentials([gateway(taken), gateway()])).toEqual(FINE);
+  const refused = condition("CredentialsAccepted", "False", "CredentialRefused", "Upstream a refuses it.");
+  const [finding, ...others] = judgeGatewayCredentials([gateway(taken), gateway(refused)]);
+  expect(finding).toMatchObject({
+    severity: "error",
+    message: expect.stringMatching(
+      /^ModelGateway team-a\/main: Upstream a refuses it\. Write the provider's present credential into that Secret/,
+    ),
+  });
+  expect(others).toEqual([]);
+});
