@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   "Look:": {
     get: async () => (await import("./get/get.ts")).addGet,
     describe: async () => (await import("./describe/describe.ts")).addDescribe,
+    wait: async () => (await import("./wait/wait.ts")).addWait,
     events: async () => (await import("./events.ts")).addEvents,
     audit: async () => (await import("./audit.ts")).addAudit,
     whoami: async () => (await import("./whoami.ts")).addWhoami,

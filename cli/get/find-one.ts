@@ -44,15 +44,32 @@ export function wantedOf(named: string | undefined, namespace: string | undefine
  * @throws UsageError where there are several
  */
 export async function findOne<K extends Kind>(source: Source, kind: K, wanted: Wanted): Promise<Seen<K>> {
+  const one = await findAtMostOne(source, kind, wanted);
+  if (one !== undefined) return one;
+  const [plural, singular] = KIND_WORDS[kind];
+  throw new Error(`there is no ${singular} ${titleOf(wanted)}: see keyplane get ${plural}`);
+}
+
+/**
+ * The same, or undefined where there is none.
+ *
+ * @throws UsageError where there are several
+ */
+export async function findAtMostOne<K extends Kind>(
+  source: Source,
+  kind: K,
+  wanted: Wanted,
+): Promise<Seen<K> | undefined> {
   const found = await listWanted(source, kind, wanted);
   const living = found.filter(({ state }) => state !== "revoked");
   const newest = found.toSorted((a, b) => createdAt(b).localeCompare(createdAt(a)));
   const [one, another] = living.length > 0 ? living : newest.slice(0, 1);
-  const [plural, singular] = KIND_WORDS[kind];
-  const title = [wanted.namespace, wanted.name].filter((part) => part !== undefined).join("/");
-  if (one === undefined) throw new Error(`there is no ${singular} ${title}: see keyplane get ${plural}`);
-  if (another !== undefined) throw new UsageError(several(title, plural, living));
+  if (another !== undefined) throw new UsageError(several(titleOf(wanted), KIND_WORDS[kind][0], living));
   return one;
+}
+
+function titleOf({ namespace, name }: Wanted): string {
+  return [namespace, name].filter((part) => part !== undefined).join("/");
 }
 
 const createdAt = ({ metadata }: Seen): string => metadata.creationTimestamp ?? "";

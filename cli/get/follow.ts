@@ -1,24 +1,22 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Seen } from "../source/source.ts";
 
 /**
- * Tells of each object that comes, changes or goes, until the signal, by listing them again and again: what came and
- * went in between is not seen.
+ * Tells of each object that comes, changes or goes, until the signal, by listing them whenever something may have changed:
+ * what came and went in between is not seen.
  *
- * @param pollMs milliseconds from one list to the next
+ * @param changes yields when it may have
  * @param known what was there when it began
  * @param onChange told of what has gone with its last state
  * @throws where they can no longer be listed before the signal
  */
 export async function follow(
-  { list, pollMs }: { list(): Promise<readonly Seen[]>; readonly pollMs: number },
+  { list, changes }: { list(): Promise<readonly Seen[]>; changes(): AsyncIterable<void> },
   known: readonly Seen[],
   onChange: (object: Seen, isGone: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let before = byIdentity(known);
-  while (!signal.aborted) {
-    await delay(pollMs, undefined, { signal }).catch(() => {});
+  for await (const _ of changes()) {
     if (signal.aborted) return;
     const listed = await list().catch((error: unknown) => {
       if (!signal.aborted) throw error;

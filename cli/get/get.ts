@@ -116,7 +116,7 @@ async function runGet(
   const end = interrupt();
   // Whoever asks for its end does not wait for a server that does not answer.
   end.addEventListener("abort", () => source.close());
-  await follow({ list, pollMs: source.pollMs }, objects, onChange, end);
+  await follow({ list, changes: () => source.changes(kinds, wanted, end) }, objects, onChange, end);
 }
 
 /** What was found, and why something was not. */

@@ -76,6 +76,6 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
 }
 
 /** `platformkey.keyplane.dev/agent` */
-function nameOf({ kind, metadata }: Seen): string {
+export function nameOf({ kind, metadata }: Seen): string {
   return plainText(`${kind.toLowerCase()}.${API_VERSION.split("/")[0]}/${metadata.name}`);
 }

@@ -1,9 +1,13 @@
+import { join } from "node:path";
+import { watchTree } from "../../controller/cluster/files/tree-watch.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { isRunning } from "../data/data-folder.ts";
 import { heldGroups, heldReasons, heldText } from "../data/held.ts";
 import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";
+import { changesOf } from "./changes.ts";
 import { isWanted, type Seen, type Source } from "./source.ts";
 
 /** Why an object goes on though its declaration is gone or faulty. */
@@ -30,7 +34,16 @@ export function dataSource(data: string): Source {
       const said = held.map(({ titles, why }) => `${heldText(isUp)}: ${titles}\n  ${why}`);
       return isUp ? said : [...said, NOT_RUNNING];
     },
-    pollMs: 500,
+    changes: (_kinds, _wanted, signal) =>
+      changesOf(async (tell) => {
+        const look = async () => {
+          tell();
+          return undefined;
+        };
+        const path = join(data, "status");
+        tell();
+        await watchTree({ path, signal, clock: systemClock, look, onError: () => {} });
+      }),
     close() {},
   };
 }

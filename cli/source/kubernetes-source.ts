@@ -6,9 +6,11 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../data/status-files.ts";
+import { changesOf } from "./changes.ts";
 import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
-import { listAll } from "./list-all.ts";
+import { listAll, type Selectors } from "./list-all.ts";
 import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
+import { watchObjects } from "./watch-objects.ts";
 
 type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
 
@@ -28,10 +30,8 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
   const api = createApiClient({ connection, random: Math.random, log: () => {} });
 
   async function list(kind: Kind, wanted: Wanted): Promise<unknown[]> {
-    const namespace = isClusterScoped(kind) ? "" : (wanted.namespace ?? "");
     try {
-      const fieldSelector = wanted.name && `metadata.name=${wanted.name}`;
-      return await listAll(api, objectsPath(kind, namespace), { fieldSelector, labelSelector: wanted.labels?.text });
+      return await listAll(api, ...objectsQuery(kind, wanted));
     } catch (error) {
       if (isNotServed(error)) throw new Error("the cluster does not serve the kinds of Keyplane: apply crds/ to it");
       throw failedRead(error, `listing ${kind}s`, connection.server);
@@ -52,9 +52,19 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
       }
     },
     notes: async () => [],
-    pollMs: 2_000,
+    changes: (kinds, wanted, signal) =>
+      changesOf(async (tell) => {
+        const queries = kinds.flatMap((kind) => wanted.map((one) => objectsQuery(kind, one)));
+        await Promise.all(queries.map((query) => watchObjects(api, ...query, tell, signal)));
+      }),
     close: api.close,
   };
+}
+
+/** The path, and the selectors, by which the API server finds objects. */
+function objectsQuery(kind: Kind, { namespace = "", name, labels }: Wanted): [path: string, selectors: Selectors] {
+  const path = objectsPath(kind, isClusterScoped(kind) ? "" : namespace);
+  return [path, { fieldSelector: name && `metadata.name=${name}`, labelSelector: labels?.text }];
 }
 
 /** Nothing for what is no object. What writes which field is left out, as kubectl leaves it out. */

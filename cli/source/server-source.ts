@@ -4,8 +4,12 @@ import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
 import { UsageError } from "../usage-error.ts";
 import { auditEvents } from "./audit-events.ts";
+import { changesOf, tellEvery } from "./changes.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
 import { versionStateOf } from "./version-state.ts";
+
+/** A server tells of no change by itself. */
+const POLL_MS = 2_000;
 
 /**
  * What a server's management API shows to whoever has the token: what is stored, revoked keys and what no declaration
@@ -29,7 +33,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
     list: async <K extends Kind>(kind: K, wanted: Wanted) => inOrder(await list(kind, wanted)) as Seen<K>[],
     events: (wanted) => auditEvents(client, wanted),
     notes: async () => [],
-    pollMs: 2_000,
+    changes: (_kinds, _wanted, signal) => changesOf((tell) => tellEvery(POLL_MS, tell, signal)),
     close: () => closing.abort(),
   };
 }

@@ -16,8 +16,11 @@ export type Source = {
   events(wanted: EventsWanted): Promise<SeenEvent[]>;
   /** What people should know beside the objects of these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
-  /** How long whoever waits for a change lets pass before asking again. Milliseconds. */
-  readonly pollMs: number;
+  /**
+   * Yields whenever what is wanted may have changed, from the first time that it is asked on, until the signal: by a watch
+   * where there is one.
+   */
+  changes(kinds: readonly Kind[], wanted: readonly Wanted[], signal: AbortSignal): AsyncGenerator<void>;
   /** Ends what is asked and not answered yet, too: that throws. */
   close(): void;
 };

@@ -166,6 +166,45 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
     expect(await watching).toBe(0);
   });
 
+  test("wait ends with the change that it waits for", async () => {
+    const world = inNamespace(kubernetes(), namespace);
+    const waiting = (what: string) =>
+      keyplane(["wait", "key", `${namespace}/awaited`, "--for", what, "--timeout", "2m", ...from()]);
+    const ready = waiting("condition=Ready");
+    await world.apply(keyManifest("awaited"));
+    await world.change(`${world.path("platformkeys", "awaited")}/status`, {
+      status: { observedGeneration: 1, conditions: [READY] },
+    });
+    expect(await ready).toEqual({ code: 0, out: "platformkey.keyplane.dev/awaited condition met\n", err: "" });
+    const gone = waiting("delete");
+    await world.drop(world.path("platformkeys", "awaited"));
+    expect((await gone).code).toBe(0);
+  });
+
+  test("wait lists again and again where the user may not watch", async () => {
+    const world = inNamespace(kubernetes(), namespace);
+    const lister = join(folder, "lister");
+    const rules = { apiGroups: ["keyplane.dev"], resources: ["platformkeys"], verbs: ["get", "list"] };
+    const role = {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "Role",
+      metadata: { name: "lister" },
+      rules: [rules],
+    };
+    await kubernetes().kubectl(["apply", "-n", namespace, "-f", "-"], JSON.stringify(role));
+    await kubernetes().kubectl(["create", "serviceaccount", "lister", "-n", namespace]);
+    const binding = ["--role=lister", `--serviceaccount=${namespace}:lister`];
+    await kubernetes().kubectl(["create", "rolebinding", "lister", "-n", namespace, ...binding]);
+    writeFileSync(lister, await kubernetes().kubeconfig(await kubernetes().createToken(namespace, "lister")));
+    const waiting = keyplane(["wait", "key", `${namespace}/listed`, "--timeout", "2m", "--kubeconfig", lister]);
+    await world.apply(keyManifest("listed"));
+    await world.change(`${world.path("platformkeys", "listed")}/status`, {
+      status: { observedGeneration: 1, conditions: [READY] },
+    });
+    expect(await waiting).toMatchObject({ code: 0, err: "" });
+    await world.drop(world.path("platformkeys", "listed"));
+  });
+
   test("says what is refused, and where nobody answers", async () => {
     const nobody = join(folder, "nobody");
     const token = await kubernetes().createToken(namespace, "default");

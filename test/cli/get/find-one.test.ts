@@ -66,5 +66,5 @@ describe("the object that a name means", () => {
 
 function sourceOf(objects: readonly Seen[]): Source {
   const list = async () => [...objects] as never;
-  return { from: "data", list, events: async () => [], notes: async () => [], pollMs: 1, close() {} };
+  return { from: "data", list, events: async () => [], notes: async () => [], async *changes() {}, close() {} };
 }

@@ -1,0 +1,30 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Changes that come so close together are one. Milliseconds. */
+const GATHER_MS = 100;
+
+/**
+ * Yields whenever a watch has told of a change since the last time, however often, and ends with the watch.
+ *
+ * @param watch tells until it is to end
+ * @throws what the watch throws
+ */
+export async function* changesOf(watch: (tell: () => void) => Promise<void>): AsyncGenerator<void> {
+  let next = Promise.withResolvers<"changed">();
+  const ended = watch(() => next.resolve("changed")).then(() => "ended" as const);
+  // Heard where it is waited for.
+  ended.catch(() => {});
+  while ((await Promise.race([next.promise, ended])) === "changed") {
+    next = Promise.withResolvers();
+    yield;
+    await delay(GATHER_MS);
+  }
+}
+
+/** Tells every so many milliseconds, until the signal. */
+export async function tellEvery(ms: number, tell: () => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await delay(ms, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) tell();
+  }
+}

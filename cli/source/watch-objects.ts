@@ -1,0 +1,54 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import type { Selectors } from "./list-all.ts";
+
+/** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
+const WATCH_SECONDS = 60;
+const WATCH_GRACE_SECONDS = 10;
+/** Until it is tried again, where the API server does not let us watch, or is away. Milliseconds. */
+const RETRY_MS = 2_000;
+
+/**
+ * Tells of each change of a collection of a Kubernetes API, until the signal. A watch that ends, or cannot be had, is
+ * opened again; since something may have changed meanwhile, it tells of that too.
+ */
+export async function watchObjects(
+  api: Pick<ApiClient, "request" | "stream">,
+  path: string,
+  selectors: Selectors,
+  tell: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const resourceVersion = await versionOf(api, path, selectors, signal);
+      tell();
+      await api.stream(
+        {
+          ...{ method: "GET", path, signal, timeoutMs: (WATCH_SECONDS + WATCH_GRACE_SECONDS) * 1_000 },
+          query: { ...selectors, watch: "1", resourceVersion, timeoutSeconds: String(WATCH_SECONDS) },
+        },
+        false,
+        { onOpen: async () => {}, onValue: tell },
+      );
+    } catch {
+      if (signal.aborted) return;
+      tell();
+      await delay(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Of the collection as it is now. */
+async function versionOf(
+  api: Pick<ApiClient, "request">,
+  path: string,
+  selectors: Selectors,
+  signal: AbortSignal,
+): Promise<string> {
+  const page = await api.request({ method: "GET", path, query: { ...selectors, limit: "1" }, signal });
+  const { resourceVersion } = isRecord(page) && isRecord(page.metadata) ? page.metadata : {};
+  if (typeof resourceVersion !== "string") throw new Error(`${path} is no list`);
+  return resourceVersion;
+}

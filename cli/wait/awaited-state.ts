@@ -1,0 +1,52 @@
+/** What `keyplane wait` waits for, as kubectl names it: `condition=Ready`, `condition=Ready=False`, `delete`. */
+import { CONDITION_TYPES } from "../../domain/conditions.ts";
+import { suggestion } from "../../domain/manifest/suggestion.ts";
+import { readiness } from "../data/status-files.ts";
+import type { Seen } from "../source/source.ts";
+import { UsageError } from "../usage-error.ts";
+
+export type AwaitedState = {
+  /** @param object undefined where there is none */
+  isMet(object: Seen | undefined): boolean;
+  /** What is so instead, for a person. */
+  instead(object: Seen | undefined): string;
+};
+
+/** @throws UsageError for what nothing can be waited for by */
+export function parseAwaitedState(text: string): AwaitedState {
+  if (text === "delete") return { isMet: (object) => object === undefined, instead: () => "it is still there" };
+  const [, word, status = "True"] = /^condition=(\w+)(?:=(\w+))?$/.exec(text) ?? [];
+  if (word === undefined) {
+    throw new UsageError(`--for ${text}: write condition=TYPE, condition=TYPE=STATUS or delete`);
+  }
+  const type = CONDITION_TYPES.find((one) => one.toLowerCase() === word.toLowerCase());
+  if (type === undefined) {
+    throw new UsageError(`--for ${text}: there is no such condition: ${suggestion(word, CONDITION_TYPES)}`);
+  }
+  return {
+    isMet(object) {
+      const { condition, isCurrent } = conditionOf(object, type);
+      return isCurrent && condition?.status.toLowerCase() === status.toLowerCase();
+    },
+    instead(object) {
+      if (object === undefined) return "there is none";
+      const { condition, isCurrent } = conditionOf(object, type);
+      if (condition === undefined) return `it has no condition ${type}${reasonOf(object)}`;
+      if (!isCurrent) return "its last change was not looked at yet";
+      return `${type} is ${condition.status} (${condition.reason})${condition.message && `: ${condition.message}`}`;
+    },
+  };
+}
+
+/** A condition, and whether it is about the object as it is declared now. */
+function conditionOf(object: Seen | undefined, type: string) {
+  const { status, metadata } = object ?? {};
+  const condition = status?.conditions?.find((one) => one.type === type);
+  const seen = condition?.observedGeneration ?? status?.observedGeneration;
+  return { condition, isCurrent: seen === undefined || seen >= (metadata?.generation ?? 0) };
+}
+
+function reasonOf(object: Seen): string {
+  const ready = readiness(object);
+  return ready === undefined ? "" : `: ${ready.reason}: ${ready.message}`;
+}

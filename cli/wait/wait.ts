@@ -1,0 +1,101 @@
+import { parseDuration } from "../../domain/manifest/duration.ts";
+import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import type { AddCommand } from "../command.ts";
+import { findAtMostOne, wantedOf } from "../get/find-one.ts";
+import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";
+import { nameOf } from "../get/print-objects.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { chooseDeclared, type DeclaredFlags, declaredOptions, openDeclared } from "../source/open-source.ts";
+import type { Seen, Source, Wanted } from "../source/source.ts";
+import { UsageError } from "../usage-error.ts";
+import { type AwaitedState, parseAwaitedState } from "./awaited-state.ts";
+
+type Flags = DeclaredFlags & {
+  readonly namespace?: string;
+  readonly for: string;
+  readonly timeout: string;
+  readonly output?: StructuredFormat;
+};
+
+/** `keyplane wait`: as `kubectl wait`, but that it waits for what is not there yet, too: a folder takes a while to be read. */
+export const addWait: AddCommand = (program, { env, out, interrupt }) => {
+  declaredOptions(
+    program
+      .command("wait")
+      .description("wait until an object has a condition, or is gone; exit code 1 where it is not in time")
+      .argument("<kind>", `one of ${PLURALS}, in the singular, too`)
+      .argument("<name>", "NAME or NAMESPACE/NAME"),
+  )
+    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
+    .option("--for <what>", "condition=TYPE, condition=TYPE=STATUS or delete", "condition=Ready")
+    .option("--timeout <duration>", "how long at most; 0 looks once", "30s")
+    .addOption(outputOption())
+    .suggest(...KINDS.map((kind) => KIND_WORDS[kind][1]))
+    .example(
+      "keyplane wait key team-a/reader --data .keyplane",
+      "until a key is ready, before a program starts with it",
+    )
+    .example(
+      "keyplane wait gateway main -n team-a --for delete --timeout 2m --kubeconfig ~/.kube/config",
+      "until a gateway of a cluster is gone",
+    )
+    .action(async (word: string, named: string, flags: Flags) => {
+      const { namespace, for: awaited, timeout, output, ...choice } = flags;
+      const kind = kindOf(word);
+      if (kind === undefined) throw unknownKind("wait", word);
+      const task = { kind, wanted: wantedOf(named, namespace), state: parseAwaitedState(awaited) };
+      const limit = AbortSignal.timeout(timeoutOf(timeout));
+      const source = await openDeclared(chooseDeclared(env, choice));
+      try {
+        const { isMet, object } = await waitForState(source, task, AbortSignal.any([limit, interrupt()]));
+        const title = `${kind.toLowerCase()}/${named}`;
+        if (output !== undefined) out(outputText({ met: isMet, object: object?.json ?? null }, output));
+        else if (isMet) out(`${object === undefined ? title : nameOf(object)} condition met`);
+        if (isMet) return;
+        const why = limit.aborted ? `timed out after ${timeout}` : "interrupted";
+        throw new Error(`${why} while waiting for ${awaited} of ${title}: ${task.state.instead(object)}`);
+      } finally {
+        source.close();
+      }
+    });
+};
+
+/** As many as a timer takes. Milliseconds. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** @throws UsageError for what is no duration */
+function timeoutOf(text: string): number {
+  if (text === "0") return 0;
+  try {
+    return Math.min(parseDuration(text), MAX_TIMEOUT_MS);
+  } catch {
+    throw new UsageError(`--timeout ${text}: write a duration such as 30s or 5m, or 0 to look once`);
+  }
+}
+
+type Wait = { readonly kind: Kind; readonly wanted: Wanted; readonly state: AwaitedState };
+type Waited = { readonly isMet: boolean; readonly object: Seen | undefined };
+
+/**
+ * @returns the object as it was last, once it is as wanted, or the signal has come
+ * @throws Error where it cannot be read
+ * @throws UsageError where there are several of its name
+ */
+async function waitForState(source: Source, { kind, wanted, state }: Wait, signal: AbortSignal): Promise<Waited> {
+  let object = await findAtMostOne(source, kind, wanted);
+  if (state.isMet(object)) return { isMet: true, object };
+  const ended = new AbortController();
+  // What is asked and not answered by then is not waited for.
+  signal.addEventListener("abort", () => source.close(), { once: true });
+  try {
+    for await (const _ of source.changes([kind], [wanted], AbortSignal.any([signal, ended.signal]))) {
+      object = await findAtMostOne(source, kind, wanted);
+      if (state.isMet(object)) return { isMet: true, object };
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    ended.abort();
+  }
+  return { isMet: false, object };
+}
