@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkoutCommit } from "../cli/version/checkout-commit.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
@@ -13,16 +14,5 @@ rmSync(DIST, { recursive: true, force: true });
 const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [tsc, "--project", "tsconfig.package.json"], { cwd: ROOT, stdio: "inherit" });
 cpSync(join(ROOT, "server/console/assets"), join(DIST, "server/console/assets"), { recursive: true });
-writeFileSync(join(DIST, "cli/version/commit.js"), `export const COMMIT = ${JSON.stringify(commit())};\n`);
-
-/** With `-dirty` where files differ from it; null where nobody knows. */
-function commit(): string | null {
-  const { KEYPLANE_COMMIT: given } = process.env;
-  if (given) return given;
-  try {
-    const args = ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
-    return execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return null;
-  }
-}
+const commit = process.env.KEYPLANE_COMMIT || checkoutCommit(ROOT);
+writeFileSync(join(DIST, "cli/version/commit.js"), `export const COMMIT = ${JSON.stringify(commit)};\n`);

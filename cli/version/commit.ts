@@ -1,2 +1,2 @@
-/** The commit that the package was built of: its build writes it here. In a checkout nothing is, and git knows. */
+/** The commit that the package was built of: its build writes it here. Null in a checkout. */
 export const COMMIT: string | null = null;

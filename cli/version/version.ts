@@ -2,10 +2,11 @@ import { API_VERSIONS, KINDS } from "../../domain/manifest/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
 import type { AddCommand } from "../command.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { checkoutCommit } from "./checkout-commit.ts";
 import { COMMIT } from "./commit.ts";
-import { packageVersion } from "./package-version.ts";
+import { packageFolder, packageVersion } from "./package-version.ts";
 
-/** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks nobody. */
+/** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks no server. */
 export const addVersion: AddCommand = (program, { out }) => {
   program
     .command("version")
@@ -23,7 +24,7 @@ type BuiltIn = ReturnType<typeof builtIn>;
 function builtIn() {
   return {
     version: packageVersion(),
-    commit: COMMIT,
+    commit: COMMIT ?? checkoutCommit(packageFolder()),
     node: process.versions.node,
     schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
     crds: KINDS.map((kind) => ({ kind, apiVersions: [...API_VERSIONS] })),

@@ -124,11 +124,10 @@ describe("keyplane get", () => {
   });
 
   test("shows some by their labels, in another order, and rows alone", async () => {
-    home.write(
-      "labelled.yaml",
-      key("zebra").replace("name: zebra", "name: zebra, labels: { app: zoo }") +
-        key("ape", "preset: MCPReadOnly", "prod").replace("name: ape", "name: ape, labels: { app: zoo, tier: a }"),
-    );
+    const labelled = (labels: string, name: string, namespace: string) =>
+      key(name, "preset: MCPReadOnly", namespace).replace(`name: ${name}`, `name: ${name}, labels: ${labels}`);
+    home.write("zebra.yaml", labelled("{ app: zoo }", "zebra", "dev"));
+    home.write("ape.yaml", labelled("{ app: zoo, tier: a }", "ape", "prod"));
     await up.waitFor("dev", "zebra", "Ready");
     await up.waitFor("prod", "ape", "Ready");
     const names = async (...args: string[]) =>
@@ -142,9 +141,8 @@ describe("keyplane get", () => {
     expect(rows.out).toMatch(/^dev +zebra .*\nprod +ape .*\n$/);
     const none = await keyplane(["get", "keys", "-l", "app=none", "--no-headers", ...data]);
     expect([none.code, none.out]).toEqual([0, ""]);
-    home.write("labelled.yaml", key("zebra").replace("name: zebra", "name: zebra, labels: { app: moved }"));
+    home.write("zebra.yaml", labelled("{ app: moved }", "zebra", "dev"));
     await until("the other label", async () => (await names("-l", "app=moved")) === "zebra\n");
-    rmSync(join(home.manifests, "labelled.yaml"));
     const refused = await keyplane(["get", "keys", "-l", "app", ...server]);
     expect([refused.code, refused.err]).toEqual([
       2,

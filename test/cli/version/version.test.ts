@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { KINDS } from "../../../domain/manifest/kinds.ts";
@@ -5,6 +6,8 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../../store/database/migrate/migrate.ts";
 import { filesBelow, read } from "../../architecture/sources.ts";
 import { keyplane } from "../up.ts";
+
+const head = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" }).trim();
 
 /** What API servers serve of a kind, by the files that are applied to them. */
 function servedVersions(kind: string): string[] {
@@ -23,7 +26,7 @@ describe("keyplane version", () => {
     expect(code).toBe(0);
     expect(parsed(out)).toEqual({
       version: packageJson.version,
-      commit: null,
+      commit: expect.stringMatching(new RegExp(`^${head}(-dirty)?$`)),
       node: process.versions.node,
       schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
       crds: KINDS.map((kind) => ({ kind, apiVersions: servedVersions(kind) })),
@@ -33,7 +36,12 @@ describe("keyplane version", () => {
   test("tells people the same, a line each", async () => {
     const { out } = await keyplane(["version"]);
     expect(out).toMatch(new RegExp(`^keyplane ${RegExp.escape(packageJson.version)}\n`));
-    for (const line of [/^commit {3}unknown$/m, /^node {5}\d+\./m, /^schema {3}\d+;/m, /^kind {5}PlatformKey, /m]) {
+    for (const line of [
+      new RegExp(`^commit {3}${head}(-dirty)?$`, "m"),
+      /^node {5}\d+\./m,
+      /^schema {3}\d+;/m,
+      /^kind {5}PlatformKey, /m,
+    ]) {
       expect(out).toMatch(line);
     }
   });

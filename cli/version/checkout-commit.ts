@@ -1,0 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * The commit of a checkout, with `-dirty` where files differ from it.
+ *
+ * @param root the checkout's own root: of a folder within another's there is none to be told
+ * @returns null where it is no checkout, or git cannot tell
+ */
+export function checkoutCommit(root: string): string | null {
+  if (!existsSync(join(root, ".git"))) return null;
+  try {
+    const args = ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
+    return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return null;
+  }
+}
