@@ -29,7 +29,7 @@ const RULE_SETS: readonly RuleSet<string, unknown, unknown>[] = [
 const HEAD = `<!-- Generated from test/domain/**/*.rows.ts by scripts/generate.ts. -->
 # The key's rules
 
-What is decided of a key, row by row. Each row is a test: it takes a situation, changes what the third column says, and expects what the fourth says. Fields are named as in the code, versions by their numbers, and times by how far they are from the moment of the decision. How to change a rule: [CONTRIBUTING](../../CONTRIBUTING.md#change-a-rule-of-keys).`;
+What is decided of a key, row by row. Each row is a test: it takes a situation, changes what the third column says, and expects what the fourth says: of an action the fields that matter, of a key what is different then. Fields are named as in the code, versions by their numbers, and times by how far they are from the moment of the decision; \`requeueAt\` is when the controller looks again by itself. How to change a rule: [CONTRIBUTING](../../CONTRIBUTING.md#change-a-rule-of-keys).`;
 
 /** The reference page of the key's rules, in Markdown. */
 export function renderKeyRules(): string {
@@ -99,7 +99,7 @@ function valueText(path: string, value: unknown): string {
   if (typeof value === "number" && LENGTH.test(path)) return lengthText(value);
   if (Array.isArray(value))
     return `[${value.map((one) => (isRecord(one) ? `{${entriesText(one)}}` : one)).join(", ")}]`;
-  return value === "" ? '""' : String(value);
+  return value === "" ? '""' : String(value).replace(/\s+/g, " ").trim();
 }
 
 function entriesText(record: Readonly<Record<string, unknown>>): string {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type AccessRequest, authorize, permits } from "../../../domain/access/authorize.ts";
+import { type AccessRequest, authorize, neededScopes, permits } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
-import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
+import { productScopes, SCOPES, scopeBit, scopeSet } from "../../../domain/access/scopes.ts";
 import { examples } from "../../env/nightly.ts";
 import { keyRecord } from "../../server/harness.ts";
 import { NOW, stateOf } from "../rule-table.ts";
@@ -100,4 +100,13 @@ test("b32: another team's gateway and one that does not exist are told apart by 
       expect(ask({ gatewayId: "g9", teamId: "b" })).toEqual(ask(undefined));
     }),
   );
+});
+
+test("the scopes that a request needs one of are the operation's, and where that takes any, or is none, its product's", () => {
+  for (const operation of operations) {
+    const { product, scope } = OPERATIONS[operation];
+    const needed = scope === null ? productScopes(product) : scopeBit(scope);
+    expect(neededScopes({ product, operation })).toBe(needed);
+    expect(neededScopes({ product, operation: undefined })).toBe(productScopes(product));
+  }
 });

@@ -498,19 +498,22 @@ export const WRITE_RULES: RuleSet<keyof typeof BASES, Written, Outcome> = {
         {
           rule: "a reservation that no workload can have read is voided",
           from: "an activation",
-          change: { stored: { versions: { 1: reserved(1) } } },
+          change: { stored: { versions: { 1: { state: "reserved", mayBeRead: false, activatedAt: null } } } },
           outcome: { versions: { 1: { state: "voided" }, 2: { state: "active", activatedAt: NOW } } },
         },
         {
-          rule: "it is voided without an overlap, too",
+          rule: "a reservation that no workload can have read is voided without an overlap, too",
           from: "an activation",
-          change: { stored: { versions: { 1: reserved(1) } }, action: { retireOldAt: NOW } },
+          change: {
+            stored: { versions: { 1: { state: "reserved", mayBeRead: false, activatedAt: null } } },
+            action: { retireOldAt: NOW },
+          },
           outcome: { versions: { 1: { state: "voided" }, 2: { state: "active", activatedAt: NOW } } },
         },
         {
           rule: "c66: a reservation that a workload may have read goes on for the overlap",
           from: "an activation",
-          change: { stored: { versions: { 1: reserved(1, { mayBeRead: true }) } } },
+          change: { stored: { versions: { 1: { state: "reserved", activatedAt: null } } } },
           outcome: {
             versions: { 1: { state: "retiring", retireAt: NOW + DAY }, 2: { state: "active", activatedAt: NOW } },
           },
@@ -518,7 +521,10 @@ export const WRITE_RULES: RuleSet<keyof typeof BASES, Written, Outcome> = {
         {
           rule: "c66: a reservation that a workload may have read ends at once without an overlap",
           from: "an activation",
-          change: { stored: { versions: { 1: reserved(1, { mayBeRead: true }) } }, action: { retireOldAt: NOW } },
+          change: {
+            stored: { versions: { 1: { state: "reserved", activatedAt: null } } },
+            action: { retireOldAt: NOW },
+          },
           outcome: { versions: { 1: { state: "retired", retireAt: null }, 2: { state: "active", activatedAt: NOW } } },
         },
         {
@@ -709,7 +715,7 @@ export const WRITE_RULES: RuleSet<keyof typeof BASES, Written, Outcome> = {
         {
           rule: "only that one ends",
           from: "an adoption",
-          change: { stored: { versions: { 3: retiring(3, DAY) } } },
+          change: { stored: { versions: { 3: { state: "retiring", retireAt: NOW + DAY } } } },
           outcome: { versions: { 1: { state: "retired", retireAt: NOW } } },
         },
         {

@@ -1,6 +1,6 @@
 /** What has a key get another version, and what keeps it from one. */
 import { DAY, NOW, SECOND } from "../rule-table.ts";
-import { type KeyTable, NEVER, NOTHING, reserved } from "./situations.ts";
+import { type KeyTable, NEVER, NOTHING } from "./situations.ts";
 
 const WHY: KeyTable = {
   decision: "What a new version is minted for",
@@ -238,7 +238,13 @@ const PAUSES: KeyTable = {
     {
       rule: "a loss that no activated version has ended does not count",
       from: "lost again",
-      change: { stored: { versions: { 3: reserved(3, { heals: { reason: "SecretLost", at: NOW } }) } } },
+      change: {
+        stored: {
+          versions: {
+            3: { state: "reserved", mayBeRead: false, activatedAt: null, heals: { reason: "SecretLost", at: NOW } },
+          },
+        },
+      },
       outcome: { do: "Reserve", number: 4 },
     },
     {
@@ -258,38 +264,74 @@ const PAUSES: KeyTable = {
 
 const BLOCKS: KeyTable = {
   decision: "What keeps a key from a version",
-  says: "The controller mints nothing while a version could not be delivered, or should not be.",
+  says: "The controller mints nothing while a version could not be delivered, or should not be. The first check that applies is the reason of the condition `SecretDelivered` (`because`), where the Secret lacks the active version.",
   source: "domain/key/issuance-block.ts",
   rows: [
+    {
+      rule: "a new declaration in a namespace without a team gets no version",
+      from: "new",
+      change: { references: { teamId: null } },
+      outcome: { ...NOTHING, because: "NamespaceUnclaimed" },
+    },
+    {
+      rule: "a lost Secret in a namespace without a team gets no version",
+      from: "lost",
+      change: { references: { teamId: null } },
+      outcome: { ...NOTHING, because: "NamespaceUnclaimed" },
+    },
+    {
+      rule: "the team comes before what the declaration refers to",
+      from: "new",
+      change: { references: { teamId: null, missing: ["There is no gateway."] } },
+      outcome: { ...NOTHING, because: "NamespaceUnclaimed" },
+    },
+    {
+      rule: "c25: a lost Secret gets no version by a generation that is older than the stored one",
+      from: "lost",
+      change: { generation: 0 },
+      outcome: { ...NOTHING, because: "Outdated" },
+    },
     {
       rule: "a new declaration that refers to what is not there gets no version",
       from: "new",
       change: { references: { missing: ["There is no gateway."] } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "ReferenceNotFound" },
     },
     {
       rule: "a key whose declaration refers to what is not there gets no version",
       from: "to rotate",
       change: { references: { missing: ["There is no gateway."] } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "Delivered" },
+    },
+    {
+      rule: "a lost Secret whose declaration refers to what is not there gets no version",
+      from: "lost",
+      change: { references: { missing: ["There is no gateway."] } },
+      outcome: { ...NOTHING, because: "ReferenceNotFound" },
     },
     {
       rule: "a new declaration with state Suspended gets no version",
       from: "new",
       change: { declared: { state: "Suspended" } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "Suspended" },
     },
     {
-      rule: "a suspended key gets no version",
+      rule: "a suspended key gets no version for another trigger",
       from: "suspended",
       change: { declared: { rotationTrigger: "next" } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "Delivered" },
+    },
+    {
+      rule: "a suspended key gets no version for a lost Secret",
+      from: "suspended",
+      change: { secret: { state: "absent" } },
+      outcome: { ...NOTHING, because: "Suspended" },
     },
     {
       rule: "a new declaration gets no version at its end",
       from: "new",
       change: { declared: { expiresAt: NOW } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "Expired" },
     },
     {
       rule: "a new declaration gets a version before its end",
@@ -313,43 +355,43 @@ const BLOCKS: KeyTable = {
       rule: "a new declaration in a namespace that is being deleted gets no version",
       from: "new",
       change: { namespaceTerminates: true },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "NamespaceTerminating" },
     },
     {
       rule: "a lost Secret in a namespace that is being deleted gets no version",
       from: "lost",
       change: { namespaceTerminates: true },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "NamespaceTerminating" },
     },
     {
       rule: "a new declaration gets no version where its Secret's name is taken",
       from: "new",
       change: { secret: { state: "unmanaged" } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "SecretConflict" },
     },
     {
       rule: "a key gets no version where its Secret's name is taken",
       from: "to rotate",
       change: { secret: { state: "unmanaged" } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "SecretConflict" },
     },
     {
       rule: "c58: a new declaration gets no version while the controller may not read the Secret, which it tries every 30 s",
       from: "new",
       change: { secret: { state: "unreadable", why: "no Role" } },
-      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND },
+      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND, because: "SecretUnreadable" },
     },
     {
       rule: "c58: a key gets no version while the controller may not read its Secret, which it tries every 30 s",
       from: "to rotate",
       change: { secret: { state: "unreadable", why: "no Role" } },
-      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND },
+      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND, because: "SecretUnreadable" },
     },
     {
       rule: "a key whose Secret is immutable gets no version",
       from: "to rotate",
       change: { secret: { immutable: true } },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "SecretImmutable" },
     },
     {
       rule: "a new declaration gets no version where an earlier key left an immutable Secret",
@@ -357,7 +399,7 @@ const BLOCKS: KeyTable = {
       change: {
         secret: { state: "ours", holds: "unknown", immutable: true, rendered: false, owned: false, deleting: false },
       },
-      outcome: NOTHING,
+      outcome: { ...NOTHING, because: "SecretImmutable" },
     },
     {
       rule: "a new declaration gets a version where an earlier key left a Secret that can be written",

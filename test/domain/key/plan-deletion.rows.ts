@@ -145,12 +145,6 @@ export const LOOKS: KeyTable = {
   source,
   rows: [
     {
-      rule: "the controller does not look again at a key at rest",
-      from: "at rest",
-      change: {},
-      outcome: { ...NOTHING, requeueAt: NEVER },
-    },
-    {
       rule: "the controller does not look again at a revoked key",
       from: "deleted and revoked",
       change: { steadyFrom: NOW + 1 },

@@ -113,20 +113,33 @@ export const ENDS: KeyTable = {
     {
       rule: "a declaration that only changes ends no key",
       from: "at rest",
+      change: { declared: { displayName: "another" } },
+      outcome: { do: "UpdatePolicy", policy: { displayName: "another", suspended: false } },
+    },
+    { rule: "a revoked key stays as it is", from: "revoked", change: {}, outcome: { ...NOTHING, requeueAt: NEVER } },
+    {
+      rule: "a revoked key keeps its reason where its declaration asks for the same",
+      from: "revoked",
+      change: { declared: { state: "Revoked" } },
+      outcome: NOTHING,
+    },
+    {
+      rule: "a revoked key keeps its policy",
+      from: "revoked",
       change: { declared: { displayName: "new" } },
-      outcome: { do: "UpdatePolicy", policy: { displayName: "new", suspended: false } },
+      outcome: NOTHING,
     },
     {
-      rule: "a revoked key stays as it is",
-      from: "to revoke",
-      change: { stored: { state: "revoked", revocation: { reason: "ByHand", at: NOW, seq: null } } },
-      outcome: { ...NOTHING, requeueAt: NEVER },
+      rule: "a revoked key gets no version for a lost Secret",
+      from: "revoked",
+      change: { secret: { state: "absent" } },
+      outcome: NOTHING,
     },
     {
-      rule: "a revoked key does not come back with a declaration that is active",
-      from: "at rest",
-      change: { stored: { state: "revoked", revocation: { reason: "Declared", at: NOW, seq: null } } },
-      outcome: { ...NOTHING, requeueAt: NEVER },
+      rule: "a revoked key gets no version for another trigger",
+      from: "revoked",
+      change: { declared: { rotationTrigger: "next" } },
+      outcome: NOTHING,
     },
     {
       rule: "a key that was revoked since its namespace moved is history: the declaration gets a new key",
@@ -307,6 +320,18 @@ const POLICY: KeyTable = {
       outcome: NOTHING,
     },
     {
+      rule: "c25: a generation that is older than the stored one ends no old version",
+      from: "overdue",
+      change: { generation: 0 },
+      outcome: NOTHING,
+    },
+    {
+      rule: "c25: a generation that is older than the stored one leaves the Secret",
+      from: "to render",
+      change: { generation: 0 },
+      outcome: NOTHING,
+    },
+    {
       rule: "c25: a generation that is older than the stored one mints nothing",
       from: "to rotate",
       change: { generation: 0 },
@@ -358,12 +383,6 @@ const BIRTH: KeyTable = {
       outcome: NOTHING,
     },
     {
-      rule: "a declaration in a namespace without a team waits",
-      from: "new",
-      change: { references: { teamId: null } },
-      outcome: NOTHING,
-    },
-    {
       rule: "the controller mints nothing for a declaration that names a key to take over",
       from: "new",
       change: { importable: { takeOverRefused: "it is another team's" } },
@@ -377,8 +396,8 @@ const BIRTH: KeyTable = {
     },
     {
       rule: "the controller activates the version that the Secret holds",
-      from: "first reserved",
-      change: { secret: { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, deleting: false } },
+      from: "first delivered",
+      change: {},
       outcome: { do: "Activate", number: 1, retireOldAt: NOW + DAY },
     },
     {

@@ -9,8 +9,9 @@ import { observedKey } from "./situations.ts";
 
 describe.each(KEY_RULES.tables)("$decision", ({ rows }) => {
   it.each(rows)("$rule", (row) => {
-    const { action, requeueAt } = planKey(observedKey(stateOf(KEY_RULES, row)), NOW);
-    expect({ ...action, requeueAt }).toMatchObject(row.outcome);
+    const { action, requeueAt, conditions } = planKey(observedKey(stateOf(KEY_RULES, row)), NOW);
+    const because = conditions.find(({ type }) => type === "SecretDelivered")?.reason;
+    expect({ ...action, requeueAt, because }).toMatchObject(row.outcome);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What the versions of a key and its Secret want, once its policy is as declared. */
 import { DAY, MINUTE, NOW, SECOND } from "../rule-table.ts";
-import { type KeyTable, NOTHING, reserved } from "./situations.ts";
+import { type KeyTable, NOTHING } from "./situations.ts";
 
 const source = "domain/key/plan-key.ts";
 
@@ -54,7 +54,10 @@ export const VERSIONS: KeyTable = {
     {
       rule: "an old version ends before the next one is activated",
       from: "overdue",
-      change: { stored: { versions: { 3: reserved(3, { mayBeRead: true }) } }, secret: { holds: 3 } },
+      change: {
+        stored: { versions: { 3: { state: "reserved", mayBeRead: true, activatedAt: null } } },
+        secret: { holds: 3 },
+      },
       outcome: { do: "Retire" },
     },
     {
@@ -108,7 +111,10 @@ export const VERSIONS: KeyTable = {
     {
       rule: "the next version becomes the active one before an old one that its clients have left ends",
       from: "adopted",
-      change: { stored: { versions: { 3: reserved(3, { mayBeRead: true }) } }, secret: { holds: 3 } },
+      change: {
+        stored: { versions: { 3: { state: "reserved", mayBeRead: true, activatedAt: null } } },
+        secret: { holds: 3 },
+      },
       outcome: { do: "Activate", number: 3 },
     },
     {

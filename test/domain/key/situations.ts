@@ -1,4 +1,5 @@
 /** The situations of a key that the tables of its rules begin at. */
+import type { Reason } from "../../../domain/conditions.ts";
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import type { ObservedKey } from "../../../domain/key/observed-key.ts";
 import type { KeyAction } from "../../../domain/key/plan-key.ts";
@@ -182,6 +183,9 @@ const firstReserved = like(
   "Version 1 is reserved, the controller holds its plaintext, and there is no Secret yet.",
   { stored: { ...KEY, versions: { 1: reserved(1) } }, held: 1 },
 );
+const firstDelivered = like(firstReserved, "As *first reserved*, and the Secret holds version 1.", {
+  secret: AT_REST.secret,
+});
 const inVain = like(
   isNew,
   "Four controllers have each reserved a version, of which the second is one minute old, and ended before its Secret was known to be written.",
@@ -209,6 +213,13 @@ const toSuspend = like(atRest, "As *at rest*, and a later generation declares th
 const suspended = like(atRest, "As *at rest*, declared suspended, which it is.", {
   declared: { state: "Suspended" },
   stored: { state: "suspended", policy: { suspended: true } },
+});
+const revoked = like(atRest, "As *at rest*, and the key is revoked: a person did so.", {
+  stored: {
+    state: "revoked",
+    revocation: { reason: "ByHand", at: NOW - HOUR, seq: 7 },
+    versions: { 1: { state: "revoked" } },
+  },
 });
 const toRevoke = like(atRest, "As *at rest*, and the declaration asks for the key to be revoked.", {
   declared: { state: "Revoked" },
@@ -417,11 +428,13 @@ export const SITUATIONS = {
   "read to import": readToImport,
   "to take over": toTakeOver,
   "first reserved": firstReserved,
+  "first delivered": firstDelivered,
   "reserved in vain": inVain,
   edited,
   "to suspend": toSuspend,
   suspended,
   "to revoke": toRevoke,
+  revoked,
   ending,
   limited,
   "to rotate": toRotate,
@@ -455,8 +468,11 @@ export const SITUATIONS = {
 
 type StepOf<Action> = Action extends KeyAction ? Pick<Action, "do"> & Change<Action> : never;
 
-/** What of a plan a row is about: the action, with those of its fields that matter, and when to look again. */
-type Step = StepOf<KeyAction> & { readonly requeueAt?: number };
+/**
+ * What of a plan a row is about: the action, with those of its fields that matter, when to look again, and the reason of
+ * the condition SecretDelivered.
+ */
+type Step = StepOf<KeyAction> & { readonly requeueAt?: number; readonly because?: Reason };
 
 export type KeyRules = RuleSet<keyof typeof SITUATIONS, Situation, Step>;
 export type KeyTable = KeyRules["tables"][number];

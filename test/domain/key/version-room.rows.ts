@@ -1,6 +1,6 @@
 /** How many versions of a key go on side by side, and for how long. */
 import { DAY, HOUR, MINUTE, NOW } from "../rule-table.ts";
-import { type KeyTable, NOTHING, retiring } from "./situations.ts";
+import { type KeyTable, NOTHING } from "./situations.ts";
 
 const source = "domain/key/version-room.ts";
 
@@ -66,12 +66,6 @@ const ACTIVATION: KeyTable = {
   source,
   rows: [
     {
-      rule: "the succeeded version goes on for the declared overlap",
-      from: "delivered",
-      change: {},
-      outcome: { do: "Activate", number: 2, retireOldAt: NOW + DAY },
-    },
-    {
       rule: "by adoption the succeeded version goes on for the longest declared overlap",
       from: "delivered",
       change: { declared: { overlap: { mode: "Adoption", min: HOUR, max: 2 * HOUR, quiet: MINUTE } } },
@@ -103,11 +97,8 @@ const ACTIVATION: KeyTable = {
     },
     {
       rule: "a key without an active version ends old ones at once where a person has asked for that",
-      from: "first reserved",
-      change: {
-        stored: { rotationRequest: { at: NOW, revokeOld: true } },
-        secret: { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, deleting: false },
-      },
+      from: "first delivered",
+      change: { stored: { rotationRequest: { at: NOW, revokeOld: true } } },
       outcome: { do: "Activate", number: 1, retireOldAt: NOW },
     },
     {
@@ -119,37 +110,48 @@ const ACTIVATION: KeyTable = {
     {
       rule: "c66: two succeeded versions beside three old ones wait until the first of those ends",
       from: "crowded delivery",
-      change: { stored: { versions: { 2: retiring(2, 3 * HOUR) } } },
+      change: { stored: { versions: { 2: { state: "retiring", retireAt: NOW + 3 * HOUR } } } },
       outcome: { ...NOTHING, requeueAt: NOW + HOUR },
     },
     {
       rule: "a reserved version that no workload can have read takes no room",
       from: "crowded delivery",
-      change: { stored: { versions: { 2: retiring(2, 3 * HOUR), 6: { mayBeRead: false } } } },
+      change: { stored: { versions: { 2: { state: "retiring", retireAt: NOW + 3 * HOUR }, 6: { mayBeRead: false } } } },
       outcome: { do: "Activate", number: 7 },
     },
     {
       rule: "two succeeded versions beside four old ones wait until the second of those ends",
       from: "crowded delivery",
-      change: { steadyFrom: NOW + 1, stored: { versions: { 1: retiring(1, 0), 2: retiring(2, 3 * HOUR) } } },
+      change: {
+        steadyFrom: NOW + 1,
+        stored: {
+          versions: { 1: { state: "retiring", retireAt: NOW }, 2: { state: "retiring", retireAt: NOW + 3 * HOUR } },
+        },
+      },
       outcome: { ...NOTHING, requeueAt: NOW + 1 },
     },
     {
       rule: "two succeeded versions beside four old ones wait no longer than that",
       from: "crowded delivery",
-      change: { steadyFrom: NOW + 1, stored: { versions: { 1: retiring(1, 0), 2: retiring(2, 0) } } },
+      change: {
+        steadyFrom: NOW + 1,
+        stored: { versions: { 1: { state: "retiring", retireAt: NOW }, 2: { state: "retiring", retireAt: NOW } } },
+      },
       outcome: { do: "Activate", number: 7 },
     },
     {
       rule: "what ends at once needs no room",
       from: "crowded delivery",
-      change: { declared: { overlap: { duration: 0 } }, stored: { versions: { 2: retiring(2, 3 * HOUR) } } },
+      change: {
+        declared: { overlap: { duration: 0 } },
+        stored: { versions: { 2: { state: "retiring", retireAt: NOW + 3 * HOUR } } },
+      },
       outcome: { do: "Activate", number: 7, retireOldAt: NOW },
     },
     {
       rule: "with Retain a delivered version waits for room, too",
       from: "retained delivery",
-      change: { stored: { versions: { 2: retiring(2, 3 * HOUR) } } },
+      change: { stored: { versions: { 2: { state: "retiring", retireAt: NOW + 3 * HOUR } } } },
       outcome: { ...NOTHING, requeueAt: NOW + HOUR },
     },
   ],

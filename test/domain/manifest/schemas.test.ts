@@ -49,6 +49,7 @@ describe("what comes from crds/", () => {
         "scripts",
         "server",
         "store",
+        "test/domain",
       ]) {
         cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });
       }
