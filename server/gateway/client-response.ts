@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
+import { ERROR_SOURCE_HEADER } from "../http/error-source.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { terminalEvent } from "./errors/dialect-errors.ts";
 import { decodedError, MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
-import { ERROR_SOURCE_HEADER, sendErrorResponse } from "./errors/error-response.ts";
+import { sendErrorResponse } from "./errors/error-response.ts";
 import { CredentialMask, maskWhole, type Needle, needleOf } from "./headers/credential-mask.ts";
 import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";

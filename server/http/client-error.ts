@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { OWN_ERROR } from "./error-source.ts";
 import { type ProblemCode, problem, problemDocument } from "./errors.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "./request-id.ts";
@@ -23,9 +24,10 @@ export function clientErrorHandler(
     }
     const shown = problem(CODES[error.code ?? ""] ?? "invalid_request");
     const id = nextRequestId();
+    // Of which path it is is not known: an upstream's it never is.
     const body = problemDocument(shown, id);
     socket.write(
-      `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\n${REQUEST_ID_HEADER}: ${id}\r\n${CLIENT_HEADER}: ${id}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\n${REQUEST_ID_HEADER}: ${id}\r\n${CLIENT_HEADER}: ${id}\r\n${OWN_ERROR.join(": ")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
     lingering.add(socket);
   };

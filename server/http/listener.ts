@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { AnswerRoom } from "./answers/answer-room.ts";
+import { withErrorSource } from "./error-source.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
 import { withRequestId } from "./request-id.ts";
 import { stopAtRefusals } from "./stop-parsing.ts";
@@ -41,7 +42,7 @@ export function createListener(
   answers: AnswerRoom,
   overTls = tls !== null,
 ): Server {
-  const Response = withRequestId(responseClass(lingering, answers));
+  const Response = withErrorSource(withRequestId(responseClass(lingering, answers)));
   const options = { ...STRICT, ServerResponse: overTls ? withTransportSecurity(Response) : Response };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.

@@ -1,13 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
+import { OWN_ERROR } from "../../http/error-source.ts";
 import type { Problem } from "../../http/errors.ts";
 import { INERT_HEADERS } from "../headers/headers.ts";
 import { dialectError } from "./dialect-errors.ts";
 
 type ErrorResponse = { readonly head: string[]; readonly body: string };
-
-/** On errors under `/g/`: whether `keyplane` or the `upstream` refuses. */
-export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";
 
 /**
  * Most problems are made once, and so is their response in each format: a flood of refusals costs no more than Node's
@@ -28,8 +26,7 @@ function errorResponse(dialect: Dialect, shown: Problem): ErrorResponse {
   if (known !== undefined) return known;
   const body = dialectError(dialect, shown);
   const length = ["content-type", "application/json; charset=utf-8", "content-length", String(Buffer.byteLength(body))];
-  const source = [ERROR_SOURCE_HEADER, "keyplane"];
-  const response = { head: [...length, ...source, ...INERT_HEADERS, ...Object.entries(shown.headers).flat()], body };
+  const response = { head: [...length, ...OWN_ERROR, ...INERT_HEADERS, ...Object.entries(shown.headers).flat()], body };
   made.set(shown, byDialect.set(dialect, response));
   return response;
 }

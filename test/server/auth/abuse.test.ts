@@ -57,6 +57,13 @@ describe("b1-b4: over the wire", () => {
 /** Without what every answer has of its own. */
 const sameForAll = ({ text }: { readonly text: string }) => withoutRequestIds(text.replace(/^date: .*$/im, "date"));
 
+/** Of an answer under `/g/`, without the line that each error there has. */
+const ofGateway = (answer: { readonly text: string }) => {
+  expect(answer.text).toContain(SOURCE);
+  return sameForAll({ text: answer.text.replace(SOURCE, "") });
+};
+const SOURCE = "x-keyplane-error-source: keyplane\r\n";
+
 test("b16: every 401 is the same, byte for byte, whatever the cause: an unknown key's and a wrong checksum's too", async () => {
   const bad = {
     unknown: [`X-API-Key: ${mintKey(randomBytes)}`],
@@ -71,10 +78,10 @@ test("b16: every 401 is the same, byte for byte, whatever the cause: an unknown 
   const answers = new Set<string>();
   for (const headers of Object.values(bad)) {
     answers.add(sameForAll(await get(headers)));
+    answers.add(ofGateway(await get(headers, "/g/nowhere/v1/models")));
   }
   for (const publicId of ["nowhere", harness.addGateway({ teamId: "team-b" }).publicId]) {
-    const answer = await get([`X-API-Key: ${key}`], `/g/${publicId}/v1/models`);
-    answers.add(sameForAll(answer));
+    answers.add(ofGateway(await get([`X-API-Key: ${key}`], `/g/${publicId}/v1/models`)));
   }
   expect([...answers]).toHaveLength(1);
   expect([...answers][0]).toMatch(/^HTTP\/1\.1 401 /);

@@ -1,0 +1,22 @@
+import { type Headers, type ResponseClass, withAddedHeaders } from "./added-headers.ts";
+
+/** On errors under `/g/`: whether `keyplane` or the `upstream` refuses. */
+export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";
+
+/** In a head of an error that Keyplane makes: name and value in turn. */
+export const OWN_ERROR: readonly string[] = [ERROR_SOURCE_HEADER, "keyplane"];
+const NOTHING: readonly string[] = [];
+
+/**
+ * Makes a class of responses that say of an error under `/g/` that Keyplane refuses, where the head does not say who does:
+ * what is refused before its route is found is nobody else's.
+ */
+export function withErrorSource(Response: ResponseClass): ResponseClass {
+  return withAddedHeaders(Response, ({ url }, given, status) =>
+    status >= 400 && url?.startsWith("/g/") && !saysSource(given) ? OWN_ERROR : NOTHING,
+  );
+}
+
+function saysSource(given: Headers): boolean {
+  return Array.isArray(given) ? given.includes(ERROR_SOURCE_HEADER) : ERROR_SOURCE_HEADER in given;
+}
