@@ -6,6 +6,7 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
 import type { Held } from "./make-plan.ts";
+import { forecastObject } from "./object-forecast.ts";
 import { readDeclared } from "./read-declared.ts";
 
 /**
@@ -18,12 +19,15 @@ import { readDeclared } from "./read-declared.ts";
 export function readBase(path: string, now: number): Held[] {
   const { declared, secrets } = readDeclared([path], undefined, () => undefined);
   const after = worldOf([...declared.values()]);
-  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
+  const known = { declared: secrets, isThere: () => undefined };
   return after.objects.map((object) => {
     const { kind, namespace, name, spec } = object;
     const held = { kind, metadata: { namespace, name, uid: "base" }, spec };
-    if (!isOfKind(object, "PlatformKey")) return held;
-    const input = { declared: object, object: undefined, before: worldOf([]), after, secretInTheWay, now };
+    if (!isOfKind(object, "PlatformKey")) {
+      const ready = { ...forecastObject(object, after, known), lastTransitionTime: rfc3339Millis(now) };
+      return { ...held, status: { observedGeneration: 1, conditions: [ready] } };
+    }
+    const input = { declared: object, object: undefined, before: worldOf([]), after, secrets: known, now };
     return { ...held, status: statusOf(object, forecastKey(input), after, now) };
   });
 }

@@ -1,13 +1,18 @@
 /** What a plan compares manifests with: a data folder of `up`, a cluster, other manifests, or nothing. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { setting } from "../config.ts";
 import { isRunning } from "../data/data-folder.ts";
 import { readStatusFiles } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
+import type { KubernetesSource } from "../source/kubernetes-source.ts";
 import { UsageError } from "../usage-error.ts";
 import { readBase } from "./base.ts";
+import type { SecretPresence } from "./known-secrets.ts";
 import type { Compared, Held } from "./make-plan.ts";
 import type { LastUseLookup } from "./planned-objects.ts";
 
@@ -38,16 +43,20 @@ export async function openCompared(env: Environment, flags: ComparedFlags, now: 
   if (given.length > 1) {
     throw new UsageError("--data, --kubeconfig and --base are several things to compare with: give one of them");
   }
-  if (base !== undefined) return { held: readBase(base, now), isWhole: true, lastUsedAt: unknown };
+  if (base !== undefined)
+    return { held: readBase(base, now), isWhole: true, lastUsedAt: unknown, findSecrets: unasked };
   const folder = given.length > 0 ? data : setting(env, "data", undefined);
   if (folder !== undefined) {
-    return { held: await readFolder(folder), data: folder, isWhole: true, lastUsedAt: await lastUses(env, folder) };
+    const held = await readFolder(folder);
+    const findSecrets = async () => secretFolders(folder, held);
+    return { held, data: folder, isWhole: true, lastUsedAt: await lastUses(env, folder), findSecrets };
   }
   const cluster = given.length > 0 ? { kubeconfig, context } : clusterOf(env);
   if (cluster.kubeconfig === undefined && cluster.context === undefined) {
-    return { held: [], isWhole: true, lastUsedAt: unknown };
+    return { held: [], isWhole: true, lastUsedAt: unknown, findSecrets: unasked };
   }
-  return { held: await readCluster(cluster), isWhole: false, lastUsedAt: unknown };
+  const findSecrets = (refs: readonly NamedRef[]) => findClusterSecrets(cluster, refs);
+  return { held: await readCluster(cluster), isWhole: false, lastUsedAt: unknown, findSecrets };
 }
 
 type ClusterChoice = Pick<ComparedFlags, "kubeconfig" | "context">;
@@ -63,13 +72,44 @@ async function readFolder(data: string): Promise<Held[]> {
   return objects.filter(isHeld);
 }
 
-async function readCluster(choice: ClusterChoice): Promise<Held[]> {
+/** Of manifests alone no Secret is known but those among them. */
+const unasked = async (): Promise<SecretPresence> => () => undefined;
+
+/** The Secrets that `up` has written, but for those of the keys that it holds. */
+function secretFolders(data: string, held: readonly Held[]): SecretPresence {
+  const ofKeys = new Set(
+    held.map(({ metadata, status }) => {
+      const name = status !== undefined && "secretRef" in status ? status.secretRef?.name : undefined;
+      return `${metadata.namespace}/${name}`;
+    }),
+  );
+  return ({ namespace, name }) =>
+    !ofKeys.has(`${namespace}/${name}`) && existsSync(join(data, "secrets", namespace, name));
+}
+
+function readCluster(choice: ClusterChoice): Promise<Held[]> {
+  return fromCluster(choice, async (source) => {
+    const objects: Held[] = (await Promise.all(KINDS.map((kind) => source.list(kind, {})))).flat();
+    return objects.filter(isHeld);
+  });
+}
+
+function findClusterSecrets(choice: ClusterChoice, refs: readonly NamedRef[]): Promise<SecretPresence> {
+  return fromCluster(choice, async (source) => {
+    const found = await Promise.all(
+      refs.map(async (ref) => [`${ref.namespace}/${ref.name}`, await source.isSecretThere(ref)] as const),
+    );
+    const isThere = new Map(found);
+    return ({ namespace, name }) => isThere.get(`${namespace}/${name}`);
+  });
+}
+
+async function fromCluster<T>(choice: ClusterChoice, read: (source: KubernetesSource) => Promise<T>): Promise<T> {
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { kubernetesSource } = await import("../source/kubernetes-source.ts");
   const source = kubernetesSource(choice);
   try {
-    const objects: Held[] = (await Promise.all(KINDS.map((kind) => source.list(kind, {})))).flat();
-    return objects.filter(isHeld);
+    return await read(source);
   } finally {
     source.close();
   }

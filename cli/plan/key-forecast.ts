@@ -13,6 +13,7 @@ import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts"
 import type { StoredKey } from "../../domain/key/stored-key.ts";
 import type { Declared, ManifestWorld } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, observedSecret, storedKey } from "./key-of-status.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
 
 /** A step, and what the store had before it. */
 export type ForecastStep = { readonly action: KeyAction; readonly before: StoredKey | undefined };
@@ -32,8 +33,7 @@ export type ForecastInput = {
   readonly object: KeyObject | undefined;
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
-  /** Whether a Secret of that name is among the manifests, and in the way. */
-  readonly secretInTheWay: (namespace: string, name: string) => boolean;
+  readonly secrets: KnownSecrets;
   readonly now: number;
 };
 
@@ -55,13 +55,19 @@ export function forecastKey(input: ForecastInput): KeyForecast {
 }
 
 /** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */
-function observe({ declared, object, before, after, secretInTheWay }: ForecastInput): ObservedKey | undefined {
+function observe({ declared, object, before, after, secrets }: ForecastInput): ObservedKey | undefined {
   const spec = declared?.spec ?? object?.spec;
   const named = declared ?? object?.metadata;
   if (spec === undefined || named === undefined) return undefined;
   const { namespace, name } = named;
   const key = declareKey(namespace, name, spec);
   const stored = object === undefined ? undefined : storedKey(object, before);
+  const secret = { namespace, name: key.secret.name };
+  // Whose a Secret is that a key was written to is in its status.
+  const isAnothers =
+    secrets.declared.has(`${namespace}/${secret.name}`) ||
+    (stored === undefined &&
+      (secrets.isThere(secret) === true || after.secretTaker({ namespace, name }, secret.name) !== undefined));
   const changed = declared !== undefined && object?.spec !== undefined && !isDeepStrictEqual(object.spec, spec);
   return {
     uid: object?.metadata.uid ?? "new",
@@ -72,7 +78,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     references: after.resolve(key, namespace, stored?.teamId ?? null).references,
     stored,
     importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
-    secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),
+    secret: isAnothers ? { state: "unmanaged" } : observedSecret(key, object, stored),
     altered: null,
     namespaceTerminates: false,
     undoneSince: null,

@@ -1,13 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/manifests/absence.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import { secretTarget } from "../../domain/manifest/effective.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
-import { type LastUseLookup, type PlannedObject, plannedKey, plannedOthers } from "./planned-objects.ts";
+import type { KnownSecrets, SecretPresence } from "./known-secrets.ts";
+import { forecastObject } from "./object-forecast.ts";
+import {
+  type LastUseLookup,
+  notReady,
+  type PlannedChange,
+  type PlannedObject,
+  plannedKey,
+  plannedOthers,
+  vainModels,
+} from "./planned-objects.ts";
 import { type DeclaredSet, readDeclared } from "./read-declared.ts";
 
 /** What is declared and held now, as `up` shows it. */
@@ -32,6 +45,8 @@ export type Compared = {
   /** Whether the manifests are all that is to be there, so that what is not among them goes. */
   readonly isWhole: boolean;
   readonly lastUsedAt: LastUseLookup;
+  /** Finds out which of some Secrets that no manifest declares are there. */
+  readonly findSecrets: (refs: readonly NamedRef[]) => Promise<SecretPresence>;
 };
 
 export type PlanInput = Compared & {
@@ -44,7 +59,7 @@ export type PlanInput = Compared & {
 
 /** Plans by the same decisions as the controller's. */
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  const { paths, stdin, held, lastUsedAt, now } = input;
+  const { paths, stdin, held, lastUsedAt, findSecrets, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
   const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
@@ -58,9 +73,12 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
   const after = worldOf([...declared.values(), ...staying], before);
 
+  const isThere = await findSecrets(secretsInQuestion([...declared.values()], heldBy, read.secrets));
+  const secrets = { declared: read.secrets, isThere };
+  const comparison = { before, after, declared, heldBy, secrets, lastUsedAt, now };
   const objects = [
-    ...plannedOthers(before.objects, after.objects),
-    ...plannedKeys({ before, after, declared, heldBy, secrets: read.secrets, lastUsedAt, now }),
+    ...plannedOthers(before.objects, after.objects, (object) => heldUp(object, comparison)),
+    ...plannedKeys(comparison),
   ];
   const affected = objects.filter(({ action }) => action === "create" || action === "change");
   return {
@@ -80,8 +98,39 @@ type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
   /** What is among the manifests, by its title. */
   readonly declared: ReadonlyMap<string, Declared>;
   readonly heldBy: ReadonlyMap<string, Held>;
-  readonly secrets: ReadonlySet<string>;
+  readonly secrets: KnownSecrets;
 };
+
+/** The Secrets of providers, and those that new keys would be written to, but for what the manifests declare. */
+function secretsInQuestion(
+  declared: readonly Declared[],
+  heldBy: Comparison["heldBy"],
+  known: KnownSecrets["declared"],
+): NamedRef[] {
+  const refs = declared.flatMap((object) => {
+    const { namespace, name } = object;
+    if (isOfKind(object, "ModelGateway")) {
+      return object.spec.upstreams.map(({ credentialRef }) => ({ namespace, name: credentialRef.name }));
+    }
+    const status = heldBy.get(titleOf(object))?.status ?? {};
+    if (!isOfKind(object, "PlatformKey") || "keyID" in status) return [];
+    return [{ namespace, name: secretTarget(name, object.spec).name }];
+  });
+  const byName = new Map(refs.map((ref) => [`${ref.namespace}/${ref.name}`, ref]));
+  return [...byName].filter(([name]) => !known.has(name)).map(([, ref]) => ref);
+}
+
+/** What will not be of a team, a library or a gateway as it is declared, where that is news. */
+function heldUp(object: Declared, { before, after, declared, heldBy, secrets }: Comparison): PlannedChange[] {
+  const title = titleOf(object);
+  const held = heldBy.get(title);
+  const was = held && findCondition(held.status?.conditions, "Ready");
+  const ready = forecastObject(object, after, secrets);
+  // What comes to it anyway does not come of applying these manifests.
+  const isTheirs = declared.has(title) || forecastObject(object, before, secrets).reason !== ready.reason;
+  const isNews = held === undefined || (was?.reason !== ready.reason && isTheirs);
+  return [...(isNews ? notReady(title, ready) : []), ...vainModels(object, after, before)];
+}
 
 function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
   const [asIs, wanted] = [keysOf(before), keysOf(after)];
@@ -90,10 +139,9 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
       object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
     ),
   );
-  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
     const planOf = (key: Declared<"PlatformKey"> | undefined, world: ManifestWorld) => {
-      const input = { declared: key, object: held.get(title), before, after: world, secretInTheWay, now };
+      const input = { declared: key, object: held.get(title), before, after: world, secrets, now };
       return plannedKey(input, forecastKey(input), lastUsedAt);
     };
     const planned = planOf(wanted.get(title), after);

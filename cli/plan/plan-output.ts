@@ -5,20 +5,21 @@ import { MAX_TITLES } from "../data/held.ts";
 import type { Plan } from "./make-plan.ts";
 import type { PlannedObject } from "./planned-objects.ts";
 
-/** How many objects come, change, go and stay, and how many things are to be looked at. */
+/** How many objects come, change, go and stay, how many things will not be as declared, and how many are to be looked at. */
 export type PlanCounts = Readonly<
-  Record<"create" | "change" | "delete" | "unchanged" | "warnings" | "refused", number>
+  Record<"create" | "change" | "delete" | "unchanged" | "blocked" | "warnings" | "refused", number>
 >;
 
 export function countPlan({ refused, held, objects, unchanged }: Plan): PlanCounts {
   const count = (action: PlannedObject["action"]) => objects.filter((object) => object.action === action).length;
-  const notReady = objects.flatMap(({ changes }) => changes).filter(({ sign }) => sign === "!");
+  const blocked = objects.flatMap(({ changes }) => changes).filter(({ sign }) => sign === "!").length;
   return {
     create: count("create"),
     change: count("change"),
     delete: count("delete"),
     unchanged,
-    warnings: notReady.length + held.length,
+    blocked,
+    warnings: blocked + held.length,
     refused: refused.length,
   };
 }

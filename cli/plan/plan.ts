@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 import { type ComparedFlags, comparedOptions, openCompared } from "./compared.ts";
 import { makePlan, type Plan } from "./make-plan.ts";
 import { planMarkdown } from "./plan-markdown.ts";
-import { hasChanges, planDocument, planLines, summarize } from "./plan-output.ts";
+import { countPlan, hasChanges, planDocument, planLines, summarize } from "./plan-output.ts";
 
 type Output = "text" | "json" | "yaml" | "markdown";
 
@@ -35,6 +35,11 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
       .option("-f, --filename <path...>", "files and folders: all that shall be declared; - is standard input"),
   )
     .option(DETAILED_EXIT_CODE, "exit with 0 where nothing would change, 2 where something would, 1 for any fault")
+    .addOption(
+      new Option("--fail-on <what>", "what to exit with 1 for; blocked is what will not be as declared, too")
+        .choices(["refused", "blocked"])
+        .default("refused"),
+    )
     .addOption(new Option("-o, --output <format>", "as what to show it").choices(Object.keys(OUTPUTS)).default("text"))
     .example("keyplane plan -f manifests --data .keyplane", "what saving these would do to what runs there")
     .example("keyplane plan -f manifests --kubeconfig ~/.kube/config", "what kubectl apply would do to a cluster")
@@ -46,6 +51,10 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
       "keyplane plan -f manifests --data .keyplane --detailed-exitcode",
       "for a script: 2 where something would change",
     )
+    .example(
+      "keyplane plan -f manifests --base ../main/manifests --fail-on blocked",
+      "for CI: 1 for a key that gets no version",
+    )
     .action(async (flags) => {
       const { filename: paths = [], ...others } = flags;
       exit(await runPlan({ ...others, paths, hasColours: terminal?.hasColours }, env, out, Date.now()));
@@ -55,6 +64,8 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
 export type PlanFlags = ComparedFlags & {
   readonly paths: readonly string[];
   readonly detailedExitcode?: boolean | undefined;
+  /** With `blocked`, what will not be as declared ends with 1 as what is refused does. */
+  readonly failOn?: "refused" | "blocked" | undefined;
   readonly output?: Output | undefined;
   /** Whether lines are shown where there are colours. */
   readonly hasColours?: boolean | undefined;
@@ -64,11 +75,11 @@ export type PlanFlags = ComparedFlags & {
  * `keyplane plan`: what applying these manifests would do, by the same decisions as the controller's.
  *
  * @param now milliseconds since the epoch
- * @returns the exit code: 1 where something is refused
+ * @returns the exit code: 1 where something is refused, or blocked if that is to fail; 2 for a change if that is asked
  * @throws UsageError for paths that lead nowhere, and where it is not clear what to compare with
  */
 export async function runPlan(
-  { paths, detailedExitcode = false, output = "text", hasColours = false, ...against }: PlanFlags,
+  { paths, detailedExitcode = false, failOn = "refused", output = "text", hasColours = false, ...against }: PlanFlags,
   env: Environment,
   out: (line: string) => void,
   now: number,
@@ -77,6 +88,7 @@ export async function runPlan(
   const compared = await openCompared(env, against, now);
   const plan = await makePlan({ ...compared, paths, stdin: await readStdin(paths), now });
   out(OUTPUTS[output](plan, hasColours));
-  if (plan.refused.length > 0) return 1;
+  const { refused, blocked } = countPlan(plan);
+  if (refused > 0 || (failOn === "blocked" && blocked > 0)) return 1;
   return detailedExitcode && hasChanges(plan) ? 2 : 0;
 }

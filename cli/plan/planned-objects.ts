@@ -1,12 +1,14 @@
 /** What a plan says of each object. */
 
 import { titleOf } from "../../controller/cluster/titles.ts";
-import { findCondition } from "../../domain/conditions.ts";
+import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
+import { quote } from "../../domain/manifest/diagnostic.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
-import { type Declared, isOfKind } from "../../domain/manifest/manifest-world.ts";
+import { type Declared, isOfKind, type ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import { unservedModels } from "../../domain/manifest/unserved-models.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
@@ -67,7 +69,7 @@ export function plannedKey(
   { steps, ready }: KeyForecast,
   lastUsedAt: LastUseLookup,
 ): PlannedObject[] {
-  const { declared, object } = input;
+  const { declared, object, before: was, after } = input;
   const named = declared ?? object?.metadata;
   if (named === undefined) return [];
   const { namespace, name } = named;
@@ -76,14 +78,29 @@ export function plannedKey(
   const begins = steps.some(({ action }) => isBeginning(action));
   if (object === undefined && !begins) changes.push({ sign: "+", text: `create ${title}: no key is minted yet` });
   const before = findCondition(object?.status?.conditions, "Ready");
-  const isNews = ready !== undefined && ready.status !== "True" && ready.reason !== "Deleting";
+  const isNews = ready !== undefined && (ready.reason !== before?.reason || object === undefined);
   const isAction = changes.length > 0;
-  if (isNews && (ready.reason !== before?.reason || object === undefined)) {
-    changes.push({ sign: "!", text: `${title} will not be ready: ${ready.reason}: ${ready.message}` });
-  }
+  if (isNews && ready.reason !== "Deleting") changes.push(...notReady(title, ready));
+  if (declared !== undefined) changes.push(...vainModels(declared, after, was));
   if (changes.length === 0) return [];
   const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
   return [{ kind: "PlatformKey", namespace, name, action, changes }];
+}
+
+/** What will not be as declared, and why. */
+export function notReady(title: string, { status, reason, message }: StatedCondition): PlannedChange[] {
+  return status === "True" ? [] : [{ sign: "!", text: `${title} will not be ready: ${reason}: ${message}` }];
+}
+
+/** The models that an object names and its gateway does not serve, but for those that it named in vain before. */
+export function vainModels(object: Declared, after: ManifestWorld, before: ManifestWorld): PlannedChange[] {
+  const known = new Set(unservedModels(before.find(object.kind, object) ?? object, before).map(({ model }) => model));
+  return unservedModels(object, after)
+    .filter(({ model }) => !known.has(model))
+    .map(({ model, gateway }) => {
+      const text = `${titleOf(object)} names model ${quote(model)}, of which ${titleOf(gateway)} has no route, and it serves its routes alone`;
+      return { sign: "!", text };
+    });
 }
 
 /** Whether a declaration comes to have a key by it. */
@@ -158,34 +175,33 @@ function update(title: string, change: FieldChange): PlannedChange {
   return { sign: "~", text: `update ${title}: ${change.field}: ${change.before} -> ${change.after}`, change };
 }
 
-/** Everything that is no key, and comes, changes or goes. */
-export function plannedOthers(before: readonly Declared[], after: readonly Declared[]): PlannedObject[] {
+/**
+ * Everything that is no key, and comes, changes or goes, or will not be as declared.
+ *
+ * @param heldUp what will not be of one that is there in the end
+ */
+export function plannedOthers(
+  before: readonly Declared[],
+  after: readonly Declared[],
+  heldUp: (object: Declared) => readonly PlannedChange[],
+): PlannedObject[] {
   const others = (objects: readonly Declared[]) =>
     new Map(objects.filter(({ kind }) => kind !== "PlatformKey").map((object) => [titleOf(object), object]));
   const [was, is] = [others(before), others(after)];
   const come = [...is]
     .filter(([title]) => !was.has(title))
-    .map(([title, object]) => {
-      return planned(object, "create", [{ sign: "+", text: `create ${title}` }]);
-    });
-  const change = [...is].flatMap(([title, object]) => {
-    const changes = specChanges(was.get(title)?.spec ?? object.spec, object.spec);
-    return changes.length === 0
-      ? []
-      : [
-          planned(
-            object,
-            "change",
-            changes.map((one) => update(title, one)),
-          ),
-        ];
+    .map(([title, object]) => planned(object, "create", [{ sign: "+", text: `create ${title}` }, ...heldUp(object)]));
+  const stay = [...is].flatMap(([title, object]) => {
+    const old = was.get(title);
+    if (old === undefined) return [];
+    const changes = specChanges(old.spec, object.spec).map((change) => update(title, change));
+    const all = [...changes, ...heldUp(object)];
+    return all.length === 0 ? [] : [planned(object, changes.length === 0 ? "none" : "change", all)];
   });
   const go = [...was]
     .filter(([title]) => !is.has(title))
-    .map(([title, object]) => {
-      return planned(object, "delete", [{ sign: "-", text: `delete ${title}${loss(object)}` }]);
-    });
-  return [...come, ...change, ...go];
+    .map(([title, object]) => planned(object, "delete", [{ sign: "-", text: `delete ${title}${loss(object)}` }]));
+  return [...come, ...stay, ...go];
 }
 
 function planned(

@@ -4,7 +4,9 @@ import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { Declared } from "../../domain/manifest/manifest-world.ts";
+import type { SecretManifest } from "../../domain/manifest/validate.ts";
 import { assertPresent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
 
 /** What manifests declare, and what is wrong with them. */
 export type DeclaredSet = {
@@ -12,8 +14,8 @@ export type DeclaredSet = {
   readonly declared: ReadonlyMap<string, Declared>;
   /** All that is named, however faulty. */
   readonly titles: ReadonlySet<string>;
-  /** `namespace/name` of the Secrets among them. */
-  readonly secrets: ReadonlySet<string>;
+  /** By `namespace/name`: the Secrets among them. */
+  readonly secrets: KnownSecrets["declared"];
   readonly diagnostics: readonly Diagnostic[];
   readonly documents: number;
 };
@@ -39,12 +41,12 @@ export function readDeclared(
   const entries = files.flatMap((file) => file.entries);
   const declared = new Map<string, Declared>();
   const titles = new Set<string>();
-  const secrets = new Set<string>();
+  const secrets = new Map<string, ReadonlySet<string> | null>();
   for (const { read } of entries) {
     const { identity, manifest } = read;
     if (identity === undefined) continue;
     if (identity.kind === "Secret") {
-      secrets.add(`${identity.namespace}/${identity.name}`);
+      secrets.set(`${identity.namespace}/${identity.name}`, manifest?.kind === "Secret" ? filledKeys(manifest) : null);
       continue;
     }
     const title = titleOf({ ...identity, kind: identity.kind });
@@ -54,4 +56,8 @@ export function readDeclared(
   }
   const diagnostics = [...files.flatMap((file) => file.diagnostics), ...findDuplicates(entries)];
   return { declared, titles, secrets, diagnostics, documents: entries.length };
+}
+
+function filledKeys({ data }: SecretManifest): ReadonlySet<string> {
+  return new Set(Object.keys(data).filter((key) => data[key]?.trim()));
 }

@@ -1,7 +1,13 @@
 import { createApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
-import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api/api-error.ts";
+import {
+  ApiError,
+  isForbidden,
+  isNotFound,
+  isNotServed,
+  readError,
+} from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
-import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { objectsPath, secretPath, secretResource } from "../../controller/cluster/kubernetes/resources.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
@@ -16,9 +22,14 @@ type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly contex
 
 /** Shows the whole spec of each object. */
 type Whole<K extends Kind> = Seen<K> & Pick<StatusObject<K>, "spec">;
-type KubernetesSource = Omit<Source, "list"> & {
+export type KubernetesSource = Omit<Source, "list"> & {
   list<K extends Kind>(kind: K, wanted: Wanted): Promise<Whole<K>[]>;
+  /** Whether there is a Secret, of which its metadata alone is read; undefined for a person who may not read it. */
+  isSecretThere(ref: { readonly namespace: string; readonly name: string }): Promise<boolean | undefined>;
 };
+
+/** An object without what is in it. */
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
  * What a Kubernetes cluster holds, read with the rights of whoever asks. Nothing is written.
@@ -43,6 +54,16 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
     async list<K extends Kind>(kind: K, wanted: Wanted) {
       const objects = (await list(kind, wanted)).flatMap((raw) => seenObject(kind, raw));
       return inOrder(objects.filter((object) => isWanted(wanted, object)));
+    },
+    async isSecretThere(ref) {
+      try {
+        await api.request({ method: "GET", path: secretPath(ref), accept: METADATA });
+        return true;
+      } catch (error) {
+        if (isNotFound(error, secretResource(ref.name))) return false;
+        if (isForbidden(error)) return undefined;
+        throw failedRead(error, `reading the metadata of Secret ${ref.namespace}/${ref.name}`, connection.server);
+      }
     },
     async events(wanted) {
       try {

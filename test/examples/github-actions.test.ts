@@ -108,6 +108,13 @@ describe("the workflow for pull requests", () => {
     expect(handedOn()).toContain("did you mean MCPReadOnly?");
   });
 
+  test("fails for a key that would get no version, and has the plan of it all the same", () => {
+    write("base", declared);
+    write("branch", declared.replace(/namespaces: \[.*?\]/, "namespaces: [elsewhere]"));
+    expect(run("Plan").status).toBe(1);
+    expect(handedOn()).toContain("will not be ready: NamespaceUnclaimed");
+  });
+
   test("plans the first branch, whose base has no manifests yet", () => {
     write("branch", declared);
     expect(existsSync(join(folder, "base"))).toBe(false);

@@ -100,6 +100,68 @@ describe("keyplane plan --base", () => {
   });
 });
 
+describe("keyplane plan --base shows what will not be as declared", () => {
+  const library = (name: string, spec = "") =>
+    `apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: ${name}, namespace: dev }\nspec: { ${spec} }\n`;
+  const secret = (data: string) =>
+    `apiVersion: v1\nkind: Secret\nmetadata: { name: provider, namespace: dev }\nstringData: { ${data} }\n`;
+  const routed = gateway("https://api.example.com").replace("publicID:", "routesOnly: true\n  publicID:");
+
+  test.each<[what: string, branch: Files, says: string]>([
+    [
+      "a library in a namespace that no team claims",
+      { more: library("notes").replace("namespace: dev", "namespace: nobodys") },
+      "MemoryLibrary nobodys/notes will not be ready: NamespaceUnclaimed: No PlatformTeam claims this namespace. Add this namespace to spec.namespaces of a PlatformTeam.",
+    ],
+    [
+      "a namespace that another team has, whatever the teams are called",
+      { more: team("a-team", "dev") },
+      "PlatformTeam a-team will not be ready: NamespaceTaken: dev is held by PlatformTeam research. Remove the namespace from this team, or from the one that holds it.",
+    ],
+    [
+      "a library that is embedded through a gateway that is not there",
+      { more: library("notes", "embedding: { gatewayRef: { name: mian }, model: small }") },
+      "MemoryLibrary dev/notes will not be ready: ReferenceNotFound: spec.embedding.gatewayRef: the team has no ModelGateway dev/mian, so that nothing is embedded. Declare what is referred to, or correct its name and namespace.",
+    ],
+    [
+      "a gateway with another's public id, whatever the gateways are called",
+      { more: gateway("https://api.example.com").replace("name: main", "name: a") },
+      "ModelGateway dev/a will not be ready: PublicIDTaken: The public id dev-main belongs to another gateway. Declare another ModelGateway with another spec.publicID, and delete this one.",
+    ],
+    [
+      "a gateway whose credential has another data key",
+      { more: secret("apikey: x") },
+      "ModelGateway dev/main will not be ready: CredentialNotFound: There is no Secret provider with data key api-key (upstream a). Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+    ],
+    [
+      "a key that would be written to another key's Secret, whatever the keys are called",
+      { more: key("another", "preset: MCPReadOnly, secret: { name: plain }") },
+      "PlatformKey dev/another will not be ready: SecretConflict: Secret plain exists and is not this key's. Delete the Secret that is in the way, or declare another PlatformKey with another spec.secret.name.",
+    ],
+    [
+      "a model that no route of a gateway with routesOnly has",
+      {
+        gateway: routed,
+        bound: key("bound", "preset: GatewayDefault, gatewayRef: { name: main }, allowedModels: [fst]"),
+      },
+      'PlatformKey dev/bound names model "fst", of which ModelGateway dev/main has no route, and it serves its routes alone',
+    ],
+  ])("%s, and --fail-on blocked ends with 1", async (_, branch, says) => {
+    const { code, lines } = await plan(MAIN, { ...MAIN, ...branch }, "--fail-on", "blocked");
+    expect([code, lines.filter((line) => line.startsWith("!"))]).toEqual([1, [`! ${says}`]]);
+    expect((await plan(MAIN, { ...MAIN, ...branch })).code).toBe(0);
+    expect((await plan({ ...MAIN, ...branch }, { ...MAIN, ...branch }, "--fail-on", "blocked")).code).toBe(0);
+  });
+
+  test("but nothing of a credential that is not among the manifests, nor of a key whose Secret goes with another", async () => {
+    const renamed = {
+      ...MAIN,
+      templated: key("renamed", "preset: MCPReadOnly, secret: { name: there, template: Env }"),
+    };
+    expect((await plan(MAIN, renamed, "--fail-on", "blocked")).code).toBe(0);
+  });
+});
+
 describe("keyplane plan shows values", () => {
   test("of each field that differs, items of lists by their names", async () => {
     const { lines } = await plan(MAIN, {
@@ -147,6 +209,14 @@ describe("keyplane plan --detailed-exitcode", () => {
     expect((await keyplane(["plan", "--detailed-exitcode"])).code).toBe(1);
     expect((await keyplane(["plan", "--outputs"])).code).toBe(2);
   });
+
+  test("ends with 1 beside --fail-on blocked, and with 2 for a change where nothing is blocked", async () => {
+    const flags = ["--detailed-exitcode", "--fail-on", "blocked"];
+    const stray = { ...changed, stray: key("stray", "preset: MCPReadOnly", "elsewhere") };
+    expect((await plan(MAIN, stray, ...flags)).code).toBe(1);
+    expect((await plan(MAIN, changed, ...flags)).code).toBe(2);
+    expect((await plan(MAIN, changed, "--fail-on", "blocks")).code).toBe(2);
+  });
 });
 
 test("keyplane plan colours its lines by their signs where there are colours, and no other format", async () => {
@@ -179,7 +249,15 @@ describe("keyplane plan -o", () => {
     const { code, out } = await plan(MAIN, branch, "-o", "json");
     const document = JSON.parse(out);
     expect(code).toBe(0);
-    expect(document.counts).toEqual({ create: 1, change: 1, delete: 1, unchanged: 9, warnings: 1, refused: 0 });
+    expect(document.counts).toEqual({
+      create: 1,
+      change: 1,
+      delete: 1,
+      unchanged: 9,
+      blocked: 1,
+      warnings: 1,
+      refused: 0,
+    });
     expect(document.objects).toContainEqual({
       ...{ kind: "PlatformKey", namespace: "dev", name: "plain", action: "change" },
       changes: [

@@ -27,6 +27,13 @@ test.each([
       conditions: [delivered],
     },
   };
-  const input = { declared: agent, object, before: world, after: world, secretInTheWay: () => false, now: NOW };
+  const input = {
+    declared: agent,
+    object,
+    before: world,
+    after: world,
+    secrets: { declared: new Map(), isThere: () => undefined },
+    now: NOW,
+  };
   expect(forecastKey(input).steps.map(({ action }) => action.do)).toHaveLength(steps);
 });

@@ -68,4 +68,19 @@ describeOnKubernetes("keyplane plan --kubeconfig", (kubernetes) => {
       ],
     ]);
   });
+
+  test("shows a new key whose Secret is there, and a gateway whose credential is not, by their metadata alone", async () => {
+    const upstream = (secret: string) =>
+      `{ name: a, dialect: openai, baseURL: "https://api.example.com", credentialRef: { name: ${secret} } }`;
+    const gateway = (name: string, secret: string) =>
+      `apiVersion: keyplane.dev/v1alpha1\nkind: ModelGateway\nmetadata: { name: ${name}, namespace: ${namespace} }\nspec: { upstreams: [${upstream(secret)}] }\n---\n`;
+    await kubernetes().kubectl(["create", "secret", "generic", "taken", "--namespace", namespace]);
+    const { lines } = await plan(
+      key("taken", "preset: MCPReadOnly", namespace) + gateway("with", "taken") + gateway("without", "provider"),
+    );
+    expect(lines.filter((line) => line.startsWith("!"))).toEqual([
+      expect.stringMatching(/^! ModelGateway cli-plan\/without will not be ready: CredentialNotFound/),
+      expect.stringMatching(/^! PlatformKey cli-plan\/taken will not be ready: SecretConflict/),
+    ]);
+  });
 });

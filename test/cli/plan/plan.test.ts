@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runPlan } from "../../../cli/plan/plan.ts";
@@ -139,6 +139,25 @@ describe("keyplane plan with the data folder", () => {
 
   test("shows nothing where nothing would change, a key that was revoked by hand included", async () => {
     expect(await plan(home.data)).toEqual({ code: 0, lines: ["0 to create, 0 to change, 0 to delete, 9 unchanged"] });
+  });
+
+  test("shows a new key whose Secret is there and no key's, and a gateway whose credential is not", async () => {
+    mkdirSync(join(home.data, "secrets/dev/left"), { recursive: true });
+    const upstream =
+      '{ name: a, dialect: openai, baseURL: "https://api.example.com", credentialRef: { name: provider } }';
+    const gateway = `apiVersion: keyplane.dev/v1alpha1\nkind: ModelGateway\nmetadata: { name: main, namespace: dev }\nspec: { upstreams: [${upstream}] }\n`;
+    try {
+      const { lines } = await changes({ left: key("left"), gateway });
+      expect(lines.filter((line) => line.startsWith("!"))).toEqual([
+        expect.stringMatching(
+          /^! ModelGateway dev\/main will not be ready: CredentialNotFound: There is no Secret prov/,
+        ),
+        expect.stringMatching(/^! PlatformKey dev\/left will not be ready: SecretConflict: Secret left exists/),
+      ]);
+    } finally {
+      rmSync(join(home.data, "secrets/dev/left"), { recursive: true });
+      declare({ left: "", gateway: "" });
+    }
   });
 
   test("shows what of a policy changes, and from what to what", async () => {

@@ -1,0 +1,63 @@
+/** What the status of a team, a library or a gateway would say, by the controller's own decisions. */
+import type { StatedCondition } from "../../domain/conditions.ts";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
+import { type Declared, isOfKind, type ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import {
+  embeddingGateway,
+  gatewayCredentials,
+  namespaceClaims,
+  namespaceUnclaimed,
+  publicIdAccepted,
+  readyOf,
+  teamLibraries,
+} from "../../domain/object-conditions.ts";
+import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
+import { isMissing, type KnownSecrets } from "./known-secrets.ts";
+
+/** Its `Ready`, as far as manifests tell. What is not known of a Secret holds nothing up. */
+export function forecastObject(object: Declared, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
+  if (isOfKind(object, "PlatformTeam")) return readyOf(teamConditions(object, world));
+  const team = world.teamOf(object.namespace);
+  if (team === null) return readyOf([namespaceUnclaimed()]);
+  if (isOfKind(object, "MemoryLibrary")) return readyOf(libraryConditions(object, team, world));
+  return readyOf(isOfKind(object, "ModelGateway") ? gatewayConditions(object, world, secrets) : []);
+}
+
+function teamConditions({ name, spec }: Declared<"PlatformTeam">, world: ManifestWorld): StatedCondition[] {
+  const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, undefined));
+  const refused = spec.namespaces.flatMap((namespace) => {
+    const heldBy = world.teamOf(namespace);
+    return heldBy === null || heldBy === name ? [] : [{ namespace, heldBy }];
+  });
+  const isAbsent = (ref: NamedRef) => !world.isOfTeam("MemoryLibrary", ref, name);
+  const policy = spec.mcpAgentPolicy?.defaultLibraryRef;
+  const ofMembers = spec.members.flatMap(({ libraryRefs = [] }) => libraryRefs).filter(isAbsent);
+  const libraries = teamLibraries(
+    policy !== undefined && isAbsent(policy),
+    ofMembers.map(({ namespace, name }) => `${namespace}/${name}`),
+  );
+  return [namespaceClaims(refused, reserved), ...(libraries === undefined ? [] : [libraries])];
+}
+
+function libraryConditions(
+  { namespace, spec: { embedding } }: Declared<"MemoryLibrary">,
+  team: string,
+  world: ManifestWorld,
+): StatedCondition[] {
+  if (embedding === undefined) return [];
+  const ref = { namespace, ...embedding.gatewayRef };
+  return [embeddingGateway(world.isOfTeam("ModelGateway", ref, team), `${ref.namespace}/${ref.name}`)];
+}
+
+function gatewayConditions(
+  { namespace, name, spec: { publicID, upstreams } }: Declared<"ModelGateway">,
+  world: ManifestWorld,
+  secrets: KnownSecrets,
+): StatedCondition[] {
+  const holder = publicID === undefined ? undefined : world.publicIdHolder(publicID);
+  const isTaken = holder !== undefined && (holder.namespace !== namespace || holder.name !== name);
+  const missing = upstreams
+    .filter(({ credentialRef }) => isMissing(secrets, { namespace, name: credentialRef.name }, credentialRef.key))
+    .map(({ name: upstream, credentialRef }) => ({ upstream, secret: credentialRef.name, key: credentialRef.key }));
+  return [publicIdAccepted(publicID ?? "", isTaken), gatewayCredentials(missing)];
+}
