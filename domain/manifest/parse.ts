@@ -142,10 +142,10 @@ const QUOTES_NOTHING = [
   "BLOCK_IN_FLOW",
   "MISSING_CHAR",
   "MULTILINE_IMPLICIT_KEY",
-  "TAB_AS_INDENT",
 ];
 
 function explainSyntax({ code, message }: YAMLError): string {
+  if (code === "TAB_AS_INDENT") return "this is not YAML: a tab indents this line: indent it with spaces";
   if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
   if (code === "BAD_DQ_ESCAPE")
     return "in double quotes a backslash begins an escape: write it twice, or use single quotes";

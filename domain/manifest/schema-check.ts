@@ -1,8 +1,9 @@
 import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
+import { containsKey } from "../redact.ts";
 import { type Complaint, formatPath, type Path, quote } from "./diagnostic.ts";
 import { SCHEMAS } from "./generated/schemas.ts";
-import { WRITABLE } from "./identity.ts";
+import { isRecord, WRITABLE } from "./identity.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
 import type { Kind } from "./kinds.ts";
 import type { Schema } from "./schema.ts";
@@ -27,6 +28,10 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9][-._A-Za-z0-9]*$": "is no route id: use letters, digits, -, _ and ., beginning with a letter or digit",
   "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$": "is no reason: use letters and digits",
 };
+
+/** Said of a field that is not known and seems to hold a key. */
+const PASTED_KEY =
+  "is no field and seems to hold a key: remove it, and revoke that key, since a file has it now. Keyplane mints a key into its Secret; spec.source imports one from a Secret";
 
 /** A hostile manifest may have as many errors as bytes. */
 const MAX_COMPLAINTS = 100;
@@ -105,7 +110,10 @@ function complaintOf(error: DefinedError, path: Path): Complaint {
     case "additionalProperties": {
       const field = error.params.additionalProperty;
       const known = Object.keys((error.parentSchema as Schema).properties ?? {});
-      return { path: [...path, field], of: "key", message: `unknown field: ${suggestion(field, known)}` };
+      const value: unknown = isRecord(error.data) ? error.data[field] : undefined;
+      const isKey = typeof value === "string" && containsKey(value);
+      const message = isKey ? PASTED_KEY : `unknown field: ${suggestion(field, known)}`;
+      return { path: [...path, field], of: "key", message };
     }
     case "required":
       return { path: [...path, error.params.missingProperty], message: "is missing: write it" };

@@ -80,17 +80,23 @@ function claimWarnings(
   }
   if (hasFaultyTeam || unclaimed.has(namespace) || world.teamOf(namespace) !== null) return [];
   unclaimed.add(namespace);
-  const teams = world.objects.filter((one) => isOfKind(one, "PlatformTeam"));
-  const near = suggest(
-    namespace,
-    teams.flatMap(({ spec }) => spec.namespaces),
-  );
+  const near = nearestClaimed(namespace, world);
   const step =
     near === undefined
       ? "add it to spec.namespaces of one, or name the folder that has its team with --filename too"
       : `did you mean ${near}?`;
   const message = `no PlatformTeam among these manifests claims namespace ${namespace}: ${step}`;
   return [{ path: ["metadata", "namespace"], message }];
+}
+
+/** The namespace of a team that was most likely meant by one that no team claims. */
+function nearestClaimed(namespace: string, { objects, teamOf }: ManifestWorld): string | undefined {
+  if (teamOf(namespace) !== null) return undefined;
+  const teams = objects.filter((one) => isOfKind(one, "PlatformTeam"));
+  return suggest(
+    namespace,
+    teams.flatMap(({ spec }) => spec.namespaces),
+  );
 }
 
 /** A reference to an object of a kind, and the field it is in. */
@@ -107,6 +113,8 @@ function referenceWarnings(object: Declared, { world, names }: ManifestSet): War
   return referencesOf(object).flatMap((ref) => {
     const { kind, namespace, name, path } = ref;
     if (!names.has(`${kind}/${namespace}/${name}`)) {
+      // Where the namespace is misspelt, that is the one fault.
+      if (namespace === object.namespace && nearestClaimed(namespace, world) !== undefined) return [];
       const there = world.objects.filter((one) => one.kind === kind && one.namespace === namespace);
       const near = suggest(
         name,

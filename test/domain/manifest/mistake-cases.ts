@@ -12,6 +12,12 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     "spec.dispayName: unknown field: did you mean displayName?",
   ],
   [
+    "a key itself",
+    key("{ preset: MCPReadOnly }"),
+    key(`{ preset: MCPReadOnly, value: inf_${"x".repeat(57)} }`),
+    "spec.value: is no field and seems to hold a key: remove it, and revoke that key",
+  ],
+  [
     "field of another object",
     team("{}"),
     team("{ preset: MCPReadOnly }"),

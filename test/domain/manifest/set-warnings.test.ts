@@ -74,7 +74,7 @@ describe("warns of", () => {
     ],
     [
       "a namespace that is misspelt",
-      [team("research", "research-dev"), library("a", {}, "reserach-dev")],
+      [team("research", "research-dev"), key("a", { gatewayRef: { name: "main" } }, "reserach-dev")],
       "warning: metadata.namespace: no PlatformTeam among these manifests claims namespace reserach-dev: did you mean research-dev?",
     ],
     [
