@@ -5,7 +5,7 @@ import { createProgram } from "../cli/program.ts";
 const HEAD = `<!-- Generated from cli/ by scripts/generate.ts. -->
 # Commands
 
-What \`keyplane COMMAND --help\` shows, of all commands. A flag wins over its variable, and an empty variable counts as none.
+What \`keyplane COMMAND --help\` shows, of all commands. A flag wins over its variable, and an empty variable counts as none. A flag has a variable where it says how \`up\`, \`server\` or \`controller\` runs, or where something is (a folder, a file, a URL, a cluster); what a single call picks, does or prints, no variable says.
 
 | exit code | |
 |---|---|

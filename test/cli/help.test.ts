@@ -53,6 +53,21 @@ test("flags that are read as variables too are those that help says it of", () =
   expect([...new Set(wrong.map(({ flags }) => flags))]).toEqual([]);
 });
 
+/** They run until they are stopped: all that they are told may come from a manifest or a unit file. */
+const SERVICES = ["up", "server", "controller"];
+/** Where something is, though by a name. */
+const PLACES = ["--context", "--controller-namespace", "--controller-account"];
+
+test("a flag has a variable where it says how a service runs or where something is, and nowhere else", () => {
+  const all = commands.flatMap(([typed, { options }]) => options.map((option) => ({ typed, option })));
+  const ofServices = new Set(all.flatMap(({ typed, option }) => (SERVICES.includes(typed) ? [option.long] : [])));
+  const isPlace = ({ flags, long }: Option) => /<(dir|file|url)s?>/.test(flags) || PLACES.includes(long ?? "");
+  const wrong = all.filter(
+    ({ option }) => option instanceof Setting !== (ofServices.has(option.long) || isPlace(option)),
+  );
+  expect(wrong.map(({ typed, option }) => `${typed} ${option.flags}`)).toEqual([]);
+});
+
 test("what is printed as JSON is printed as YAML too", () => {
   const outputs = commands.flatMap(([typed, { options }]) =>
     options.filter(({ long }) => long === "--output").map(({ argChoices = [] }) => ({ typed, argChoices })),
