@@ -17,7 +17,7 @@ type Flags = ServerChoice &
     readonly output: "table" | StructuredFormat;
   };
 
-export const addAudit: AddCommand = (program, { env, out }) => {
+export const addAudit: AddCommand = (program, { env, out, progress }) => {
   serverOptions(
     program.command("audit").description("search the audit log: who did what, from where and why; the latest first"),
   )
@@ -44,8 +44,9 @@ export const addAudit: AddCommand = (program, { env, out }) => {
       }
       const client = await openManagement(env, choice);
       const events = client.searchAudit({ team, actor, action, about, from, to }, max);
-      if (output === "table") out(auditTable(await Array.fromAsync(events)));
-      else for await (const event of events) out(streamedText(event, output));
+      if (output === "table") {
+        out(auditTable(await progress.during("searching the audit log", () => Array.fromAsync(events))));
+      } else for await (const event of events) out(streamedText(event, output));
     });
 };
 

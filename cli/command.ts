@@ -2,6 +2,7 @@ import type { Environment } from "../domain/environment.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { setting, variableOf } from "./config.ts";
+import type { Progress } from "./output/progress.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What every command is given of the process that it runs in. */
@@ -11,6 +12,8 @@ export type Process = {
   readonly out: (line: string) => void;
   /** Where standard output is a terminal: what it can show. Undefined elsewhere. */
   readonly terminal: Terminal | undefined;
+  /** What takes a while says so on a terminal. */
+  readonly progress: Progress;
   /** Sets the exit code (spec §8) of a command that ends without an error: 1 where its work failed all the same. */
   readonly exit: (code: number) => void;
   /** Ends with SIGINT or SIGTERM. A command that throws its reason was stopped before it had begun: exit code 0. */

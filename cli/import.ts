@@ -23,7 +23,7 @@ type Flags = ServerChoice & {
   readonly output?: StructuredFormat;
 };
 
-export const addImport: AddCommand = (program, { env, out, exit }) => {
+export const addImport: AddCommand = (program, { env, out, exit, progress }) => {
   serverOptions(
     program
       .command("import")
@@ -39,7 +39,9 @@ export const addImport: AddCommand = (program, { env, out, exit }) => {
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
       const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
-      const imported = await importKeys(client, { dir, namespace, keys });
+      const imported = await progress.during("reading the keys", (tell) =>
+        importKeys(client, { dir, namespace, keys }, (done, all) => tell(`${done} of ${all} keys`)),
+      );
       out(output === undefined ? inWords(imported, dir) : outputText(documentOf(imported, dir), output));
       if (imported.leftOut.length > 0) exit(1);
     });
@@ -62,13 +64,20 @@ type Imported = {
 /**
  * `keyplane import`: takes each key that was made by hand and works. Nothing changes before the manifests are applied, and
  * no file is written over.
+ *
+ * @param onKey told before each how many are done, of how many
  */
-async function importKeys(client: ManagementClient, { dir, namespace, keys }: Import): Promise<Imported> {
+async function importKeys(
+  client: ManagementClient,
+  { dir, namespace, keys }: Import,
+  onKey: (done: number, all: number) => void,
+): Promise<Imported> {
   const living = keys.filter(({ state }) => state !== "revoked" && state !== "expired");
   const byHand = living.filter(({ declaredIn, managedBy }) => declaredIn === null && managedBy === null);
   const taken: Imported["taken"][number][] = [];
   const leftOut: Imported["leftOut"][number][] = [];
-  for (const key of byHand) {
+  for (const [done, key] of byHand.entries()) {
+    onKey(done, byHand.length);
     try {
       taken.push({ key, path: await importKey(client, key, dir, namespace) });
     } catch (error) {

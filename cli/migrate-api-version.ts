@@ -19,7 +19,7 @@ type Migrated = {
 };
 
 /** `keyplane migrate-api-version`: what an upgrade needs before it can leave an old version of our kinds behind. */
-export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
+export const addMigrateApiVersion: AddCommand = (program, { env, out, progress }) => {
   program
     .command("migrate-api-version")
     .description("have the cluster store all declarations under the version that crds/ stores")
@@ -44,7 +44,8 @@ export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
           const { storage } = versions;
           const others = versions.stored.filter((version) => version !== storage);
           const isDone = others.length === 0 || dryRun;
-          const objects = isDone ? null : await migrateStoredVersions(api, kind, versions);
+          const move = () => migrateStoredVersions(api, kind, versions);
+          const objects = isDone ? null : await progress.during(`storing ${kind}s as ${storage}`, move);
           kinds.push({ kind, storage, others, objects });
           if (output === undefined) out(inWords({ kind, storage, others, objects }));
         }

@@ -10,6 +10,7 @@ import { CliCommand, describeOption } from "./cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command.ts";
 import { environment } from "./config.ts";
 import { errorLines } from "./output/describe-error.ts";
+import { createProgress, type ProgressTerminal } from "./output/progress.ts";
 import { UsageError } from "./usage-error.ts";
 import { packageVersion } from "./version/package-version.ts";
 
@@ -72,6 +73,8 @@ export type Surroundings = Pick<Process, "env"> & {
   readonly err: (text: string) => void;
   /** Where standard output is a terminal. */
   readonly terminal?: Terminal;
+  /** Where standard error is a terminal. */
+  readonly progressTerminal?: ProgressTerminal;
 };
 
 function ofThisProcess(): Surroundings {
@@ -85,7 +88,9 @@ function ofThisProcess(): Surroundings {
     process.exit(1);
   });
   const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
-  return { env, out, err, ...terminal, stopSignal: (tell) => stopSignal(env, tell) };
+  const { stderr } = process;
+  const seen = stderr.isTTY ? { progressTerminal: { write: err, columns: stderr.columns } } : {};
+  return { env, out, err, ...terminal, ...seen, stopSignal: (tell) => stopSignal(env, tell) };
 }
 
 function writeError(error: unknown, err: Surroundings["err"]): void {
@@ -136,11 +141,16 @@ export async function main(args: readonly string[], surroundings: Surroundings =
   const { env, err } = surroundings;
   let code = 0;
   let stop: AbortSignal | undefined;
-  const out = (line: string) => surroundings.out(`${line}\n`);
+  const progress = createProgress(surroundings.progressTerminal);
+  const out = (line: string) => {
+    progress.hide();
+    surroundings.out(`${line}\n`);
+  };
   const context: Process = {
     env,
     out,
     terminal: surroundings.terminal,
+    progress,
     exit: (failed) => {
       code = failed;
     },

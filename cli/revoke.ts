@@ -1,6 +1,6 @@
-import type { Environment } from "../domain/environment.ts";
 import { LEASE_RANGE_MS } from "../domain/protocol.ts";
-import type { AddCommand } from "./command.ts";
+import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { AddCommand, Process } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY, namedKeyJson } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
@@ -8,7 +8,7 @@ import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
 
-export const addRevoke: AddCommand = (program, { env, out }) => {
+export const addRevoke: AddCommand = (program, process) => {
   serverOptions(
     program
       .command("revoke")
@@ -22,7 +22,7 @@ export const addRevoke: AddCommand = (program, { env, out }) => {
     )
     .option("--reason <text>", "why, for the audit log")
     .addOption(outputOption())
-    .action((key, flags) => runRevoke(key, flags, env, out));
+    .action((key, flags) => runRevoke(key, flags, process));
 };
 
 /** Longer than any replica can go on without proof that its view is current. Milliseconds. */
@@ -36,8 +36,7 @@ const CONFIRMATION_MS = LEASE_RANGE_MS.most + 10_000;
 async function runRevoke(
   named: string,
   { reason, output, ...choice }: Flags,
-  env: Environment,
-  out: (line: string) => void,
+  { env, out, progress }: Pick<Process, "env" | "out" | "progress">,
 ): Promise<void> {
   const say = (line: string) => output === undefined && out(line);
   const client = await openManagement(env, choice);
@@ -46,10 +45,9 @@ async function runRevoke(
   if (wasRevoked) say(plainText(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`));
   const { sequence } = await client.revoke(key.id, reason);
   if (!wasRevoked) say(`revoked ${keyTitle(key)}${sequence === null ? "" : `: change ${sequence}`}`);
-  const { revocation } = await waitFor(
-    () => client.getKey(key.id),
-    (now) => now.revocation?.confirmed === true,
-    CONFIRMATION_MS,
+  const isConfirmed = (now: KeyJson) => now.revocation?.confirmed === true;
+  const { revocation } = await progress.during("waiting until every replica refuses it", () =>
+    waitFor(() => client.getKey(key.id), isConfirmed, CONFIRMATION_MS),
   );
   if (output !== undefined) out(outputText({ key: namedKeyJson(key), wasRevoked, revocation }, output));
   if (!revocation?.confirmed) {

@@ -1,13 +1,12 @@
-import type { Environment } from "../domain/environment.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand, Process } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY, namedKeyJson } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
 type Flags = ServerChoice & { readonly revokeOld?: boolean | undefined; readonly output?: StructuredFormat };
 
-export const addRotate: AddCommand = (program, { env, out }) => {
+export const addRotate: AddCommand = (program, process) => {
   serverOptions(
     program
       .command("rotate")
@@ -18,7 +17,7 @@ export const addRotate: AddCommand = (program, { env, out }) => {
     .example("keyplane rotate team-a/reader --data .keyplane --revoke-old", "and end the old ones with it")
     .option("--revoke-old", "end the old versions as soon as the new one is delivered")
     .addOption(outputOption())
-    .action((key, flags) => runRotate(key, flags, env, out));
+    .action((key, flags) => runRotate(key, flags, process));
 };
 
 /** How long a controller that is well may take: it is told at once, and waits for every replica. Milliseconds. */
@@ -32,8 +31,7 @@ const DELIVERY_MS = 20_000;
 async function runRotate(
   named: string,
   { revokeOld = false, output, ...choice }: Flags,
-  env: Environment,
-  out: (line: string) => void,
+  { env, out, progress }: Pick<Process, "env" | "out" | "progress">,
 ): Promise<void> {
   const say = (line: string) => output === undefined && out(line);
   const client = await openManagement(env, choice);
@@ -42,10 +40,9 @@ async function runRotate(
   say(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
   const before = versionInUse(key)?.number ?? 0;
   const worked = key.versions.filter(({ state }) => state === "active" || state === "retiring");
-  const after = await waitFor(
-    () => client.getKey(key.id),
-    (now) => now.rotationRequestedAt === null && (versionInUse(now)?.number ?? 0) > before,
-    DELIVERY_MS,
+  const isDelivered = (now: KeyJson) => now.rotationRequestedAt === null && (versionInUse(now)?.number ?? 0) > before;
+  const after = await progress.during("waiting until the new version is in its Secret", () =>
+    waitFor(() => client.getKey(key.id), isDelivered, DELIVERY_MS),
   );
   const inUse = versionInUse(after);
   const delivered = inUse !== undefined && inUse.number > before ? inUse : undefined;

@@ -1,5 +1,6 @@
 import type { Argument, Option } from "commander";
 import { CliCommand, Setting } from "../cli/cli-command.ts";
+import { createProgress } from "../cli/output/progress.ts";
 import { createProgram } from "../cli/program.ts";
 
 const HEAD = `<!-- Generated from cli/ by scripts/generate.ts. -->
@@ -29,7 +30,15 @@ export async function renderCommands(): Promise<string> {
 /** As they are added; none is run. */
 async function commandsOf(): Promise<readonly CliCommand[]> {
   const none = () => new AbortController().signal;
-  const nobody = { env: {}, out: () => {}, exit: () => {}, terminal: undefined, stopSignal: none, interrupt: none };
+  const nobody = {
+    env: {},
+    out: () => {},
+    exit: () => {},
+    terminal: undefined,
+    progress: createProgress(undefined),
+    stopSignal: none,
+    interrupt: none,
+  };
   const { commands } = await createProgram(nobody);
   return commands.filter((command) => command instanceof CliCommand);
 }

@@ -20,7 +20,7 @@ import { checkReadiness } from "./readiness.ts";
 import { CONTROLLER } from "./rights.ts";
 import { checkServer } from "./server.ts";
 
-export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => {
+export const addDoctor: AddCommand = (program, { env, out, exit, terminal, progress }) => {
   const command = program
     .command("doctor")
     .description("find out what is wrong with an installation, and what to do about it; nothing is changed")
@@ -57,7 +57,7 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => 
       "and at what a restored cluster or database has left to be decided",
     )
     .action(async (flags: DoctorFlags) => {
-      const findings = await examine(flags, env);
+      const findings = await progress.during("looking at the installation", () => examine(flags, env));
       out(
         flags.output === undefined
           ? inLines(findings, terminal?.hasColours === true)

@@ -22,7 +22,8 @@ type Flags = SourceFlags &
     readonly output: Format;
   };
 
-export const addGet: AddCommand = (program, { env, out, interrupt, terminal }) => {
+export const addGet: AddCommand = (program, process) => {
+  const { env } = process;
   const command = sourceOptions(
     program
       .command("get")
@@ -52,7 +53,7 @@ export const addGet: AddCommand = (program, { env, out, interrupt, terminal }) =
       };
       const source = await openSource(env, flags);
       try {
-        await runGet(source, task, { out, interrupt, terminal });
+        await runGet(source, task, process);
       } finally {
         source.close();
       }
@@ -94,9 +95,10 @@ type Get = {
 async function runGet(
   source: Source,
   { kinds, wanted, isNamed, order, format, hasHeadings, watch }: Get,
-  { out, interrupt, terminal }: Pick<Process, "out" | "interrupt" | "terminal">,
+  { out, interrupt, terminal, progress }: Process,
 ): Promise<void> {
-  const { found, faults } = isNamed ? await findEach(source, kinds, wanted) : await listEach(source, kinds, wanted);
+  const read = isNamed ? findEach : listEach;
+  const { found, faults } = await progress.during("reading", () => read(source, kinds, wanted));
   const objects = order === undefined ? found : sortedBy(order, found);
   const shown: Shown = kinds.map((kind) => ({ kind, objects: objects.filter((object) => object.kind === kind) }));
   const printer = createPrinter(format, { isColoured: terminal?.hasColours === true, hasHeadings, now: Date.now });

@@ -22,18 +22,21 @@ type LaterLinks = {
  * Sends the atoms of a file, in batches that are stored whole or not at all. Links lead by the new ids: those to an
  * atom of a later batch are set when it is there.
  *
+ * @param onBatch told before each how many atoms are imported
  * @throws Error where a batch is refused, saying by which line, or where links cannot be set; and how many are imported
  */
 export async function importLibrary(
   target: Target,
   library: string | undefined,
   lines: readonly AtomLine[],
+  onBatch: (imported: number) => void,
 ): Promise<ImportResult> {
   const ofFile = new Set(lines.flatMap(({ atom }) => atom.id ?? []));
   const renamed = new Map<string, string>();
   const forward: LaterLinks[] = [];
   let [imported, expired, droppedLinks] = [0, 0, 0];
   for (const batch of batchesOf(lines)) {
+    onBatch(imported);
     const inBatch = new Set(batch.flatMap(({ atom }) => atom.id ?? []));
     const isLater = (id: string) => ofFile.has(id) && !renamed.has(id) && !inBatch.has(id);
     const atoms = batch.map(({ atom }) => {

@@ -12,7 +12,7 @@ type Page = {
 };
 
 /** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first. */
-export const addMemoryExport: AddCommand = (program, { env, out }) => {
+export const addMemoryExport: AddCommand = (program, { env, out, progress }) => {
   const command = askAsKey(
     program
       .command("memory-export")
@@ -26,19 +26,27 @@ export const addMemoryExport: AddCommand = (program, { env, out }) => {
     .allowExcessArguments()
     .action(async (flags: Flags) => {
       refuseArguments("memory-export", command.args);
-      await exportLibrary(env, flags, out);
+      await progress.during("reading the library", (tell) => exportLibrary(env, flags, out, tell));
     });
 };
 
-async function exportLibrary(env: Environment, { library, ...choice }: Flags, out: (line: string) => void) {
+async function exportLibrary(
+  env: Environment,
+  { library, ...choice }: Flags,
+  out: (line: string) => void,
+  tell: (text: string) => void,
+) {
   if (library === undefined) throw new UsageError("--library is needed: name, or namespace/name");
   const target = await openAsKey(env, choice);
   let cursor: string | null = null;
+  let exported = 0;
   do {
     const query = new URLSearchParams({ library, limit: "100", ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
     // The name of the library and the count of revisions are of where it was, not of the atom.
     for (const { library: _library, revision: _revision, ...atom } of page.items) out(JSON.stringify(atom));
+    exported += page.items.length;
+    tell(`${exported} atoms`);
     cursor = page.nextCursor;
   } while (cursor !== null);
 }

@@ -12,7 +12,7 @@ import { readLines } from "./library-lines.ts";
 type Flags = KeyChoice & { readonly library?: string; readonly file: string; readonly output?: StructuredFormat };
 
 /** `keyplane memory-import`: JSON Lines into a library. */
-export const addMemoryImport: AddCommand = (program, { env, out }) => {
+export const addMemoryImport: AddCommand = (program, { env, out, progress }) => {
   askAsKey(
     program
       .command("memory-import")
@@ -26,7 +26,7 @@ export const addMemoryImport: AddCommand = (program, { env, out }) => {
       "bring back what memory-export wrote",
     )
     .action(async (file: string, flags: Omit<Flags, "file">) => {
-      out(await runImport(env, { ...flags, file }));
+      out(await progress.during("reading the file", (tell) => runImport(env, { ...flags, file }, tell)));
     });
 };
 
@@ -38,14 +38,20 @@ async function readWhole(file: string): Promise<string> {
   }
 }
 
-async function runImport(env: Environment, { file, library, output, ...choice }: Flags): Promise<string> {
+async function runImport(
+  env: Environment,
+  { file, library, output, ...choice }: Flags,
+  tell: (text: string) => void,
+): Promise<string> {
   if (file === STDIN && choice.keyFile === STDIN) {
     throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
   }
   const given = file === STDIN ? await text(process.stdin) : await readWhole(file);
   const { atoms, strayRelations } = readLines(given, file === STDIN ? "standard input" : file);
   const target = await openAsKey(env, choice);
-  const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms);
+  const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms, (imported) =>
+    tell(`${imported} of ${atoms.length} atoms`),
+  );
   const dropped = droppedLinks + strayRelations;
   if (output !== undefined) return outputText({ imported, expired, droppedLinks: dropped }, output);
   return [

@@ -27,7 +27,7 @@ function coloured(line: string, hasColours: boolean): string {
   return style === undefined ? line : styled(hasColours, style, line);
 }
 
-export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
+export const addPlan: AddCommand = (program, { env, out, exit, terminal, progress }) => {
   comparedOptions(
     program
       .command("plan")
@@ -57,7 +57,8 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
     )
     .action(async (flags) => {
       const { filename: paths = [], ...others } = flags;
-      exit(await runPlan({ ...others, paths, hasColours: terminal?.hasColours }, env, out, Date.now()));
+      const task = { ...others, paths, hasColours: terminal?.hasColours };
+      exit(await progress.during("comparing", () => runPlan(task, env, out, Date.now())));
     });
 };
 

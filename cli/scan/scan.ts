@@ -15,7 +15,7 @@ import { lookInto } from "./places.ts";
 /** Keys that the server is asked about at a time: as many as it takes. */
 const BATCH = 100;
 
-export const addScan: AddCommand = (program, { env, out, exit }) => {
+export const addScan: AddCommand = (program, { env, out, exit, progress }) => {
   serverOptions(
     program
       .command("scan")
@@ -30,7 +30,9 @@ export const addScan: AddCommand = (program, { env, out, exit }) => {
       assertPresent(paths, "");
       const asks = (["server", "data"] as const).some((flag) => setting(env, flag, flags[flag]) !== undefined);
       const client = asks ? await openManagement(env, flags satisfies ServerChoice) : undefined;
-      await runScan({ paths, client, output: flags.output }, { out, exit });
+      await progress.during("looking into files", (tell) =>
+        runScan({ paths, client, output: flags.output }, { out, exit }, tell),
+      );
     });
 };
 
@@ -48,7 +50,11 @@ type Place = { readonly path: string } & FoundKey;
  * `keyplane scan`: one line for each place where a key is. A server is told SHA-256 sums alone, and changes nothing by
  * it. Ends with exit code 1 where a key was found, or a file could not be read.
  */
-async function runScan({ paths, client, output }: Scan, { out, exit }: Pick<Process, "out" | "exit">): Promise<void> {
+async function runScan(
+  { paths, client, output }: Scan,
+  { out, exit }: Pick<Process, "out" | "exit">,
+  onProgress: (text: string) => void,
+): Promise<void> {
   const findings: object[] = [];
   const unread: { path: string; why: string }[] = [];
   const keys = new Set<string>();
@@ -70,7 +76,7 @@ async function runScan({ paths, client, output }: Scan, { out, exit }: Pick<Proc
 
   for await (const look of lookInto(paths)) {
     if ("why" in look) unread.push(look);
-    else if ("done" in look) files++;
+    else if ("done" in look) onProgress(`${count(++files, "file")} looked into`);
     else {
       places++;
       keys.add(look.sha256);

@@ -18,7 +18,7 @@ type Flags = DeclaredFlags & {
 };
 
 /** `keyplane wait`: as `kubectl wait`, but that it waits for what is not there yet, too: a folder takes a while to be read. */
-export const addWait: AddCommand = (program, { env, out, interrupt }) => {
+export const addWait: AddCommand = (program, { env, out, interrupt, progress }) => {
   declaredOptions(
     program
       .command("wait")
@@ -47,8 +47,10 @@ export const addWait: AddCommand = (program, { env, out, interrupt }) => {
       const limit = AbortSignal.timeout(timeoutOf(timeout));
       const source = await openDeclared(chooseDeclared(env, choice));
       try {
-        const { isMet, object } = await waitForState(source, task, AbortSignal.any([limit, interrupt()]));
         const title = `${kind.toLowerCase()}/${named}`;
+        const { isMet, object } = await progress.during(`waiting for ${awaited} of ${title}`, () =>
+          waitForState(source, task, AbortSignal.any([limit, interrupt()])),
+        );
         if (output !== undefined) out(outputText({ met: isMet, object: object?.json ?? null }, output));
         else if (isMet) out(`${object === undefined ? title : nameOf(object)} condition met`);
         if (isMet) return;

@@ -1,11 +1,15 @@
 import type { CliCommand } from "../../cli/cli-command.ts";
+import { createProgress } from "../../cli/output/progress.ts";
 import { createProgram } from "../../cli/program.ts";
 
 /** The program, which writes nothing. */
 export function makeProgram(): Promise<CliCommand> {
   const none = () => new AbortController().signal;
   return createProgram(
-    { env: {}, out: () => {}, exit: () => {}, terminal: undefined, stopSignal: none, interrupt: none },
+    {
+      ...{ env: {}, out: () => {}, exit: () => {}, terminal: undefined, progress: createProgress(undefined) },
+      ...{ stopSignal: none, interrupt: none },
+    },
     { writeErr: () => {} },
   );
 }
