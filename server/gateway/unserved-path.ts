@@ -10,8 +10,8 @@ const MAX_LENGTH = 1024;
 /** The base URL that the clients of a format take, behind `/g/<public id>`. */
 const BASE_URLS: Readonly<Record<Dialect, string>> = {
   openai: "OpenAI's SDKs take a base URL that ends in /v1",
-  anthropic: "Anthropic's SDKs take a base URL that ends in the public id",
-  gemini: "Google's SDKs take a base URL that ends in the public id",
+  anthropic: "Anthropic's SDKs take a base URL that ends in the public id, and @ai-sdk/anthropic one that ends in /v1",
+  gemini: "Google's SDKs take a base URL that ends in the public id, and @ai-sdk/google one that ends in /v1beta",
 };
 
 /**

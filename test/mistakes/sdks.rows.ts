@@ -66,7 +66,7 @@ export const SDK_MISTAKES = [
   {
     client: "@anthropic-ai/sdk",
     done: "The base URL ends in /v1, as with OpenAI's SDK.",
-    says: `404 {"type":"error","error":{"type":"not_found_error","message":"not_found: There is nothing at this path. The nearest is POST /g/research-main/v1/messages: Anthropic's SDKs take a base URL that ends in the public id. This gateway serves POST v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too."}}`,
+    says: `404 {"type":"error","error":{"type":"not_found_error","message":"not_found: There is nothing at this path. The nearest is POST /g/research-main/v1/messages: Anthropic's SDKs take a base URL that ends in the public id, and @ai-sdk/anthropic one that ends in /v1. This gateway serves POST v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too."}}`,
   },
   {
     client: "@anthropic-ai/sdk",
@@ -81,7 +81,7 @@ export const SDK_MISTAKES = [
   {
     client: "@google/genai",
     done: "The base URL ends in a version, /v1beta.",
-    says: `{"error":{"code":404,"message":"not_found: There is nothing at this path. The nearest is POST /g/research-main/v1/models/{model}:generateContent: Google's SDKs take a base URL that ends in the public id. This gateway serves POST v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too.","status":"NOT_FOUND"}}`,
+    says: `{"error":{"code":404,"message":"not_found: There is nothing at this path. The nearest is POST /g/research-main/v1/models/{model}:generateContent: Google's SDKs take a base URL that ends in the public id, and @ai-sdk/google one that ends in /v1beta. This gateway serves POST v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too.","status":"NOT_FOUND"}}`,
   },
   {
     client: "@modelcontextprotocol/client",

@@ -32,10 +32,13 @@ test.each([
 });
 
 test.each([
-  ["messages", "POST /g/a-main/v1/messages: Anthropic's SDKs take a base URL that ends in the public id."],
+  [
+    "messages",
+    "POST /g/a-main/v1/messages: Anthropic's SDKs take a base URL that ends in the public id, and @ai-sdk/anthropic one that ends in /v1.",
+  ],
   [
     "v1beta/v1beta/models/gemini-x:generateContent",
-    "POST /g/a-main/v1beta/models/{model}:generateContent: Google's SDKs take a base URL that ends in the public id.",
+    "POST /g/a-main/v1beta/models/{model}:generateContent: Google's SDKs take a base URL that ends in the public id, and @ai-sdk/google one that ends in /v1beta.",
   ],
 ])("says of %s how the clients of its format write the base URL", (path, nearest) => {
   const all = { ...GATEWAY, upstreams: [upstreamOf(URL), upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
