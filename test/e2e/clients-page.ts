@@ -1,15 +1,18 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { delimiter, dirname, extname, join } from "node:path";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { expect } from "vitest";
 import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { makeHome, startUp, type Up } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { printedBy, scriptOf, sectionOf } from "../env/guide.ts";
+import type { ModelClient } from "./model-clients.ts";
 
+/** What a stub says, by the gateway's route where there is one. */
+const STUB = /^I am a stub, not a model\. You asked for (?:stub-small|claude|claude-sonnet-4-5|gemini)\.$/;
 const PAGE = read("docs/clients.md");
 
 type Reader = {
@@ -20,6 +23,17 @@ type Reader = {
   readonly env?: Readonly<Record<string, string>>;
   /** The files in the reader's home that the page puts a key into. */
   readonly keyFiles?: readonly string[];
+};
+
+/** What came of a client of models: see clients/run.mjs. */
+type TriedModels = { readonly [what in "chat" | "stream" | "wrongUrl" | "wrongKey"]: string };
+
+/** What is to come of each. */
+export const TRIED_MODELS = {
+  chat: expect.stringMatching(STUB),
+  stream: expect.stringMatching(STUB),
+  wrongUrl: expect.stringMatching(/There is nothing at this path\. The nearest is POST \/g\/research-main\/v1/),
+  wrongKey: expect.stringMatching(/The key inf_\w{8} lacks the scope gateway:generate\. .* Use another key, or have/),
 };
 
 export type ClientsPage = Awaited<ReturnType<typeof openClientsPage>>;
@@ -61,11 +75,40 @@ export async function openClientsPage() {
         cwd: reader,
         env: { ...COMPILE_CACHE, ...env, PATH: programs, HOME: reader },
       });
-      const lines = stdout.split("\n").map((line) => line.trim());
+      const lines = stripVTControlCharacters(stdout)
+        .split("\n")
+        .map((line) => line.trim());
       for (const line of printedBy(here(sectionOf(PAGE, heading)))) expect(lines, stdout).toContain(line.trim());
       const keys = ["docs-agent", "chat-app"].map((name) => home.secretOf("research", name));
       expect(filesWith(keys, reader).sort()).toEqual(keyFiles);
       return reader;
+    },
+
+    /**
+     * Tries a client of models as its row has it, with a key for the gateway and one for the memory.
+     *
+     * @param interpreter the program that runs it, where its packages are found; Node.js finds them in `modules`
+     */
+    async tryModels(
+      program: string,
+      { name, path, argument }: ModelClient,
+      { interpreter = process.execPath, modules }: { readonly interpreter?: string; readonly modules?: string },
+    ): Promise<TriedModels> {
+      const reader = mkdtempSync(join(tmpdir(), "keyplane-client-"));
+      folders.push(reader);
+      cpSync(join(ROOT, "test/e2e/clients"), reader, { recursive: true });
+      if (modules !== undefined) symlinkSync(modules, join(reader, "node_modules"));
+      const args = [`run${extname(program)}`, program, name, argument, up.url + path];
+      const env = {
+        PATH: process.env.PATH,
+        HOME: reader,
+        KEYPLANE_API_KEY: home.secretOf("research", "chat-app"),
+        KEYPLANE_OTHER_KEY: home.secretOf("research", "docs-agent"),
+        // LiteLLM asks for a list of prices otherwise.
+        LITELLM_LOCAL_MODEL_COST_MAP: "True",
+      };
+      const { stdout } = await promisify(execFile)(interpreter, args, { cwd: reader, env });
+      return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
     },
 
     /** The packages that a section says it was tried with: `mcp==2.3.0`, `mcp-remote@0.15.1`. */

@@ -12,7 +12,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NIGHTLY } from "../env/nightly.ts";
-import { type ClientsPage, openClientsPage } from "./clients-page.ts";
+import { type ClientsPage, openClientsPage, TRIED_MODELS } from "./clients-page.ts";
+import { isInstalled, type ModelClients, modelClients } from "./model-clients.ts";
 
 const run = promisify(execFile);
 /** What runs finds what has been installed, and fetches nothing. */
@@ -30,28 +31,50 @@ afterAll(async () => {
 
 /** Installs the packages that a section names: where they are, and their programs. */
 async function programsOf(heading: string): Promise<{ modules: string; path: string }> {
-  const home = join(folder, heading);
+  const modules = await modulesOf(heading, page.triedWith(heading));
+  return { modules, path: join(modules, ".bin") };
+}
+
+/** Installs packages of npm's, in a folder of this name. */
+async function modulesOf(name: string, packages: readonly string[]): Promise<string> {
+  const home = join(folder, name);
   mkdirSync(home);
   writeFileSync(join(home, "package.json"), '{ "private": true }');
-  const packages = page.triedWith(heading);
   expect(packages).not.toEqual([]);
   await run("npm", ["install", "--silent", "--prefer-offline", "--no-audit", "--no-fund", ...packages], { cwd: home });
-  const modules = join(home, "node_modules");
-  return { modules, path: join(modules, ".bin") };
+  return join(home, "node_modules");
+}
+
+/** Installs packages of Python's, in a folder of this name: where their programs are. */
+async function pythonWith(name: string, packages: readonly string[]): Promise<string> {
+  const venv = join(folder, name);
+  await run("python3", ["-m", "venv", venv]);
+  await run(join(venv, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...packages]);
+  return join(venv, "bin");
+}
+
+/** Tries each row of a client with the packages that the table names. */
+async function tryAll({ title, program, packages, rows }: ModelClients): Promise<void> {
+  const found = program.endsWith(".py")
+    ? { interpreter: join(await pythonWith(title, packages), "python") }
+    : { modules: await modulesOf(title, packages) };
+  for (const row of rows) expect(await page.tryModels(program, row, found), row.name).toEqual(TRIED_MODELS);
+}
+
+/** Milliseconds, for what hangs: how long a registry takes is not a client's. */
+const INSTALLED = 1_800_000;
+
+/** Those that are not installed with the project itself, by when they are tried. */
+function clientsTried(tried: string): ModelClients[] {
+  return modelClients().filter((one) => one.tried === tried && !isInstalled(one));
 }
 
 describe("docs/clients.md", () => {
   it("has programs in Python that do what it says", async () => {
-    const venv = join(folder, "venv");
-    await run("python3", ["-m", "venv", venv]);
-    await run(join(venv, "bin/pip"), [
-      "install",
-      "--quiet",
-      "--disable-pip-version-check",
-      ...page.triedWith("Python"),
-    ]);
-    await page.follow("Python", { path: join(venv, "bin") });
+    await page.follow("Python", { path: await pythonWith("python", page.triedWith("Python")) });
   });
+
+  it.each(clientsTried("with each change"))("has base URLs with which $title calls models", tryAll, INSTALLED);
 
   it("has the inspector call a tool, by the file of a Secret", async () => {
     const { modules } = await programsOf("The inspector");
@@ -83,6 +106,13 @@ if (NIGHTLY) {
     it("has Gemini CLI connect", async () => {
       const { path } = await programsOf("Gemini CLI");
       await page.follow("Gemini CLI", { path, env: { GEMINI_CLI_TRUST_WORKSPACE: "true" } });
+    });
+
+    it.each(clientsTried("each night"))("has base URLs with which $title calls models", tryAll, INSTALLED);
+
+    it("has opencode connect", async () => {
+      const { path } = await programsOf("opencode");
+      await page.follow("opencode", { path });
     });
 
     it("has Codex list the tools", async () => {

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv, type AnySchema } from "ajv";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { ROOT } from "../architecture/sources.ts";
-import { type ClientsPage, openClientsPage } from "./clients-page.ts";
+import { parse } from "yaml";
+import { ROOT, read } from "../architecture/sources.ts";
+import { type ClientsPage, openClientsPage, TRIED_MODELS } from "./clients-page.ts";
+import { isInstalled, modelClients, OWN_VERSIONS } from "./model-clients.ts";
 
 let page: ClientsPage;
 beforeAll(async () => {
@@ -54,6 +56,15 @@ const FILES: Readonly<Record<string, AnySchema>> = {
       }),
     }),
   }),
+  Windsurf: object({
+    mcpServers: object({
+      keyplane: object({
+        serverUrl: URL_OF_MCP,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in
+        headers: object({ Authorization: { const: "Bearer ${env:KEYPLANE_API_KEY}" } }),
+      }),
+    }),
+  }),
   "Gemini CLI": object({
     mcpServers: object({
       keyplane: object({
@@ -80,6 +91,31 @@ describe("docs/clients.md", () => {
     await page.follow("Variables", { path });
   });
 
+  it.each(modelClients().filter(isInstalled))(
+    "has base URLs with which $title calls models",
+    async ({ program, rows }) => {
+      for (const row of rows) {
+        const tried = await page.tryModels(program, row, { modules: join(ROOT, "node_modules") });
+        expect(tried, row.name).toEqual(TRIED_MODELS);
+      }
+    },
+  );
+
+  it("says of each client of models when it is tried", () => {
+    expect(new Set(modelClients().map(({ tried }) => tried))).toEqual(new Set(["with each change", "each night"]));
+  });
+
+  it("names one version of each package", () => {
+    const named = [...read("docs/clients.md").matchAll(/`(@?[\w./-]+)(?:@|==)(\d[\w.]*)`/g)];
+    const versions = new Map<string, string>();
+    for (const [text, name = "", version = ""] of named) {
+      const one = `${name}${text.includes("==") ? " in Python" : ""}`;
+      expect(version, one).toBe(versions.get(one) ?? OWN_VERSIONS[one] ?? version);
+      versions.set(one, version);
+    }
+    expect(versions.size).toBeGreaterThan(20);
+  });
+
   it.each(Object.entries(FILES))("has a file for %s of the form that it reads", (heading, schema) => {
     const ajv = new Ajv({ strict: true });
     expect(ajv.validate(schema, fileOf(heading)), ajv.errorsText()).toBe(true);
@@ -90,5 +126,30 @@ describe("docs/clients.md", () => {
     const ajv = new Ajv({ strict: true });
     const schema = object({ mcpServers: object({ keyplane: entry }) });
     expect(ajv.validate(schema, fileOf("Claude Desktop")), ajv.errorsText()).toBe(true);
+  });
+
+  it("has Zed start what Claude Desktop starts", () => {
+    const { mcpServers } = fileOf("Claude Desktop") as { mcpServers: unknown };
+    expect(fileOf("Zed, Cline and JetBrains")).toEqual({ context_servers: mcpServers });
+  });
+
+  it("has a file for Goose of the form that it reads", () => {
+    const [, text = ""] = /```yaml\n([\s\S]*?)```/.exec(page.section("Goose")) ?? [];
+    const ajv = new Ajv({ strict: true });
+    const schema = object({
+      extensions: object({
+        keyplane: object({
+          type: { const: "streamable_http" },
+          name: { const: "keyplane" },
+          enabled: { const: true },
+          uri: URL_OF_MCP,
+          timeout: { type: "integer" },
+          env_keys: { const: ["KEYPLANE_API_KEY"] },
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in
+          headers: object({ Authorization: { const: "Bearer ${KEYPLANE_API_KEY}" } }),
+        }),
+      }),
+    });
+    expect(ajv.validate(schema, parse(text)), ajv.errorsText()).toBe(true);
   });
 });
