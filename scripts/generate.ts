@@ -2,7 +2,7 @@
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
  * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
  * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
- * reasons and codes, from their definitions, and of the key's rules, from the tables that test them. With `--check` it
+ * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test them. With `--check` it
  * writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,6 +17,7 @@ import { renderCommands } from "./commands-reference.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
 import { renderKeyRules } from "./key-rules-reference.ts";
 import { renderMetrics } from "./metrics-reference.ts";
+import { renderMistakes } from "./mistakes-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
 import { renderPulumiSchema } from "./pulumi-schema.ts";
 import { renderReasons } from "./reasons-reference.ts";
@@ -76,6 +77,7 @@ files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());
 files.set("docs/reference/key-rules.md", renderKeyRules());
+files.set("docs/reference/mistakes.md", renderMistakes());
 
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';

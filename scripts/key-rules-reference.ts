@@ -14,6 +14,7 @@ import {
   type RuleTable,
   SECOND,
 } from "../test/domain/rule-table.ts";
+import { markdownTable } from "./markdown-table.ts";
 
 type AnyRow = RuleRow<string, unknown, unknown>;
 
@@ -53,7 +54,7 @@ function section({ title, bases, tables }: RuleSet<string, unknown, unknown>): s
     "",
     `## ${title}`,
     "",
-    ...table(
+    ...markdownTable(
       ["situation", "what it is"],
       Object.entries(bases).map(([name, { is }]) => [`*${name}*`, is]),
     ),
@@ -63,7 +64,14 @@ function section({ title, bases, tables }: RuleSet<string, unknown, unknown>): s
 
 function decisionOf({ decision, says, source, rows }: RuleTable<string, unknown, unknown>): string[] {
   const head = ["rule", "situation", "what is different", "what happens"];
-  return ["", `### ${decision}`, "", `${says} ([${source}](../../${source}))`, "", ...table(head, rows.map(cellsOf))];
+  return [
+    "",
+    `### ${decision}`,
+    "",
+    `${says} ([${source}](../../${source}))`,
+    "",
+    ...markdownTable(head, rows.map(cellsOf)),
+  ];
 }
 
 function cellsOf({ rule, from, change, outcome }: AnyRow): string[] {
@@ -127,9 +135,4 @@ function lengthText(ms: number): string {
     return [Math.floor((ms % above) / length), unit] as const;
   });
   return parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(" ") || "0";
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const cells = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [cells(head), `|${"---|".repeat(head.length)}`, ...rows.map(cells)];
 }

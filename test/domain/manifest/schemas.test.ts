@@ -50,6 +50,7 @@ describe("what comes from crds/", () => {
         "server",
         "store",
         "test/domain",
+        "test/mistakes",
       ]) {
         cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });
       }
