@@ -5,7 +5,11 @@ import { until } from "../env/until.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
 import { type Manifest, startWorld, type World } from "./fixtures/world.ts";
 
-const provider = (value: string): Manifest => ({ kind: "Secret", name: "provider", stringData: { "api-key": value } });
+export const provider = (value: string): Manifest => ({
+  kind: "Secret",
+  name: "provider",
+  stringData: { "api-key": value },
+});
 export const gateway: Manifest = {
   kind: "ModelGateway",
   name: "main",
