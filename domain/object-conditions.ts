@@ -71,11 +71,11 @@ export function gatewayCredentials(missing: readonly NamedCredential[]): StatedC
     : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
 }
 
-/** A credential that the provider does not take, and the format that its upstream speaks. */
-export type RefusedCredential = NamedCredential & { readonly dialect: string };
+/** An upstream whose provider does not take its credential, with the format that it speaks. */
+export type RefusingUpstream = NamedCredential & { readonly dialect: string };
 
 /** Of a gateway: the credentials that providers refuse. It is no part of `Ready`: the gateway is as declared. */
-export function credentialsAccepted(refused: readonly RefusedCredential[]): StatedCondition {
+export function credentialsAccepted(refused: readonly RefusingUpstream[]): StatedCondition {
   if (refused.length === 0) {
     const message = "No upstream refuses the credential that the gateway has for it.";
     return condition("CredentialsAccepted", "True", "NotRefused", message);

@@ -4,7 +4,7 @@ import {
   gatewayCredentials,
   type NamedCredential,
   publicIdAccepted,
-  type RefusedCredential,
+  type RefusingUpstream,
 } from "../../domain/object-conditions.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
@@ -68,7 +68,7 @@ export async function reconcileGateway(
     routes: object.spec.routes.map(({ routeID, ...route }) => ({ ...route, routeId: routeID })),
   });
   if (saved !== undefined && before?.id !== saved.gatewayId) moved();
-  const refused = saved === undefined ? undefined : await refusedCredentials(deps, object, saved.gatewayId);
+  const refusing = saved === undefined ? undefined : await refusingUpstreams(deps, object, saved.gatewayId);
   const now = deps.clock.now();
   const { conditions = [], ...status } = declaredStatus(
     object,
@@ -78,7 +78,9 @@ export async function reconcileGateway(
   await writeStatus(deps, object, {
     ...status,
     // No part of Ready: the gateway is as declared, and the provider has its own reasons.
-    conditions: refused ? [...conditions, ...mergeConditions(object, [credentialsAccepted(refused)], now)] : conditions,
+    conditions: refusing
+      ? [...conditions, ...mergeConditions(object, [credentialsAccepted(refusing)], now)]
+      : conditions,
     ...(saved === undefined ? {} : { gatewayID: saved.gatewayId, publicID: publicId }),
     team: team.name,
   });
@@ -115,15 +117,15 @@ async function readUpstreams(
   return { upstreams, missing };
 }
 
-/** The credentials that upstreams refuse, as calls have shown to any server. */
-async function refusedCredentials(
+/** The upstreams that refuse their credentials, as calls have shown to any server. */
+async function refusingUpstreams(
   { store }: ControllerDeps,
   { spec }: DeclaredObject<"ModelGateway">,
   gatewayId: string,
-): Promise<RefusedCredential[]> {
+): Promise<RefusingUpstream[]> {
   const states = await upstreamStates(store.db, [gatewayId]);
-  const refusing = new Set(states.filter(({ refusesCredential }) => refusesCredential).map(({ upstream }) => upstream));
+  const names = new Set(states.filter(({ refusesCredential }) => refusesCredential).map(({ upstream }) => upstream));
   return spec.upstreams
-    .filter(({ name }) => refusing.has(name))
+    .filter(({ name }) => names.has(name))
     .map(({ name, dialect, credentialRef: { name: secret, key } }) => ({ upstream: name, dialect, secret, key }));
 }

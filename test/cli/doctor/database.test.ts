@@ -55,11 +55,12 @@ describe("keyplane doctor --database-url", () => {
       expect.stringMatching(/^database-schema: .*, too new for this build .*: use the keyplane that migrated it/),
     ]);
     await sql`delete from schema_migrations where version > ${SCHEMA_VERSION}`.execute(store.db);
-    await sql`update schema_migrations set version = version - 17`.execute(store.db);
+    const tooOld = SCHEMA_VERSION - MIN_SCHEMA_VERSION + 1;
+    await sql`update schema_migrations set version = version - ${tooOld}`.execute(store.db);
     expect(await wrong(url)).toEqual([
       expect.stringContaining(`this build carries over none before ${MIN_SCHEMA_VERSION}`),
     ]);
-    await sql`update schema_migrations set version = version + 17`.execute(store.db);
+    await sql`update schema_migrations set version = version + ${tooOld}`.execute(store.db);
   });
 
   test("finds a way on which notifications are lost, as behind a pooler", async (context) => {
