@@ -7,11 +7,14 @@ import type { AddCommand } from "./command.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
+import { sarifOf } from "./validate-sarif.ts";
+
+type Output = StructuredFormat | "sarif";
 
 /** What ends with 1. */
 type FailOn = "errors" | "warnings";
 
-type Flags = { readonly filename?: readonly string[]; readonly output?: StructuredFormat; readonly failOn: FailOn };
+type Flags = { readonly filename?: readonly string[]; readonly output?: Output; readonly failOn: FailOn };
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
@@ -20,9 +23,10 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
     .example("keyplane validate -f manifests", "check a folder with all below it")
     .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
+    .example("keyplane validate -f manifests -o sarif > keyplane.sarif", "for code scanning, by the lines of files")
     .example("kustomize build . | keyplane validate -f -", "check what another program writes")
     .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for what will hardly be meant, too")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml", "sarif"]))
     .addOption(
       new Option("--fail-on <severity>", "what to exit with 1 for").choices(["errors", "warnings"]).default("errors"),
     )
@@ -36,7 +40,7 @@ type ValidateOptions = {
   /** What came by standard input, where a path is `-`. */
   readonly stdin?: string | undefined;
   /** Undefined for lines. */
-  readonly output?: StructuredFormat | undefined;
+  readonly output?: Output | undefined;
   /** With `warnings` they count as faults do; notes never. */
   readonly failOn?: FailOn;
 };
@@ -56,7 +60,8 @@ export async function runValidate(
   assertPresent(paths);
   const files = [...new Set(paths.flatMap(listManifestFiles))];
   const found = check(files, stdin);
-  if (output !== undefined) out(outputText(found, output));
+  if (output === "sarif") out(outputText(sarifOf(found.diagnostics), "json"));
+  else if (output !== undefined) out(outputText(found, output));
   else {
     for (const diagnostic of found.diagnostics) out(formatDiagnostic(diagnostic));
     out(printable(summarize(found, files, paths)));
