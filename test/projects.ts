@@ -62,7 +62,8 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
  * in real time, or takes long.
  */
 export const APART = [
-  "test/cli/env/env.test.ts",
+  "test/cli/env/sdk-variables.test.ts",
+  "test/cli/output/progress.test.ts",
   "test/cli/up/up.test.ts",
   "test/controller/files/manifests/careless.test.ts",
   "test/controller/files/manifests/restless.test.ts",
