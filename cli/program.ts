@@ -77,6 +77,9 @@ export type Surroundings = Pick<Process, "env"> & {
   readonly progressTerminal?: ProgressTerminal;
 };
 
+/** Of a terminal that does not say how wide it is. */
+const USUAL_COLUMNS = 80;
+
 function ofThisProcess(): Surroundings {
   const env = environment();
   const out = (text: string) => void process.stdout.write(text);
@@ -89,7 +92,7 @@ function ofThisProcess(): Surroundings {
   });
   const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
   const { stderr } = process;
-  const seen = stderr.isTTY ? { progressTerminal: { write: err, columns: stderr.columns } } : {};
+  const seen = stderr.isTTY ? { progressTerminal: { write: err, columns: stderr.columns || USUAL_COLUMNS } } : {};
   return { env, out, err, ...terminal, ...seen, stopSignal: (tell) => stopSignal(env, tell) };
 }
 
