@@ -70,9 +70,13 @@ function clientsTried(tried: string): ModelClients[] {
 }
 
 describe("docs/clients.md", () => {
-  it("has programs in Python that do what it says", async () => {
-    await page.follow("Python", { path: await pythonWith("python", page.triedWith("Python")) });
-  });
+  it(
+    "has programs in Python that do what it says",
+    async () => {
+      await page.follow("Python", { path: await pythonWith("python", page.triedWith("Python")) });
+    },
+    INSTALLED,
+  );
 
   it.each(clientsTried("with each change"))("has base URLs with which $title calls models", tryAll, INSTALLED);
 
