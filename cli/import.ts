@@ -65,7 +65,7 @@ type Imported = {
  * `keyplane import`: takes each key that was made by hand and works. Nothing changes before the manifests are applied, and
  * no file is written over.
  *
- * @param onKey told before each how many are done, of how many
+ * @param onKey called before each with how many are done, of how many
  */
 async function importKeys(
   client: ManagementClient,

@@ -22,7 +22,7 @@ type LaterLinks = {
  * Sends the atoms of a file, in batches that are stored whole or not at all. Links lead by the new ids: those to an
  * atom of a later batch are set when it is there.
  *
- * @param onBatch told before each how many atoms are imported
+ * @param onBatch called before each with how many atoms are imported
  * @throws Error where a batch is refused, saying by which line, or where links cannot be set; and how many are imported
  */
 export async function importLibrary(

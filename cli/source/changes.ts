@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const GATHER_MS = 100;
 
 /**
- * Yields whenever a watch has told of a change since the last time, however often, and ends with the watch.
+ * Yields whenever a watch has reported a change since the last time, however often, and ends with the watch.
  *
  * @param watch tells until it is to end
  * @throws what the watch throws

@@ -57,7 +57,7 @@ export function chooseSource(env: Environment, { server, ...flags }: SourceFlags
 /**
  * The same among folders and clusters alone.
  *
- * @param ways what a person is told to give where nothing is named
+ * @param ways what the error asks for where nothing is named
  */
 export function chooseDeclared(
   env: Environment,

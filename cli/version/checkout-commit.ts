@@ -5,7 +5,7 @@ import { join } from "node:path";
 /**
  * The commit of a checkout, with `-dirty` where files differ from it.
  *
- * @param root the checkout's own root: of a folder within another's there is none to be told
+ * @param root the checkout's own root: a folder within another checkout has no commit of its own
  * @returns null where it is no checkout, or git cannot tell
  */
 export function checkoutCommit(root: string): string | null {

@@ -53,7 +53,7 @@ test("flags that are read as variables too are those that help says it of", () =
   expect([...new Set(wrong.map(({ flags }) => flags))]).toEqual([]);
 });
 
-/** They run until they are stopped: all that they are told may come from a manifest or a unit file. */
+/** They run until they are stopped: all their flags may come from a manifest or a unit file. */
 const SERVICES = ["up", "server", "controller"];
 /** Where something is, though by a name. */
 const PLACES = ["--context", "--controller-namespace", "--controller-account"];

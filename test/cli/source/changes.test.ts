@@ -3,11 +3,11 @@ import { changesOf } from "../../../cli/source/changes.ts";
 import { watchObjects } from "../../../cli/source/watch-objects.ts";
 import type { ApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
 
-test("what a watch has told since the last time is one change, and the changes end with the watch", async () => {
+test("what a watch has reported since the last time is one change, and the changes end with the watch", async () => {
   const ended = Promise.withResolvers<void>();
   let tell = () => {};
-  const changes = changesOf((told) => {
-    tell = told;
+  const changes = changesOf((report) => {
+    tell = report;
     return ended.promise;
   });
   const first = changes.next();
@@ -26,7 +26,7 @@ test("changes fail as their watch does", async () => {
 test("a watch begins where the list is, is opened again when it ends, and tells of what may have been missed", async () => {
   const stop = new AbortController();
   const asked: (string | undefined)[] = [];
-  let told = 0;
+  let reported = 0;
   const api: Pick<ApiClient, "request" | "stream"> = {
     request: async () => ({ metadata: { resourceVersion: String(asked.length + 1) } }),
     async stream({ query }, _fresh, { onValue }) {
@@ -35,6 +35,6 @@ test("a watch begins where the list is, is opened again when it ends, and tells 
       if (asked.length === 3) stop.abort();
     },
   };
-  await watchObjects(api, "/apis/x", {}, () => void told++, stop.signal);
-  expect([asked, told]).toEqual([["1", "2", "3"], 6]);
+  await watchObjects(api, "/apis/x", {}, () => void reported++, stop.signal);
+  expect([asked, reported]).toEqual([["1", "2", "3"], 6]);
 });
