@@ -9,7 +9,7 @@ const NOTHING: readonly string[] = [];
 
 /**
  * Makes a class of responses that say of an error under `/g/` that Keyplane refuses, where the head does not say who does:
- * what is refused before its route is found is nobody else's.
+ * what is refused before its route is found no upstream has seen.
  */
 export function withErrorSource(Response: ResponseClass): ResponseClass {
   return withAddedHeaders(Response, ({ url }, given, status) =>
