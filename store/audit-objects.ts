@@ -17,7 +17,7 @@ type Where = Pick<ObjectFilter, "cluster" | "namespace" | "name" | "ownerUid" | 
 type AuditedTask<K extends ObjectKind, T> = {
   readonly kind: K;
   readonly where: Where;
-  /** The controller where nobody is named. */
+  /** Undefined for the controller. */
   readonly by: Author | undefined;
   readonly task: () => Promise<T>;
   /** Recorded beside what has changed. */

@@ -18,7 +18,7 @@ export type AuditPosition = {
   readonly id: number;
 };
 
-/** What somebody looks for in the audit log; undefined for whatever it is. */
+/** A search of the audit log; a field that is undefined excludes no event. */
 export type AuditSearch = {
   /** Those of any of these teams; undefined for every one, and for those of no team. */
   readonly teamIds: readonly string[] | undefined;

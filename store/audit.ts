@@ -21,7 +21,7 @@ export type AuditEvent = {
   readonly kind: string;
   readonly keyId?: string | null;
   readonly teamId?: string | null;
-  /** The controller where nobody is named. */
+  /** Undefined for the controller. */
   readonly by?: Author | undefined;
   readonly detail: Readonly<Record<string, unknown>>;
 };
@@ -29,8 +29,8 @@ export type AuditEvent = {
 const CONTROLLER: Author = { actor: "controller" };
 
 /**
- * Appends to the audit log: in the transaction of what happened, where there is one. What teams want to be told of waits
- * to be told from there on.
+ * Appends to the audit log, in the transaction of what happened where there is one, and queues the deliveries to the
+ * webhooks that subscribe to these events.
  */
 export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -1,6 +1,7 @@
 /**
- * The one encryption key that credentials and signing secrets are stored under, as the database knows it: by its fingerprint. Whoever
- * starts must have it, whoever seals seals under it, and another takes its place only when every replica has that.
+ * The one encryption key that credentials and signing secrets are stored under. The database knows it by its
+ * fingerprint. Every process must have it to start, and every writer seals under it. Another key takes its place only
+ * when every replica has that other key.
  */
 import { sql } from "kysely";
 import { rfc3339 } from "../domain/rfc3339.ts";
@@ -23,7 +24,7 @@ const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)
 const isSealed = (column: string) =>
   sql<boolean>`${sql.ref(column)} is not null and get_byte(${sql.ref(column)}, 0) = 1`;
 
-/** The fingerprint of the key that is sealed under; undefined where nobody has started yet. */
+/** The fingerprint of the key that is sealed under; undefined where no process has started with a key yet. */
 async function currentKey(db: Db): Promise<{ fingerprint: string; since: Date } | undefined> {
   return db.selectFrom("encryption_key").select(["fingerprint", "since"]).executeTakeFirst();
 }
@@ -129,7 +130,7 @@ async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
  * @throws EncryptionKeyError where it is not among them: another has taken its place since the start
  */
 export async function sealingKeyring(tx: Tx, keyring: Keyring): Promise<Keyring> {
-  // For share: whoever changes it waits until what is sealed here can be seen, and sealed anew.
+  // For share: a process that changes the key waits until it can see what is sealed here, and seal it anew.
   const current = await tx.selectFrom("encryption_key").select("fingerprint").forShare().executeTakeFirst();
   if (current === undefined) return keyring;
   const first = keyring.find(({ fingerprint }) => fingerprint === current.fingerprint);

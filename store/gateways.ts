@@ -30,7 +30,7 @@ export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
 };
 
 /**
- * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: nobody else may
+ * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: no other gateway may
  * have it, and after a deletion only the same team may take it up again (threats b73). Another public id that the same
  * declaration had, as in a team that its namespace was taken from, is released.
  *

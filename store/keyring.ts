@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject
 import { KeyringError } from "./database/errors.ts";
 
 /**
- * The keys that provider credentials and webhooks' signing secrets are stored under: the first encrypts, all decrypt (threats b21). The keys are
- * KeyObjects, which print nothing of themselves.
+ * The keys that provider credentials and webhooks' signing secrets are stored under: the first encrypts, all decrypt
+ * (threats b21). The keys are KeyObjects, which print nothing of themselves.
  */
 export type Keyring = readonly EncryptionKey[];
 
 type EncryptionKey = {
   /** As it stands in what is sealed: the fingerprint's first bytes. */
   readonly id: string;
-  /** Tells keys apart, and nothing of them: the first bytes of a hash, of 32 random bytes, in hexadecimal. */
+  /** Identifies a key and reveals nothing of it: the first bytes of a hash of its 32 random bytes, in hexadecimal. */
   readonly fingerprint: string;
   readonly key: KeyObject;
 };

@@ -32,7 +32,7 @@ export type StoredTeam = StoredObject & {
     readonly events: readonly string[];
     readonly hasSecret: boolean;
   }[];
-  /** Changes with any of the signing secrets, and tells nothing of them: a digest of what they are sealed as. */
+  /** Changes with any of the signing secrets, and reveals nothing of them: a digest of what they are sealed as. */
   readonly webhookSecrets: string;
 };
 
@@ -48,7 +48,7 @@ export type StoredGateway = StoredObject & {
   readonly routes: readonly RouteRecord[];
   /** In the order of their precedence; of a credential only whether there is one. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly hasCredential: boolean })[];
-  /** Changes with any of the credentials, and tells nothing of them: a digest of what they are sealed as. */
+  /** Changes with any of the credentials, and reveals nothing of them: a digest of what they are sealed as. */
   readonly credentials: string;
 };
 
@@ -179,7 +179,7 @@ export async function findTeamNamesake(tx: Tx, name: string): Promise<{ id: stri
     .executeTakeFirst();
 }
 
-/** Has whoever wants the same name wait until the transaction ends. */
+/** Locks a name until the transaction ends: others that want the same name wait. */
 export async function lockName(tx: Tx, text: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${text}, 0))`.execute(tx);
 }

@@ -9,7 +9,7 @@ export const PRUNE_INTERVAL_MS = 10 * 60_000;
 const CHANGES_KEPT = 100_000;
 /** How long the counts of requests are kept. */
 const REQUESTS_KEPT = sql`interval '8 days'`;
-/** Nobody waits to be told so late: where a receiver never answers, more may wait than is ever tried ten times. */
+/** A delivery is of no use so late. Where a receiver never answers, more may wait than ever get their ten tries. */
 const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** So that no statement holds up others for long, nor a round the next one. */
 const ROWS_AT_ONCE = 1_000;
@@ -33,9 +33,11 @@ type Pruned = {
 };
 
 /**
- * Forgets what is over: audit events, webhooks' deliveries that are over or too old to be told and uses of ended versions after the retention, counts of requests after
- * theirs, repeatable creations and saves after their day, sessions and one-time links after their end, and old changes. It works
- * in batches, oldest first. Any number of processes may do it at once: what one is forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
+ * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
+ * over or too old to be sent go after the retention; counts of requests go after theirs, repeatable creations and saves
+ * after a day, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any
+ * number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
+ * digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
  */

@@ -3,7 +3,7 @@ import { MAX_TOKEN_AGE_MS } from "../domain/access/member-access.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./database/change.ts";
 
-/** More than so many of one team are not kept: whoever has to be kept out for good is no member. */
+/** The most that are kept of one team. To keep a person out for good, the team ends their membership. */
 const MAX_OF_TEAM = 1_000;
 
 type Revocation = { readonly teamId: string; readonly subject: string; readonly by: Author };

@@ -73,7 +73,7 @@ export async function renewSession(db: Db, digest: string, { person, sid, displa
   return rows.length > 0;
 }
 
-/** How many sessions lie here that were begun in another database: a backup brought them, and they let nobody in. */
+/** Counts the unexpired sessions that a restored backup brought from another database: none of them is valid here. */
 export async function countRestoredSessions(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom("sessions")
@@ -104,7 +104,7 @@ export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
   return rows.filter(({ wasOpen }) => wasOpen).length;
 }
 
-/** Ends every session and one-time link: nobody knows which of them had ended before a database was put back in time. */
+/** Ends every session and one-time link: in a database put back in time, it is unknown which of them had ended. */
 export async function endAllSessions(db: Db): Promise<void> {
   await sql`with links as (delete from sign_in_links) delete from sessions`.execute(db);
 }
@@ -112,7 +112,7 @@ export async function endAllSessions(db: Db): Promise<void> {
 /** Whose sessions an issuer ends: those of a subject, or the one that it knows as `sid`. */
 export type EndedByIssuer = { readonly issuer: string; readonly subject?: string; readonly sid?: string };
 
-/** What an issuer asks for may not be asked for again. */
+/** What a logout token asks for. Each token is accepted once. */
 export type LogoutRequest = EndedByIssuer & {
   /** The logout token's id. */
   readonly jti: string;

@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import type { Db } from "./database/change.ts";
 import { DATABASE_NOW, toDate, toMs } from "./database/times.ts";
 
-/** How an upstream was last heard of. Times are milliseconds since the epoch, by the clock of whoever asked it. */
+/** The last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the caller's clock. */
 export type UpstreamOutcome = {
   /** When it last answered, and with which status. */
   readonly answeredAt: number | null;
   readonly status: number | null;
-  /** When it last gave no answer, and why: as its caller was told. */
+  /** When it last gave no answer, and why, as reported to its caller. */
   readonly failedAt: number | null;
   readonly failure: string | null;
   /** When it last took the gateway's own credential, which a success shows, and when it last refused it. */

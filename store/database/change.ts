@@ -26,12 +26,12 @@ const CONTENTION = new Set(["40P01", "40001"]);
 const ATTEMPTS = 5;
 /** Shared by writers, and held alone by one that repeats after a deadlock, so that it meets no second one. */
 const WRITERS_LOCK = 53_975_264;
-/** A writer that is paused in a transaction is cut off by the database, so that its locks hold up nobody. */
+/** The database cuts off a writer that is paused in a transaction, so that its locks hold up no other writer. */
 const IDLE_LIMIT = "5s";
 
 /**
  * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT,
- * so that nobody holds the feed's lock, which all writers want, while a message is under way.
+ * so that no writer holds the feed's lock, which all writers want, while a message is under way to the database.
  *
  * @param fence null for a writer that is no leader: the management API
  * @param body writes through `tx` alone; runs again, from its beginning and with no other writer, after a deadlock
@@ -48,7 +48,7 @@ export async function change<T>(
 }
 
 /**
- * As {@link change}, for whoever has to answer with the result although the database is gone after the COMMIT.
+ * As {@link change}, for a caller that has to answer with the result even if the database is gone after the COMMIT.
  *
  * @returns the body's result, and the question for the seq, which throws DatabaseUnavailableError
  */

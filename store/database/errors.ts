@@ -42,7 +42,7 @@ export class TakeOverRefusedError extends StoreError {}
 /** The gateway's public id belongs to another gateway or, after its deletion, to another team. */
 export class PublicIdTakenError extends StoreError {}
 
-/** The database is none that can be relied on: somebody has to do what the message says. */
+/** The database cannot be relied on: the operator has to do what the message says. */
 export class UnusableDatabaseError extends StoreError {}
 
 /** The database's schema is not one that this build can work with. */
@@ -54,7 +54,7 @@ export class ServerVersionError extends UnusableDatabaseError {}
 /** The database is of an encoding that cannot hold what is stored. */
 export class EncodingError extends UnusableDatabaseError {}
 
-/** A migration could not have its locks in its time: whoever holds them is named. Nothing of it was done. */
+/** A migration did not get its locks in time: the message names the sessions that hold them. Nothing of it was done. */
 export class MigrationBlockedError extends StoreError {}
 
 /** The encryption keys are unusable, or none of them opens what is stored. */
@@ -91,7 +91,7 @@ export class MemoryBusyError extends StoreError {
 /** A call of the memory was ended for its time. What it wrote may stand. */
 export class MemoryTimeoutError extends StoreError {}
 
-/** A call was ended because nobody waits for its answer any more. */
+/** A call was ended because its caller no longer waits for the answer. */
 export class CallerLeftError extends StoreError {}
 
 /** The SQLSTATE of a write that found no room. */

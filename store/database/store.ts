@@ -3,13 +3,13 @@ import type { MemoryDatabase } from "../memory/memory-database.ts";
 import type { CopyQuestion } from "./postgres/copy.ts";
 import type { Database } from "./schema.ts";
 
-/** An open database. Whoever opens it closes it. */
+/** An open database. The caller that opens it closes it. */
 export type Store = {
   readonly db: Kysely<Database>;
-  /** For what is asked before it is known who wants it: on the one connection of PGlite it lets all others pass. */
+  /** For queries before the client is authenticated: on the one connection of PGlite, all other queries go first. */
   readonly unauthenticatedDb: Kysely<Database>;
   readonly engine: "postgres" | "pglite";
-  /** What the memory service asks by. */
+  /** The memory service's handle. */
   readonly memory: MemoryDatabase;
   /**
    * Listens on a connection of its own. Never inside a transaction: PGlite has one connection, and it would wait for

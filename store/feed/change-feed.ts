@@ -14,14 +14,14 @@ import {
 import { readLivingRecords } from "../keys/living-records.ts";
 import { readTeams } from "../team-records.ts";
 
-/** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
+/** The channel of the hint that something changed. Only `changesAfter` says what changed, and in which order. */
 export const CHANGES_CHANNEL = "keyplane_changes";
 
 type ChangeKind = "key" | "team" | "gateway" | "library";
 
 export type Change = {
   readonly seq: number;
-  /** Random: tells a change from another of the same number, after the database was rolled back. */
+  /** Random: distinguishes a change from another of the same number, after the database was rolled back. */
   readonly id: string;
   readonly kind: ChangeKind;
   readonly ref: string;
@@ -41,7 +41,7 @@ export type Snapshot = {
  * Everything that deciding needs, as of one moment.
  *
  * @param receive takes the versions that have not ended, page by page, and how many there are of all pages. It may be
- *   called again after the answer was given up: what it fills is then nobody's.
+ *   called again after the caller has given up: what it fills is then not used.
  */
 export async function snapshot(
   store: Store,

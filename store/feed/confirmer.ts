@@ -14,14 +14,15 @@ type Confirmed = {
   readonly history: number;
 };
 
-/** The head as it was seen once, and when, on the monotonic clock, the leases of all who may not have it are over. */
+/** A head that was seen, and when, on the monotonic clock, the leases of all replicas that may lack it are over. */
 type Sample = { readonly head: number; readonly ripeAt: number };
 
 /**
- * Makes a question: how far are the changes confirmed? By acknowledgement, once every registered replica has one. Or by
- * time: a replica that asked for the head before a change could be seen serves for its lease, so that a lease after it
- * was seen here, whenever its commit began, none serves without it. What was seen is this process's own knowledge, on
- * its monotonic clock; ask now and then while somebody waits.
+ * Makes a question: how far are the changes confirmed? A change is confirmed by acknowledgement, once every registered
+ * replica has it. Or it is confirmed by time: a replica that asked for the head before the change could be seen serves
+ * for its lease and no longer. So one lease after the change was seen here, no replica serves without it, whenever its
+ * commit began. What was seen is this process's own knowledge, on its monotonic clock: a caller that waits asks now and
+ * then.
  *
  * @param monotonic milliseconds on a clock that never jumps
  * @returns to be asked once at a time

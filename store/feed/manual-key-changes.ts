@@ -3,8 +3,8 @@ import type { Db } from "../database/change.ts";
 import type { FeedPosition } from "./replicas.ts";
 
 /**
- * A declared key that somebody changed by hand: revoked it, asked for a new version of it, or reported it as leaked. Or
- * the own key of a declared library, which somebody revoked.
+ * A declared key that was changed by hand: it was revoked or reported as leaked, or a new version of it was requested.
+ * Or the own key of a declared library, which was revoked by hand.
  */
 type ManuallyChangedKey = {
   readonly keyId: string;

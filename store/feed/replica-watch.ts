@@ -8,21 +8,22 @@ type Acknowledgements = {
    * whose registration the database has lost.
    */
   readonly acknowledged: number;
-  /** The id that the change `seq` has now, for whoever remembers it; null where the feed has none. */
+  /** The id that the change `seq` has now, to compare with a remembered one; null where the feed has none. */
   readonly idOfSeq: string | null;
-  /** Nobody who serves now has a longer lease; who registers later has read what there is now. */
+  /** No replica that serves now has a longer lease; one that registers later has read what there is now. */
   readonly longestLeaseMs: number;
 };
 
 /**
- * Makes a question: how far have the replicas come? It takes out those that have died, and leaves them out: the ones
- * that gave no sign of life for their lease and a margin. That is this process's own observation, on its monotonic clock:
- * by the database's clock every replica would be dead at the moment at which somebody sets it (threats c39).
+ * Makes a question: how far have the replicas come? It removes the replicas that have died, and leaves them out: those
+ * that gave no sign of life for their lease and a margin. This process observes that itself, on its monotonic clock: by
+ * the database's clock every replica would be dead at the moment at which that clock is set (threats c39).
  *
- * Where another database answers than before, what replicas told the former one may be lost: that they live, and that
- * they are there at all. Who lives is observed anew then, and until the leases from before are over nothing is taken
- * for acknowledged by all (threats c26). A process that has begun since does not know of the former one, and one that
- * has not asked for long may not know of a lease that is longer than the usual one: see {@link Replica} for those.
+ * Where another database answers than before, what replicas wrote to the former one may be lost: their signs of life,
+ * and their registrations too. Then this process observes anew which replicas live, and until the leases from before
+ * are over it takes nothing for acknowledged by all (threats c26). A process that has begun since does not know of the
+ * former database, and one that has not asked for long may not know of a lease that is longer than the usual one: see
+ * {@link Replica} for those.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
@@ -33,7 +34,7 @@ export function watchReplicas(
   /** The last sign of life of each replica, and when an answer first had it. */
   let known = new Map<string, { readonly seenAt: string; readonly since: number }>();
   let answering: string | undefined;
-  /** Until then somebody may serve whom the database that answers now does not know. */
+  /** Until then a replica may serve without being registered in the database that answers now. */
   let doubtfulUntil = Number.NEGATIVE_INFINITY;
   let longestLeaseMs = LEASE_MS;
 

@@ -5,7 +5,7 @@ import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
 import type { Keyring } from "../keyring.ts";
 
-/** A change of the feed, as somebody knows it. */
+/** A change of the feed, as a process knows it. */
 export type FeedPosition = {
   readonly seq: number;
   /** Null where the feed had none of that number: before the first one. */
@@ -71,8 +71,7 @@ export type Neighbour = {
  *
  * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
  *   that change is another by now, or not there: the database was rolled back (threats c26)
- * @param ownTime what its clock tells, in milliseconds since the epoch: to be seen beside the database's, and for nothing
- *   else
+ * @param ownTime the time by its own clock, in milliseconds since the epoch: only to be compared with the database's
  */
 export async function heartbeat(
   store: Store,
@@ -124,7 +123,7 @@ export async function removeReplicas(store: Store, replicas: readonly ReplicaRow
   );
 }
 
-/** What they served up to now they may not have written: whoever asks what is known of usage has to be told. */
+/** A removed replica may not have written all uses that it served: records up to when uses may be missing. */
 async function remove(store: Store, which: RawBuilder<unknown>): Promise<void> {
   await sql`
     with dead as (delete from replicas where ${which} returning id)

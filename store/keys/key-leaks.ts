@@ -6,7 +6,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { fromDigest, toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, toMs } from "../database/times.ts";
 
-/** Who reported a leak: a team's own or the installation's, GitHub by its signature, or nobody known. */
+/** Who reported a leak: a member of the team or the installation, GitHub by its signature, or an unknown reporter. */
 export const LEAK_REPORTERS = ["member", "github", "anonymous"] as const;
 export type LeakReporter = (typeof LEAK_REPORTERS)[number];
 
@@ -60,7 +60,7 @@ export type LeakReport = {
 
 /**
  * Records that a version of a key has leaked: the one place where that becomes known, in the transaction of what is done
- * about it. It is told of once; that it was reported again is noted once a minute at most.
+ * about it. Audit log and webhooks get it once; that it was reported again is noted once a minute at most.
  *
  * @returns whether it was not known before
  */

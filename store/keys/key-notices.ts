@@ -4,7 +4,7 @@ import { appendAudit } from "../audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
 
-/** Something that somebody is to be warned of, once. */
+/** A warning that is to be given once. */
 export type KeyNotice = {
   readonly keyId: string;
   /** Another end is another notice; of versions that are still used, each newer one is. */
@@ -28,8 +28,8 @@ export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNot
 }
 
 /**
- * Keys that no declaration governs and that end soon, of teams that want to be told of it, in the order of their ids.
- * Whether they were told is not asked.
+ * Keys that no declaration governs and that end soon, of teams with a webhook that is notified of it, in the order of
+ * their ids. Those with a recorded notice are among them.
  *
  * @param withinMs from now, in milliseconds
  */

@@ -12,10 +12,10 @@ type ImportedPrefix = {
 };
 
 /**
- * Whether lists and logs know another key by this prefix, one that has ended too. Nobody can check the prefix that is
- * given with a hash, so that one must be nobody else's. A secret that was read begins with its own: keys of one foreign
- * system may all begin alike, so that this one is only refused where the other was minted, which no honest text is
- * like. The same secret again is another fault, with a message of its own.
+ * Whether lists and logs know another key by this prefix, even one that has ended. A prefix that is given with a hash
+ * cannot be checked, so that no other key may have it. A prefix that is read from the secret itself is refused only
+ * where the other key was minted: keys of one foreign system may all begin alike, but no honest one begins like a
+ * minted key. The same secret again is another fault, with a message of its own.
  */
 export async function isPrefixTaken(db: Db, { prefix, digest, source, keyId }: ImportedPrefix): Promise<boolean> {
   const other = await db

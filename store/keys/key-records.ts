@@ -73,8 +73,8 @@ export function recordOfRow(row: RecordRow): KeyRecord {
 }
 
 /**
- * Makes what reads attributes, and gives equal ones as one object: the text of a record tells null from empty, and all
- * values apart.
+ * Makes a reader of attributes that returns equal ones as one object: the text of a record distinguishes null from
+ * empty, and any two values.
  */
 export function attributesReader(): (text: string) => KeyAttributes {
   const known = new Map<string, KeyAttributes>();

@@ -14,7 +14,7 @@ import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
 import { lostPlaces, type Place } from "./lost-places.ts";
 
-/** What somebody looks for among the keys. */
+/** A search among the keys. */
 export type KeySearch = {
   /** A part of the name; one or two characters are looked for at its beginning. Empty for every name. */
   readonly name: string;

@@ -6,13 +6,13 @@ export type KeySecret = {
   readonly resourceVersion: string;
   /** The version of the key that it held. */
   readonly number: number;
-  /** Tells all else in it from what another declaration would have there. */
+  /** A digest of all else in it as declared: it differs where another declaration would have something else there. */
   readonly content: string;
   /** What others had left on it, for people. */
   readonly marks: readonly string[];
 };
 
-/** Records what a key's Secret was found to be. It needs no fence: it was so, whoever found it. */
+/** Records what a key's Secret was found to be. It needs no fence: it was so, whichever process found it. */
 export async function recordKeySecret(db: Db, keyId: string, found: KeySecret): Promise<void> {
   const { resourceVersion, number, content, marks } = found;
   const columns = { resource_version: resourceVersion, number, content, marks: [...marks] };

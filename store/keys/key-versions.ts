@@ -97,8 +97,8 @@ async function voidReservation(tx: Tx, keyId: string, number: number): Promise<v
 /**
  * Makes a published version the active one; those it succeeds retire with a deadline: the one that was active, and each
  * reserved one that may have been read. Voids every other reserved version, and fulfils a rotation that was asked for
- * before this one was minted. An active one again is no error. A version that ends here before its deadline ends by
- * somebody's decision: it has no deadline any longer.
+ * before this one was minted. To activate an active version again is no error. A version that is ended here before its
+ * deadline has no deadline any longer.
  *
  * @returns the numbers of the old versions that it ends, at their deadline or before it
  * @throws NoRoomError where those it succeeds would be too many old versions

@@ -69,7 +69,7 @@ async function byCursor(tx: Tx, total: number, receive: Receive): Promise<void> 
 /** A row of {@link LIVING_RECORDS} in COPY's binary form. */
 function recordOf(row: Buffer, attributesOf: (text: string) => KeyAttributes): IndexedKey {
   let end = 2;
-  /** Goes to the end of the next field, and tells where it begins: at its end where it is null. */
+  /** Goes to the end of the next field, and returns where it begins: at its end where it is null. */
   const next = (): number => {
     const begin = end + 4;
     end = begin + Math.max(row.readInt32BE(end), 0);

@@ -16,7 +16,7 @@ export type RequestCount = {
 /**
  * Adds to what was counted, all of it or nothing. Rows are taken in one order, so that replicas do not deadlock.
  *
- * @param onBegun told the transaction's id, by which {@link outcomeOf} knows what has become of it
+ * @param onBegun receives the transaction's id, by which {@link outcomeOf} knows what has become of it
  */
 export async function addRequestCounts(
   store: Store,
@@ -40,7 +40,7 @@ export async function addRequestCounts(
 /** A transaction that the database has not come to yet: it was restored to a moment before it. */
 const IN_THE_FUTURE = "22023";
 
-/** What has become of a transaction whose end nobody was told; `forgotten` for one of long ago. */
+/** What has become of a transaction whose end was not reported; `forgotten` for one of long ago. */
 export async function outcomeOf(
   db: Db,
   transaction: string,

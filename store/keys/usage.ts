@@ -9,7 +9,7 @@ type KeyUse = {
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** From where and by what, for whoever looks for the last users of an old version. */
+  /** From where and by what, for a person who looks for the last users of an old version. */
   readonly address?: string;
   readonly userAgent?: string;
 };

@@ -56,7 +56,7 @@ function within({ sort, filter }: AtomList): RawBuilder<unknown> {
 
 /**
  * The ids of the first atoms of a list that its filter lets through. Tags that few have are answered by the index; else
- * the list is walked, a bounded step for each transaction, so that whoever else waits for the database gets in between.
+ * the list is walked, a bounded step for each transaction, so that other callers of the database get in between.
  */
 export async function idsOf(
   db: Db,

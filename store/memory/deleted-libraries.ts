@@ -4,7 +4,7 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Store } from "../database/store.ts";
 import type { AtomPosition } from "./atom.ts";
 
-/** Atoms of one statement: all of 100,000 at once took PGlite a second, in which nobody else is answered. */
+/** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
 /** Beyond so many it is only said that there are more: a count reads every row. */
 const MAX_COUNTED = 10_000;
@@ -21,7 +21,7 @@ type LibraryDeletion = {
 /**
  * The deletion of what deleted libraries held, a slice at a time. It goes on where another process ended, and several
  * at once take different atoms. Each slice begins where the one before ended: the entries of an index that lead to
- * deleted rows are read again as long as somebody, such as a backup, may still see those.
+ * deleted rows are read again as long as another transaction, such as a backup's, may still see those.
  *
  * @param libraryId the one library to delete; any where it is left out
  */
@@ -78,7 +78,7 @@ async function deleteSlice(
   return last === undefined ? null : { at: Math.round(last.at), id: last.id };
 }
 
-/** What could be repeated of its saves goes with it. Tells whether there was any. */
+/** Deletes some of the records of its repeatable saves. Returns whether there were any. */
 async function forgetSaves(db: Db, libraryId: string, slice: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`delete from repeatable_saves where ctid = any(array(
     select ctid from repeatable_saves where library_id = ${libraryId} limit ${slice} for update skip locked))`.execute(

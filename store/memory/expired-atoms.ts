@@ -15,13 +15,13 @@ const SLICE = { pglite: 200, postgres: 1_000 } as const;
 
 /**
  * The deletion of atoms that have expired, a slice at a time. Several processes at once take different ones. Each slice
- * begins where the one before ended: entries of the index that lead to deleted rows are read again as long as somebody,
- * such as a backup, may still see those.
+ * begins where the one before ended: entries of the index that lead to deleted rows are read again as long as another
+ * transaction, such as a backup's, may still see those.
  */
 export function expiredDeletion({ db, engine }: Pick<Store, "db" | "engine">, slice: number = SLICE[engine]) {
   let after: AtomPosition | null = null;
   return {
-    /** Deletes some. Tells whether there may be more. */
+    /** Deletes some. Returns whether there may be more. */
     async next(): Promise<boolean> {
       const from = after;
       after = await withOrderedPlans(db, (tx) => deleteSlice(tx, from, slice), "read write");

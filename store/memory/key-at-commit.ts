@@ -11,16 +11,16 @@ import { readTeams } from "../team-records.ts";
 /** How long a transaction may stand still between the last look at its key and its COMMIT: well within a lease. */
 const IDLE_LIMIT = "2s";
 
-/** What time it is to a statement; and from here on the transaction may not stand still. */
+/** The time as a statement sees it; and from here on the transaction may not stand still. */
 function commitMoment({ engine }: Pick<Store, "engine">) {
   const limit = sql`, set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true)`;
   return sql`(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms ${engine === "postgres" ? limit : sql``}`;
 }
 
 /**
- * One version of a key as it is to this statement, and what time it is; undefined where there is none. For whoever is
- * about to commit what the key was presented for: a transaction that then stands still is ended by the database, so
- * that its row cannot come long after the key has ended.
+ * One version of a key and the time, as this statement sees them; undefined where there is none. For a caller that is
+ * about to commit what the key was presented for: the database ends a transaction that then stands still, so that its
+ * row cannot come long after the key has ended.
  */
 export async function findKeyAtCommit(
   store: Pick<Store, "engine">,

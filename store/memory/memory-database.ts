@@ -13,7 +13,7 @@ import { type ShareLimits, TeamShare } from "./team-share.ts";
 /** Whose call it is, and how its end is known. */
 type MemoryCall = {
   readonly teamId: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the caller no longer waits for the answer. */
   readonly signal: AbortSignal;
 };
 
@@ -27,7 +27,7 @@ export type MemoryDatabase = {
    * @param body gets a handle for this call alone: what it asks ends with the call
    * @throws MemoryBusyError when too many calls wait, or this one has waited too long
    * @throws MemoryTimeoutError when it has run too long: what it wrote may stand
-   * @throws CallerLeftError when nobody waits for its answer any more
+   * @throws CallerLeftError when its caller no longer waits for the answer
    */
   run<T>(call: MemoryCall, body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
 };
@@ -56,7 +56,7 @@ export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) 
         await share.enter(teamId, ending.signal);
         clearTimeout(timer);
         timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), MAX_RUN_MS);
-        // The place is given back when the body has ended, which may be later than its caller is told.
+        // The place is given back when the body has ended, which may be after its caller has the error.
         const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId));
         return await Promise.race([through, ended]);
       } catch (error) {

@@ -15,7 +15,7 @@ export type NearDuplicate = {
 /** Rows that are read for one statement, of the same and of those that share a band. */
 const MAX_SAME = 2;
 const MAX_ALIKE = 20;
-/** What a caller is told of. */
+/** The most that are reported to a caller. */
 const MAX_TOLD = 3;
 
 /**

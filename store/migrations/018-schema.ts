@@ -16,7 +16,7 @@ create constraint trigger ${table}_feed_update after update of ${columns.join(",
 `;
 }
 
-/** An ended state stays, whoever writes and in whatever order (invariant I5). */
+/** An ended state stays, whichever process writes and in whatever order (invariant I5). */
 function keepsEnd(table: string, ended: readonly string[]): string {
   return `
 create trigger ${table}_end_is_final before update of state on ${table}

@@ -1,4 +1,4 @@
-/** Who is signed in to the console, and what signs somebody in or out once. */
+/** Who is signed in to the console, and the links and logout tokens that sign a person in or out once. */
 export const sql = `
 -- By the SHA-256 of what the session's cookie holds: whoever reads the table signs in as nobody. An ended one is gone.
 create table sessions (

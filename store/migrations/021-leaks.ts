@@ -1,4 +1,4 @@
-/** What is known of keys that somebody reported as leaked, and what each team wants done then. */
+/** What is known of keys that were reported as leaked, and what each team wants done then. */
 export const sql = `
 alter table teams add column leak_action text not null default 'Alert';
 

@@ -1,4 +1,4 @@
-/** Whom teams tell of what happens to their keys, and what was told. */
+/** The webhooks that are notified of what happens to a team's keys, and their deliveries. */
 export const sql = `
 create table team_webhooks (
   id text primary key,

@@ -171,8 +171,8 @@ export const indexes = [
   { name: "atoms_by_expiry", on: "atoms (expires_at, id) where expires_at is not null" },
   { name: "atoms_by_sketch", on: "atoms using gin (sketch) with (gin_pending_list_limit = 256)" },
   { name: "atoms_by_update", on: "atoms (library_id, updated_at desc, id desc)" },
-  // Beside the index of words, which a version before this one searches by, and which is no larger for it. Without a list
-  // of what is yet to be sorted in: whoever found it full would hold the embedded database for all.
+  // Beside the index of words, which a version before this one searches by, and which is no larger for it. It has no
+  // pending list: a writer that found such a list full would keep the embedded database from all other callers.
   {
     name: "atoms_parts",
     on: `atoms using gin (atom_parts(team_id, library_id, tags, content, source))

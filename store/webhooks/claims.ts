@@ -24,15 +24,15 @@ export type ClaimedDelivery = {
   readonly now: number;
 };
 
-/** After so long another may try what somebody has claimed: longer than a try takes. Milliseconds. */
+/** How long a claim keeps a delivery from other processes: longer than a try takes. Milliseconds. */
 const CLAIM_MS = 60_000;
 
-/** What may not be claimed: as much of it as there may be is under way. */
+/** Webhooks and teams of which nothing is claimed: they have as many deliveries under way as they may. */
 type Full = { readonly webhooks: readonly string[]; readonly teams: readonly string[] };
 
 /**
- * Claims deliveries that are due, one for each webhook, of webhooks in no order: however much waits for one, the others
- * have their turn. Of several processes each claims others.
+ * Claims deliveries that are due, one for each webhook, of webhooks in random order: however much waits for one, the
+ * others have their turn. Several processes claim different deliveries.
  *
  * @param claim a new UUID
  */
@@ -92,7 +92,7 @@ export type Settlement =
       readonly pauseMs: number;
     };
 
-/** Writes down what came of a try, unless the delivery was stopped meanwhile, or somebody else has it by now. */
+/** Records the outcome of a try, unless the delivery was stopped or another process has claimed it meanwhile. */
 export async function settleDelivery(
   { db }: Store,
   { id, claim }: ClaimedDelivery,
@@ -108,7 +108,7 @@ export async function settleDelivery(
 /**
  * Gives back deliveries that were not tried.
  *
- * @param pauseOf until somebody may claim one again, in milliseconds
+ * @param pauseOf how long until a delivery may be claimed again, in milliseconds
  */
 export async function releaseDeliveries(
   { db }: Store,
@@ -125,7 +125,7 @@ export async function releaseDeliveries(
   );
 }
 
-/** Adds to what is told by a delivery, for every try to come. */
+/** Adds to the data of a delivery, for every try to come. */
 export async function addToDelivery({ db }: Store, id: string, more: Readonly<Record<string, unknown>>): Promise<void> {
   await sql`update webhook_deliveries set data = data || ${JSON.stringify(more)}::jsonb where id = ${id}`.execute(db);
 }

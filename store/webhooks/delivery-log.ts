@@ -81,12 +81,12 @@ export async function lockDelivery(tx: Tx, id: string): Promise<LoggedDelivery |
 }
 
 /**
- * Has a delivery told again from the beginning, under its id; one that waits is told at once.
+ * Begins a delivery again, under its id, even one that waits: it is due at once, and its tries are counted from zero.
  *
- * @returns whether there is still the webhook that it is for
+ * @returns false where its webhook is gone
  */
 export async function redeliver(tx: Tx, id: string): Promise<boolean> {
-  // For share: a webhook that is removed meanwhile waits for this, and has it stopped.
+  // For share: the removal of the webhook waits for this transaction, and then stops the delivery.
   const { rows: webhooks } = await sql`select from team_webhooks
     where id = (select webhook_id from webhook_deliveries where id = ${id}) for share`.execute(tx);
   if (webhooks.length === 0) return false;

@@ -13,8 +13,8 @@ type Happening = {
 };
 
 /**
- * Writes down what is to be told of these events, and to whom: in their own transaction, so that one is told if and only
- * if it has happened. A webhook that is removed meanwhile waits for that, or is not told.
+ * Queues deliveries of these events to the webhooks that subscribe to them, in the events' own transaction: an event is
+ * queued if and only if it has happened. If a webhook is removed meanwhile, the removal waits, or nothing is queued.
  */
 export async function queueDeliveries(db: Db, events: readonly Happening[]): Promise<void> {
   const told = events.flatMap(({ kind, keyId, ...happening }) => {
@@ -45,7 +45,7 @@ export async function queueDeliveries(db: Db, events: readonly Happening[]): Pro
   }
 }
 
-/** What webhooks call an event of the audit log; undefined for one that they are not told of. */
+/** What webhooks call an event of the audit log; undefined for one that they are not notified of. */
 function toldAs(kind: string, detail: Readonly<Record<string, unknown>>): WebhookEvent | undefined {
   switch (kind) {
     case "key.activated":

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../database/change.ts";
 
-/** Has deliveries that wait be told no more. Whoever tries one of them now finds that it is over. */
+/** Cancels pending deliveries. The outcome of a try that is under way is not recorded any more. */
 export async function stopDeliveries(tx: Tx, which: RawBuilder<unknown>, why: string): Promise<void> {
   await sql`update webhook_deliveries set state = 'stopped', due_at = null, claim = null, error = ${why}
     where state = 'pending' and ${which}`.execute(tx);

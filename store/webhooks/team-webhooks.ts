@@ -16,7 +16,7 @@ export type WebhookDraft = {
 
 /**
  * Stores a team's webhooks. Writes only what differs: a secret that is stored already keeps its ciphertext, unless its
- * key is an old one. What waits for one that is gone, or for an event that one no longer wants, is not told any more.
+ * key is an old one. Cancels pending deliveries to a webhook that is gone, or of an event that it no longer wants.
  *
  * @returns the URLs of those that had another secret
  */
@@ -61,7 +61,7 @@ export async function saveWebhooks(
   return changedSecrets;
 }
 
-/** Removes all of a team's webhooks. @param why for whoever looks for what was not told */
+/** Removes all of a team's webhooks. @param why recorded with the deliveries that are cancelled */
 export async function removeWebhooks(tx: Tx, teamId: string, why: string): Promise<void> {
   await tx.deleteFrom("team_webhooks").where("team_id", "=", teamId).execute();
   await stopDeliveries(tx, sql`team_id = ${teamId}`, why);

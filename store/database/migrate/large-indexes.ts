@@ -23,7 +23,7 @@ export async function makeLargeIndex(db: Db, engine: Store["engine"], index: Lar
     select indisvalid as usable from pg_index where indexrelid = to_regclass(${name})`.execute(db);
   const [found] = rows;
   if (found?.usable === true) return false;
-  // PGlite has one connection: nobody reads or writes beside it.
+  // PGlite has one connection: nothing else reads or writes meanwhile.
   const concurrently = engine === "postgres" ? "concurrently" : "";
   if (found !== undefined) await sql.raw(`drop index ${concurrently} ${name}`).execute(db);
   await sql.raw(`create index ${concurrently} ${name} on ${on}`).execute(db);

@@ -32,8 +32,8 @@ export async function assertListenWorks(store: Store): Promise<void> {
       await sql`select pg_notify(${channel}, ${nonce})`.execute(store.db);
       timer = setTimeout(stopWaiting, ECHO_TIMEOUT_MS);
       await waited;
-      // What was sent is told before the next answer. A process that got no processor meanwhile finds its time over
-      // before it has read what came.
+      // A notification that was sent arrives before the answer to the ping. A process that got no CPU meanwhile finds
+      // its time over before it has read the notification.
       if (!arrived) await connection.ping();
     } finally {
       await connection.close();

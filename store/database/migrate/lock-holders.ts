@@ -3,11 +3,11 @@ import { nameSome } from "../../../domain/name-some.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { Db } from "../change.ts";
 
-/** A session that holds what another waits for. What it asks is not told: a statement may hold a secret. */
+/** A session that holds what another waits for. Its statement is not reported: it may hold a secret. */
 export type LockHolder = {
   readonly pid: number;
   readonly applicationName: string | null;
-  /** `active`, `idle in transaction`; null where the database does not tell it to us. */
+  /** `active`, `idle in transaction`; null where the database does not show it to this user. */
   readonly state: string | null;
   /** When its latest statement began. */
   readonly queryStart: Date | null;

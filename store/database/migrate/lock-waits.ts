@@ -53,13 +53,13 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
       await set("application_name", "keyplane migrate");
       await set("statement_timeout", "0");
       await set("lock_timeout", `${lockTimeoutMs}ms`);
-      // Not every system that PostgreSQL runs on can tell.
+      // Not every system that PostgreSQL runs on supports this.
       await set("client_connection_check_interval", CLIENT_CHECK).catch(() => {});
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
       pid = rows[0]?.pid ?? 0;
     },
 
-    /** From here on nobody queues behind what waits for a lock: it may wait as long as there is time. */
+    /** From here on no session queues behind a statement that waits for a lock: it may wait for all the time left. */
     async takeTime(): Promise<void> {
       if (store.engine !== "postgres") return;
       const leftMs = Math.max(deadline - performance.now(), lockTimeoutMs);

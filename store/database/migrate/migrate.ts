@@ -57,7 +57,7 @@ export const SCHEMA_VERSION: number = Math.max(...MIGRATIONS.map(({ version }) =
 /** The oldest that this build brings to its own. */
 export const MIN_SCHEMA_VERSION: number = MIGRATIONS[0].version - 1;
 
-/** Any number, as long as nobody else uses it: "keyplane" on a telephone. */
+/** The advisory lock's number, any that no other program uses: "keyplane" on a telephone. */
 const LOCK = 53_975_263;
 
 /** One statement of a script: dollar-quoted bodies, strings and comments may contain semicolons. */
@@ -76,7 +76,7 @@ type Migration = {
 };
 
 type MigrateOptions = {
-  /** Told what is done and waited for, one line each. */
+  /** Receives what is done and waited for, one line each. */
   readonly onProgress?: (line: string) => void;
   /** How long others are waited for, in all. Milliseconds. */
   readonly timeoutMs?: number;
@@ -103,12 +103,12 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
  * Only one process migrates at a time; the others wait.
  *
- * The table of vectors is made where the database has what it needs; where not, a line says what somebody has to do.
- * Last come the indexes of large tables, which nobody has to wait for (threats c47): the next call makes those that a
- * call that was broken off has not.
+ * The table of vectors is made where the database has what it needs; where not, a line says what an administrator has
+ * to do. Last come the indexes of large tables, which no other session has to wait for (threats c47): the next call
+ * makes those that an interrupted call has not made.
  *
- * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its
- * migration is begun again later (threats c47).
+ * A statement that cannot have its lock does not block other sessions for long: it gives up after `lockTimeoutMs`, and
+ * its migration is begun again later (threats c47).
  *
  * @returns what was done
  * @throws ServerVersionError for a PostgreSQL older than 15
@@ -123,13 +123,13 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
   return store.withConnection(async (db) => {
     await assertServerVersion(db);
     const lacking = await judgeEncoding(db);
-    // Behind a transaction pooler the lock and the limits below would be anybody's.
+    // Behind a transaction pooler the lock and the limits below would land on connections of other clients.
     if (store.engine === "postgres") await assertListenWorks(store);
     const waiting = lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress });
     await waiting.prepare();
     await waiting.holdAlone(LOCK);
     const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
-    /** Says in how long something was done, its waits among it; nothing where there was nothing to do. */
+    /** Reports how long a step took, its waits included; reports nothing where there was nothing to do. */
     const timed = async (title: string, done: string, task: () => Promise<boolean>) => {
       const start = performance.now();
       const isNew = await waiting.retry(title, task);

@@ -1,15 +1,15 @@
 /**
- * Who goes first for a connection that all share: what keeps the key index current, and last what anybody can have asked
- * without being known. Between them the memory, of which one call waits at a time, and all else share it by time: a
- * transaction takes as many turns of a busy event loop as it has statements, and one behind the other they would keep
- * the memory waiting for seconds.
+ * Which queries go first on a connection that all share. Those that keep the key index current go first, and those that
+ * an unauthenticated client can cause go last. Between them, the memory and all other queries share the connection by
+ * time. Of the memory, one call waits at a time; a transaction takes as many turns of a busy event loop as it has
+ * statements, and transactions one behind the other would keep the memory waiting for seconds.
  */
 export type Priority = "feed" | "general" | "memory" | "unauthenticated";
 
-/** What one of the two may have had less than the other, in milliseconds: who asked nothing for long gets no more. */
+/** How far one of the two may be behind the other, in milliseconds: one that asked nothing for long gets no more. */
 const MAX_CREDIT_MS = 500;
 
-/** The order of who may have the one connection of the embedded database. What has it keeps it until it is released. */
+/** The queue for the one connection of the embedded database. A caller keeps the connection until it releases it. */
 export class ConnectionQueue {
   #held: { readonly by: Priority; readonly since: number } | undefined;
   /** What the general has had more than the memory, in milliseconds. */

@@ -11,8 +11,8 @@ type Outcome = { readonly answer: Rows } | { readonly failure: Failure };
 type Waiting = { settle(outcome: Outcome): void; fail(error: Error): void };
 
 /**
- * A PGlite in a thread of its own. It does nothing about order: whoever asks holds the one connection. While nothing is
- * asked, it does not keep the process alive.
+ * A PGlite in a thread of its own. It does not queue its callers: a caller holds the one connection before it asks.
+ * While nothing is asked, it does not keep the process alive.
  */
 export class PGliteClient {
   readonly #worker: Worker;
@@ -67,7 +67,7 @@ export class PGliteClient {
     return this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
   }
 
-  /** Whoever calls it holds the connection, for the first listener of a channel and the last. */
+  /** The caller holds the connection when it adds the first listener of a channel, or removes the last. */
   async listen(channel: string, onNotify: (payload: string) => void): Promise<void> {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(onNotify));

@@ -94,9 +94,9 @@ class PGliteConnection implements DatabaseConnection {
     this.#transaction = undefined;
     if (transaction === undefined || !transaction.hasBegun) return;
     const ended = this.#access.client.run(how);
-    // What was read is known, and whoever asks next comes behind the end.
+    // The caller has what it read, and the next caller's statements come after the end: there is nothing to wait for.
     if (transaction.onlyReads) ended.catch(() => {});
-    // After an error that somebody caught, PostgreSQL undoes what it is asked to commit, and calls that no error.
+    // Where the body has caught a statement's error, PostgreSQL answers COMMIT with a rollback, and not with an error.
     else if ((await ended).command === "ROLLBACK" && how === "commit") throw new AbortedTransactionError();
   }
 

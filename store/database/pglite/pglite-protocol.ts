@@ -1,4 +1,4 @@
-/** What the thread that runs PGlite is asked, and what it tells: plain values, as `postMessage` copies them. */
+/** The messages to and from the thread that runs PGlite: plain values, as `postMessage` copies them. */
 
 export type Query = {
   readonly ask: "query";

@@ -39,7 +39,7 @@ main.on("message", async ({ id, ...question }: ToThread) => {
     tell({ told: "answer", id, answer: await answer(question) });
   } catch (error) {
     const failure = failureOf(error);
-    // Whoever waits is told of its end, this one among them: a word of ours might come before that or behind it.
+    // The thread's end fails all calls that wait, this one included: a message from here might come before it or after.
     if (LAST.has(failure.fields.severity)) throw error;
     tell({ told: "failure", id, failure });
   }
@@ -92,8 +92,8 @@ async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
 }
 
 /**
- * PGlite passes over what is thrown within it, and goes on with what is left of its memory: of such a statement it tells
- * neither an end nor an error, and pg takes it for done.
+ * PGlite ignores what is thrown within it, and goes on with what is left of its memory. It reports neither an end nor
+ * an error of such a statement, and pg takes the statement for done.
  */
 async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
   const result = await asked;

@@ -17,7 +17,7 @@ const MAX_CANCEL_MS = 2_000;
  * @param ssl of the client: the numbers by which its connection can be cancelled go the same way
  */
 export function requestCancel(client: pg.Client, ssl: pg.ClientConfig["ssl"]): void {
-  // Of the client's start, which its type does not tell.
+  // The client has these since its start; its type does not show them.
   const { processID, secretKey }: pg.Client & { processID?: unknown; secretKey?: unknown } = client;
   if (typeof processID !== "number" || typeof secretKey !== "number") return;
   const { host, port } = client;

@@ -14,7 +14,7 @@ export type CopyQuestion = {
 /** Rows taken in between two turns of the event loop. */
 const ROWS_PER_TURN = 2_000;
 /**
- * "PGCOPY\n\377\r\n\0", flags and the length of an extension, which nobody writes yet. It comes before the first row.
+ * "PGCOPY\n\377\r\n\0", flags, and the length of an extension, which no server writes yet. Comes before the first row.
  */
 const HEADER_BYTES = 19;
 /** Stands in a row's count of fields after the last row. */
@@ -37,7 +37,7 @@ export async function copyRows(
   const socket = new Socket();
   const client = new pg.Client({ ...config, stream: () => socket });
   client.on("error", () => {
-    // Whoever waits for the rows is told.
+    // The caller that waits for the rows gets the error.
   });
   try {
     await client.connect();
@@ -45,7 +45,7 @@ export async function copyRows(
     const begin = [
       "begin isolation level repeatable read read only",
       `set transaction snapshot '${snapshot}'`,
-      // Nothing is left waiting for a lock that nobody waits for here any more.
+      // The server stops waiting for a lock when the caller here has given up.
       `set local lock_timeout = ${stallMs}`,
       ...set,
     ];
@@ -64,7 +64,7 @@ export async function copyRows(
   }
 }
 
-/** Gives the connection up when nothing has come for so long: whoever waits on it gets an error. */
+/** Destroys the socket when no row has come for `ms` milliseconds: the caller that waits gets an error. */
 async function stalls(ms: number, copy: CopyOut, socket: Socket, task: () => Promise<void>): Promise<void> {
   let known = -1;
   const watch = setInterval(() => {

@@ -46,10 +46,10 @@ export class ImpatientClient extends pg.Client {
     super({ ...options, ...config, stream: () => socket });
     this.#ssl = config.ssl;
     this.on("error", () => {
-      // Whoever was asking gets the error; the pool drops the client. Unhandled, the event would end the process.
+      // The query's caller gets the error; the pool drops the client. Unhandled, the event would end the process.
     });
     this.#giveUp = () => {
-      // Tells the pool at once; the socket's own end comes only after the pool has taken the client back.
+      // Notifies the pool at once; the socket's own end comes only after the pool has taken the client back.
       this.end().catch(() => {});
       socket.destroy();
     };
@@ -59,7 +59,8 @@ export class ImpatientClient extends pg.Client {
   readonly #ssl: pg.ClientConfig["ssl"];
 
   /**
-   * Ends what runs, at the server and here. The connection is gone with it: a late cancellation meets nobody else's.
+   * Ends the query that runs, at the server and here. Its connection ends with it: a late cancellation cannot hit the
+   * query of another caller.
    */
   abandon(): void {
     requestCancel(this, this.#ssl);

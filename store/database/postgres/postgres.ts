@@ -59,7 +59,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   const db = databaseOn(pool);
   return {
     db,
-    // A statement of it is one of a thousand in a second: it takes the pool from nobody.
+    // The pool answers a thousand such statements in a second: they keep no other caller waiting.
     unauthenticatedDb: db,
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),

@@ -16,14 +16,14 @@ export type EmbeddingDraft = {
     readonly name: string;
     readonly teamId: string;
   };
-  /** Undefined for one that is not there: then nothing new is begun, and what there is may call none. */
+  /** Undefined for a gateway that does not exist: then no embedding begins, and one that there is may call none. */
   readonly gatewayId: string | undefined;
   readonly model: string;
   /** Null for as many as the model gives. */
   readonly dimensions: number | null;
   /** Of the declaration. */
   readonly generation: number;
-  /** Makes a secret that nobody keeps: nobody presents the library's key, and the servers act for it by its digest. */
+  /** Makes a secret that is not kept: no client presents the library's key, and servers act for it by its digest. */
   readonly mint: () => { readonly digest: string; readonly prefix: string };
 };
 

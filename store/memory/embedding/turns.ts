@@ -6,7 +6,7 @@ import type { Store } from "../../database/store.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
-/** A library that this process is to go on with: nobody else does until the turn ends, or its time is over. */
+/** A library that this process is to go on with: no other process does until the turn ends, or its time is over. */
 export type EmbeddingTurn = {
   readonly libraryId: string;
   readonly claim: string;

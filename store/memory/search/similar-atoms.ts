@@ -36,7 +36,7 @@ export type Comparison = {
   readonly share: Share;
 };
 
-/** Of a topic's words those that tell the most of it: to compare atoms with all of a long one takes as much longer. */
+/** Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. */
 const MAX_TOPIC_WORDS = 12;
 
 /** Texts of the newest atoms of the libraries, by which words and their parts are taken for frequent or rare. */

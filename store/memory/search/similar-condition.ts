@@ -16,9 +16,9 @@ const MAX_SHARE = 0.05;
 const MAX_SHARE_OF_OTHERS = 0.02;
 /** A word of fewer letters is found as it is, and where a word begins with it. */
 const MIN_TYPO = 4;
-/** Of words up to so many letters either half is too short to tell them by: two letters may have changed places. */
+/** Words up to so many letters are also looked for with two letters swapped: their halves are too short to go by. */
 const MAX_SWAPPED = 6;
-/** In a longer question the other words tell what is meant. */
+/** In a longer question the other words show what is meant. */
 const MAX_FEW = 6;
 
 /** What the index is asked for. */
