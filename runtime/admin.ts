@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 
-/** What the admin listener tells. */
+/** What the admin listener reports. */
 type AdminDeps = {
   readonly metrics: { readonly registry: { readonly contentType: string; metrics(): Promise<string> } };
   /** Whether this process should be given work: of a server, that its index is current and it is not draining. */

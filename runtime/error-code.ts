@@ -1,4 +1,4 @@
-/** Whether an error is one that Node, or a library, tells by one of these codes, such as `ENOENT`. */
+/** Whether an error of Node, or of a library, has one of these codes, such as `ENOENT`. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

@@ -3,12 +3,12 @@ import type { LogFields, Logger } from "./log.ts";
 /** Lines of one kind that are written in a window; the rest are counted. */
 const MAX_ALIKE = 10;
 const WINDOW_MS = 60_000;
-/** Kinds that are told apart in a window; beyond, a kind is its message alone. */
+/** Kinds that are distinguished in a window; beyond these, a line's kind is its message alone. */
 const MAX_KINDS = 1_000;
 
 type Kind = { readonly write: Logger["warn"]; readonly fields: LogFields; readonly message: string; count: number };
 
-/** How much of what is alike a log has. */
+/** How many lines of one kind a log has in a window. */
 export type Sampling = { readonly maxAlike: number; readonly windowMs: number };
 
 /**

@@ -1,11 +1,11 @@
 import { constants } from "node:os";
 
-/** What the command is told by: a person's Ctrl-C, or whatever runs it. */
+/** The signals that stop the command: from a person's Ctrl-C, or from the process that runs it. */
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Has a signal end this process where it is the first one of a container, until it drains: others end by it anyway, but
- * of the first one the kernel keeps away every signal that it does not handle.
+ * Has a signal end this process, until it drains, where it is the first one of a container. Other processes end by the
+ * signal anyway, but from the first one the kernel keeps away every signal that it does not handle.
  */
 export function endFirstProcess(): void {
   if (process.pid !== 1) return;
@@ -46,7 +46,7 @@ export function stopSignal(
   // kill it then. This way it keeps them to the end.
   const keepHandlers = () => process.exit();
   process.once("exit", keepHandlers);
-  // Of an error that nobody catches Node tells behind that event.
+  // Node reports an uncaught error only after that event.
   process.once("uncaughtExceptionMonitor", () => process.off("exit", keepHandlers));
   return stop.signal;
 }

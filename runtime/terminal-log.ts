@@ -1,11 +1,11 @@
 /**
- * The log as people read it on a terminal: a line each with the time, the level, what happened and about what. Of an
- * error its message; its frames are in the JSON that everybody else is written.
+ * The log as people read it on a terminal: a line each with the time, the level, what happened and about what. An error
+ * is shown by its message alone; its frames are in the JSON that is written everywhere else.
  */
 import { styleText } from "node:util";
 import type { DestinationStream } from "pino";
 
-/** What is known of the terminal that somebody looks at. */
+/** What is known of the terminal that a person looks at. */
 export type Terminal = { readonly hasColours: boolean };
 
 type Style = Parameters<typeof styleText>[0];
