@@ -8,7 +8,7 @@ export type AuditedFields = Readonly<Record<string, unknown>>;
 type FieldChange = { readonly before: unknown; readonly after: unknown };
 
 /**
- * What has changed of a thing, field by field. What looks like a key in a text that somebody wrote is left out of it.
+ * What has changed of a thing, field by field. Anything in a text that looks like a key is left out.
  *
  * @param before undefined for a thing that has just been made
  * @param after undefined for one that is gone

@@ -42,7 +42,7 @@ export const REASONS = {
   Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
   Deleting: "",
   Embedding: "",
-  // what somebody has to do something about
+  // what a person has to act on
   OldVersionInUse: "Have that consumer read the Secret again before then.",
   EndedInUse: "Have that consumer read the Secret again: what it holds is refused.",
   LeakReported: "Make a new version and end this one with keyplane rotate --revoke-old, or revoke the key.",

@@ -3,7 +3,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The environment without the service links that Kubernetes puts there: a Service named `keyplane` makes variables such
- * as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which are nobody's configuration.
+ * as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which no operator has configured.
  */
 export function withoutServiceLinks(env: Environment): Environment {
   const isLink = (name: string, value: string | undefined) =>

@@ -9,7 +9,7 @@ export function errorText(error: unknown): string {
   return line.slice(0, MAX_LENGTH);
 }
 
-/** An error's whole message for whoever runs the command, without anything that may be a key: it may quote one. */
+/** An error's whole message for a person who runs a command, without anything that may be a key: it may quote one. */
 export function errorMessage(error: unknown): string {
   return redactKeys(error instanceof Error ? error.message : String(error));
 }

@@ -1,4 +1,4 @@
-/** What a replica and whoever waits for it have to agree on: the same in every process of an installation. */
+/** What a replica and a process that waits for it have to agree on: the same in every process of an installation. */
 
 /**
  * The longest that a replica decides without having asked the database for the feed's head (architecture §3), unless it

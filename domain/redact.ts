@@ -4,7 +4,7 @@ const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 /** What a whole key begins with: longer than a prefix, and imported ones too. */
 const KEY = /inf_[!#-+\--~]{9}/;
 
-/** Whether a text holds what looks like a key: in words that are kept, it is a secret that somebody pasted. */
+/** Whether a text holds what looks like a key: in a text that is kept, it is a secret that a person pasted. */
 export function containsKey(text: string): boolean {
   return KEY.test(text);
 }

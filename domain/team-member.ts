@@ -14,7 +14,7 @@ export type TeamMember = {
 export type MemberNames = {
   readonly subject: string;
   readonly groups: readonly string[];
-  /** A Kubernetes ServiceAccount, as `namespace/name`; null for anybody else. */
+  /** A Kubernetes ServiceAccount, as `namespace/name`; null for any other caller. */
   readonly serviceAccount: string | null;
 };
 

@@ -63,7 +63,7 @@ export type GatewayRecord = {
   readonly gatewayId: string;
   readonly publicId: string;
   readonly teamId: string;
-  /** False while its namespace is not claimed by its team: it serves nobody. */
+  /** False while its namespace is not claimed by its team: it serves no call. */
   readonly teamHoldsNamespace: boolean;
   readonly routesOnly: boolean;
   readonly upstreams: readonly UpstreamRecord[];

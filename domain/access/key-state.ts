@@ -1,6 +1,6 @@
 import type { KeyRecord } from "./key-record.ts";
 
-/** Why a credential is refused with 401; counted and sampled, never told to the caller (spec §2.2). */
+/** Why a credential is refused with 401; counted and sampled, never disclosed to the caller (spec §2.2). */
 export type RefusalCause =
   | "missing"
   | "repeated_carrier"

@@ -22,7 +22,7 @@ function memberName(kind: string, value: string): string {
   return `${kind} ${value}`;
 }
 
-/** Everything that somebody may stand by among the members of a team. */
+/** All names that may stand for a person or a program among the members of a team. */
 export function standingNames({ subject, groups, serviceAccount }: MemberNames): ReadonlySet<string> {
   const names = groups.map((group) => memberName("group", group));
   if (serviceAccount !== null) names.push(memberName("serviceAccount", serviceAccount));
@@ -39,9 +39,9 @@ export function memberScopes(claim: unknown): ScopeSet {
 }
 
 /**
- * What the bearer of a token may do in a team, in the shape of a key; undefined for whoever is no member of it. The
- * strongest of their roles applies, with the libraries that it is given for, and of its scopes those that the token was
- * asked for.
+ * What the bearer of a token may do in a team, in the shape of a key; undefined where they are no member of it. The
+ * strongest of their roles applies, with the libraries that it is given for, and with those of its scopes that the
+ * token was asked for.
  */
 export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | undefined {
   const role = roleScopes({ token, team });

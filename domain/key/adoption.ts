@@ -19,8 +19,8 @@ export function adoptedVersion(observed: ObservedKey, key: StoredKey, now: numbe
 
 /**
  * When to look again whether an old version has been left, in milliseconds since the epoch: the earliest moment at
- * which that could be, as far as is known now. Usage is in no feed, and nobody calls. Infinity where its deadline comes
- * first.
+ * which that could be, as far as is known now. Usage is in no feed, and nothing else prompts a look. Infinity where its
+ * deadline comes first.
  */
 export function nextAdoptionLook(observed: ObservedKey, key: StoredKey, now: number): number {
   const looks = retiringVersions(key).map((version) => {

@@ -30,8 +30,8 @@ export type ActionContext = {
 };
 
 /**
- * What is stored of a key after an action of its plan (architecture §2): what `store/keys` does in SQL, for whoever has
- * no database. Voided versions stay in the list, and no version is left out for its age.
+ * What is stored of a key after an action of its plan (architecture §2): what `store/keys` does in SQL, for callers
+ * without a database. Voided versions stay in the list, and no version is left out for its age.
  *
  * @param key undefined where there is none yet
  * @throws ActionRefusedError where the store throws
@@ -80,7 +80,7 @@ export function applyAction(
   }
 }
 
-/** Repeated, the first reason and time stand. No replica has been told yet. */
+/** If it is repeated, the first reason and time stand. No replica has been notified yet. */
 export function revoke(key: StoredKey, reason: RevocationReason, now: number): StoredKey {
   if (key.state === "revoked") return key;
   const ended = changeVersions(key, (version) => (isLiving(version) ? { state: "revoked" } : undefined));

@@ -2,10 +2,10 @@ import type { DeclaredKey } from "./declared-key.ts";
 import { rotationDueAt } from "./issuance-policy.ts";
 import { type StoredKey, versionIn } from "./stored-key.ts";
 
-/** How long before a key ends somebody is warned, in milliseconds. */
+/** How long before a key's end the warning comes, in milliseconds. */
 export const EXPIRY_NOTICE_MS = 7 * 24 * 3_600_000;
 
-/** An end that somebody is to be warned of, and from when on. Milliseconds since the epoch. */
+/** An end to warn of, and from when on. Milliseconds since the epoch. */
 type ExpiryNotice = { readonly expiry: number; readonly from: number };
 
 /**

@@ -1,4 +1,4 @@
-/** What people are told of a change of a key, once it is made. */
+/** What is reported to people of a change of a key, once it is made. */
 import { isDeepStrictEqual } from "node:util";
 import type { MintReason } from "./issuance-policy.ts";
 import { type KeyPolicy, type StoredKey, versionIn } from "./stored-key.ts";
@@ -13,8 +13,8 @@ const WHY: Readonly<Record<MintReason, string>> = {
 };
 
 /**
- * Why a version came after the active one, as `, since ...`; empty for the first. The store tells: whoever minted it
- * may have ended since.
+ * Why a version came after the active one, as `, since ...`; empty for the first. It is read from what is stored: the
+ * process that minted the version may have ended since.
  */
 export function whyIssued(key: StoredKey, number: number): string {
   const version = key.versions.find((one) => one.number === number);

@@ -3,7 +3,7 @@ export type LastUse = {
   readonly version: number;
   /** By the database's clock, in milliseconds since the epoch. */
   readonly at: number;
-  /** Null where nobody noted it: it is kept of a version that is being replaced alone. */
+  /** Null where it was not recorded: it is kept only of a version that is being replaced. */
   readonly address: string | null;
   readonly userAgent: string | null;
 };
@@ -13,7 +13,7 @@ export type KnownUsage = {
   readonly now: number;
   /** Every use before it is in `lastUses`. Null while a replica that serves has not said what it has written. */
   readonly knownUntil: number | null;
-  /** Until then there may have been uses that nobody will ever know of: a replica died with them. Null for none. */
+  /** Uses up to then may be lost for good: a replica died before it wrote them. Null for none. */
   readonly lostUntil: number | null;
   readonly lastUses: readonly LastUse[];
 };

@@ -87,13 +87,13 @@ export type ObservedKey = {
   readonly importable: Importable | null;
   /** The version whose plaintext this process holds, reserved and not yet known to be in its Secret. */
   readonly held: number | null;
-  /** Whether every replica has been told of this process's last change to the key, a reservation included. */
+  /** Whether this process's last change to the key, a reservation included, is confirmed for every replica. */
   readonly confirmed: boolean;
   /** The version that the restart targets were last restarted for. */
   readonly restartedVersion: number | null;
   /** Read only where something depends on it (`dependsOnUsage`); null elsewhere. */
   readonly usage: KnownUsage | null;
-  /** The use of an old version that the status tells of, as it was when that was written. */
+  /** The use of an old version that the status reports, as it was when the status was written. */
   readonly reportedUse: LastUse | null;
   /**
    * From when on what time alone brings about may be final, in milliseconds since the epoch: later than now where the

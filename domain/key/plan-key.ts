@@ -66,7 +66,7 @@ export type KeyAction =
   | { readonly do: "ReleaseFinalizer" }
   /** At rest until something changes, or until `requeueAt`. */
   | { readonly do: "Nothing" }
-  /** On the way, but not for us to move: replicas are being told. No status is written yet. */
+  /** Waits for replicas to confirm the last change, with nothing else to do. No status is written yet. */
   | { readonly do: "Wait" };
 
 /** An action on the store alone, which many keys may take in one transaction. */
@@ -87,7 +87,7 @@ export type KeyPlan = {
  */
 export function planKey(observed: ObservedKey, now: number): KeyPlan {
   const step = planEnd(observed) ?? (isGoing(observed) ? planDeletion(observed, now) : planLife(observed, now));
-  // What is at rest is only so once every replica has been told.
+  // A key is at rest only once its last change is confirmed for every replica.
   const action = step.do === "Nothing" && !observed.confirmed ? WAIT : step;
   return { action, conditions: keyConditions(observed, now), requeueAt: nextDeadline(observed, now) };
 }
@@ -268,7 +268,7 @@ function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean 
 }
 
 /**
- * How often a Secret that may not be read is tried again, in milliseconds: no watch tells that the right is back. No
+ * How often a Secret that may not be read is tried again, in milliseconds: no watch reports that the right is back. No
  * back-off is longer (architecture §2, I8).
  */
 const CLOSED_LOOK_MS = 30_000;

@@ -8,15 +8,15 @@ import type { LastUse } from "./known-usage.ts";
 import type { ObservedKey } from "./observed-key.ts";
 import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
-/** A last use that moves on is told anew at most this often, in milliseconds. */
+/** A last use that moves on is reported anew at most this often, in milliseconds. */
 const TOLD_EVERY_MS = 10 * 60_000;
 /** Replicas write uses of a version a little after its end: its last use is settled by then. Milliseconds. */
 const LATE_USES = 30_000;
 
-/** A use of an old version that somebody has to be told of. */
+/** A use of an old version that has to be reported. */
 type StaleUse = { readonly version: StoredVersion; readonly use: LastUse };
 
-/** Whether anything that is decided or told of a key depends on who uses which of its versions. */
+/** Whether anything that is decided or reported of a key depends on who uses which of its versions. */
 export function dependsOnUsage({ overlap }: DeclaredKey, key: StoredKey): boolean {
   return (overlap.mode === "Adoption" && retiringVersions(key).length > 0) || endedInUse(overlap, key) !== undefined;
 }
@@ -88,7 +88,7 @@ function holdingUp(
 
 /**
  * A version that had been used within `quiet` when its deadline came, until one after it has ended in its turn. One
- * that somebody ended before its deadline has none any longer.
+ * that was ended before its deadline has none any longer.
  */
 function endedInUse(overlap: Overlap, key: StoredKey): StoredVersion | undefined {
   const quiet = quietOf(overlap);
@@ -102,7 +102,7 @@ function endedInUse(overlap: Overlap, key: StoredKey): StoredVersion | undefined
   );
 }
 
-/** A fixed overlap has no `quiet` of its own: who used the old version up to its deadline is told all the same. */
+/** A fixed overlap has no `quiet` of its own: a consumer that uses the old version to its deadline is reported too. */
 function quietOf(overlap: Overlap): number {
   return overlap.mode === "Adoption" ? overlap.quiet : DEFAULT_QUIET;
 }
@@ -111,7 +111,7 @@ function agentOf({ userAgent }: LastUse): string {
   return userAgent === null ? "no known User-Agent" : `User-Agent ${JSON.stringify(userAgent)}`;
 }
 
-/** In whole seconds, as a use is told in the status too: read back, it says the same. */
+/** In whole seconds, as the status reports a use too: read back, it says the same. */
 function timeOf(ms: number | null): string {
   return ms === null ? "its deadline" : rfc3339(ms);
 }

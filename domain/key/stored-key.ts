@@ -54,7 +54,7 @@ export type StoredVersion = {
   /** Of one that was minted since the Secret was lost or edited: which of both, and when that was noticed. */
   readonly heals: { readonly reason: HealReason; readonly at: number } | null;
   readonly lastUsedAt: number | null;
-  /** When somebody first reported that its secret has leaked; null for never. */
+  /** When its secret was first reported as leaked; null for never. */
   readonly leakedAt: number | null;
 };
 
@@ -78,7 +78,7 @@ export type StoredKey = KeyIdentity & {
   /** The declaration's generation that was last applied. */
   readonly generation: number;
   readonly revocation: { readonly reason: RevocationReason; readonly at: number; readonly seq: number | null } | null;
-  /** A rotation that somebody asked for by hand. */
+  /** A rotation that was asked for by hand. */
   readonly rotationRequest: { readonly at: number; readonly revokeOld: boolean } | null;
   /** The highest version number ever reserved, those that left no trace in `versions` included. */
   readonly lastNumber: number;

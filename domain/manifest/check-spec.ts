@@ -36,7 +36,7 @@ export function checkSpec<K extends Kind>(
     : { spec: self.spec as Spec<K> };
 }
 
-/** A complaint as those outside of any file are told of it. */
+/** A complaint as it is reported where there is no file. */
 export function toFieldDiagnostic({ path, message }: Complaint): FieldDiagnostic {
   return { path: formatPath(path), message };
 }

@@ -30,8 +30,8 @@ const OF_THE_CLUSTER = [
 export const WRITABLE: readonly string[] = ["name", "namespace", "labels", "annotations"];
 
 /**
- * Reads kind, apiVersion and metadata. The kind is undefined where it cannot be told what the rest should be, the
- * identity where it cannot be told which object this is.
+ * Reads kind, apiVersion and metadata. The kind is undefined where it is unknown what the rest should be; the identity
+ * is undefined where it is unknown which object this is.
  */
 export function readIdentity(manifest: Readonly<Record<string, unknown>>): {
   kind: Identity["kind"] | undefined;

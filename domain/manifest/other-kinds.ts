@@ -7,8 +7,8 @@ const [GROUP = ""] = API_VERSION.split("/");
 const KUSTOMIZATION = /(^|\/)[Kk]ustomization(\.ya?ml)?$/;
 
 /**
- * The kind of a document that is an object of somebody else's, such as a Deployment among the manifests of an
- * application; undefined for what is ours, or was meant to be.
+ * The kind of a document that is not one of Keyplane's, such as a Deployment among the manifests of an application;
+ * undefined for one that is, or was meant to be.
  *
  * @param file its name
  */

@@ -10,7 +10,7 @@ import { readSecretData } from "./secret-manifest.ts";
 import { takeOverOf, takeOverWarnings } from "./take-over-annotation.ts";
 import { warningsFor } from "./warnings.ts";
 
-/** A declaration that is valid as far as it can be told without a cluster, with the schema's defaults filled in. */
+/** A declaration that is valid as far as can be checked without a cluster, with the schema's defaults filled in. */
 type Declaration<K extends Kind = Kind> = {
   [P in K]: {
     readonly kind: P;
@@ -35,7 +35,7 @@ export type Manifest = Declaration | SecretManifest;
 
 /** A document as it was read: `manifest` is undefined when there is an error among the faults. */
 export type ReadManifest = {
-  /** What the document calls itself, where that can be told, also of a faulty one. */
+  /** What the document calls itself, where that can be read; a faulty document may have one too. */
   readonly identity: Identity | undefined;
   readonly manifest: Manifest | undefined;
   readonly diagnostics: readonly Diagnostic[];

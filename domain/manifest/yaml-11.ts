@@ -1,6 +1,6 @@
 /**
- * kubectl reads YAML 1.1 and we read YAML 1.2, as JSON tools do. What each of the two takes for something else, told
- * without the value itself, which may be a Secret's.
+ * kubectl reads YAML 1.1 and we read YAML 1.2, as JSON tools do. These are the scalars that the two read differently.
+ * The messages do not quote the value, which may be a Secret's.
  */
 const SURPRISES: readonly (readonly [RegExp, string])[] = [
   [
@@ -21,7 +21,7 @@ const SURPRISES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What is to be said of a plain scalar that YAML 1.1 reads in another way, if anything. */
+/** The message for a plain scalar that YAML 1.1 reads in another way; undefined for any other. */
 export function yaml11Surprise(source: string): string | undefined {
   return SURPRISES.find(([pattern]) => pattern.test(source))?.[1];
 }

@@ -1,6 +1,6 @@
 import type { PlatformTeamSpec } from "../manifest/generated/platform-team.ts";
 
-/** What a webhook can be told of, as declarations have it. */
+/** What a webhook can be notified of, as declarations name it. */
 export type WebhookEvent = PlatformTeamSpec["webhooks"][number]["events"][number];
 
 /** A webhook's signing secret: what follows the prefix is this many bytes in base64 (Standard Webhooks). */
