@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { OpenStreams } from "../deps.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
 
-/** Tells how many calls are under way, what their bodies hold, and what was refused for want of room. */
+/** Exports how many calls are under way, the bytes of their bodies, and what was refused for want of room. */
 export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {
   const registers = [registry];
   new Gauge({
@@ -35,7 +35,7 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
   });
 }
 
-/** Tells what answers hold that have not left, and what came of those that found no room or were not read. */
+/** Exports the bytes of answers that have not left, and the counts of those that found no room or were not read. */
 export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
   const registers = [registry];
   new Gauge({

@@ -42,9 +42,9 @@ export type Refused = {
   readonly cause: string;
   /** The key that was found, where one was. */
   readonly key: KeyRecord | undefined;
-  /** What it was asked for, where it is `forbidden`. */
+  /** What the key was used for, where that is `forbidden`. */
   readonly asked?: Asked;
-  /** Who presented a token that is of nobody here; who has a key, or is a member, is told by `key`. */
+  /** The actor of a valid token that resolves to no single member; a key's holder or a member is in `key`. */
   readonly principal?: string;
   /** Why `rate_limited`, and for how long. */
   readonly rate?: RateVerdict;
@@ -105,7 +105,7 @@ export function decide(
  * gateway and the index are now. The rate limit was charged at the door, and is not again.
  *
  * @param granted what is given back where neither the key nor the gateway has changed
- * @param operation what is about to be done, where only the body has told
+ * @param operation what is about to be done, where only the body says it
  */
 export function decideAgain(
   deps: Pick<DecisionDeps, "index" | "clock">,

@@ -1,14 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { type Problem, problem } from "../http/errors.ts";
 
-/** Requests whose client waits for `100 Continue` before it sends a body, and those that expect what nobody knows. */
+/** Requests whose client waits for `100 Continue` before it sends a body, and those with an unknown expectation. */
 const expecting = new WeakMap<IncomingMessage, "100-continue" | "unknown">();
 
 const UNKNOWN = problem("expectation_failed");
 
 /**
- * Takes over the `Expect` header, which Node would answer by itself before anybody is asked: the request is routed as
- * any other, and what it expects is met by {@link meetExpectation} alone.
+ * Takes over the `Expect` header, which Node would answer by itself before any hook runs. The request is routed as any
+ * other, and its expectation is met by {@link meetExpectation} alone.
  */
 export function holdExpectations(
   server: Server,

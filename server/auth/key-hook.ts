@@ -39,7 +39,7 @@ export function authenticateKey(
       const { key, operation } = decision;
       const now = deps.clock.now();
       deps.usage.record(key, now, request);
-      // Where the body tells what is asked for, it is counted by that.
+      // A request whose body names its operation is counted once the body is read.
       if (OPERATIONS[operation].scope !== null) deps.usage.countRequest(key, operation, now);
       return meetExpectation(request.raw, reply.raw);
     }
@@ -59,8 +59,8 @@ export function authenticateKey(
     }
     const settled = waited.then((decision) => {
       if (!reply.raw.destroyed) return settle(decision, request, reply);
-      // The end of a caller that has left has been told already: a call that is tracked from here on would stay open for
-      // ever.
+      // The response of a caller who has left does not close again: a call that is tracked from here on would stay open
+      // for ever.
       if (!decision.granted) recordRefusal(deps, request, url, decision);
       return CALLER_LEFT;
     });
@@ -103,7 +103,7 @@ export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Re
   return problemFor(deps, request, refused, NOT_FOUND);
 }
 
-/** Tells a client what is left of its key's rate limit, whatever the answer will be. */
+/** Puts what is left of the key's rate limit into the headers, whatever the answer will be. */
 function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): void {
   if (rate === undefined || !key?.rateLimit) return;
   for (const [name, value] of Object.entries(rateHeaders(key.rateLimit, rate))) response.setHeader(name, value);

@@ -6,10 +6,10 @@ import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
 import { heldBytes } from "../http/held-bytes.ts";
 import type { BodyHolder } from "../key-index/body-room.ts";
 
-/** Where the bodies of a process fill what it may keep of them. */
+/** For a process whose bodies take up all the room that it has for them. */
 const FULL = problem("unavailable", "This server holds as many bodies as it can: try again.");
 
-/** What a caller is told whose call is cut before anything was sent. */
+/** The answer to a call that is cut before anything was sent. */
 export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   key_ended: problem("unauthorized"),
   stale_index: STALE_VIEW,
@@ -19,8 +19,8 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
 };
 
 /**
- * Watches a request that was let through, until whoever sees its response close ends it; whoever goes on with it may
- * say how it is cut.
+ * Tracks a request that was let through. The listener that sees its response close ends the call; the code that goes on
+ * with the call may set how it is cut.
  */
 export function trackCall(
   streams: OpenStreams,
@@ -41,14 +41,14 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
   reply.send(CUT_PROBLEMS[cause]);
 }
 
-/** What a caller is told whose key has as many calls under way as it may. */
+/** The answer to a key that has reached its limit of concurrent calls. */
 export const TOO_MANY_CALLS = problem(
   "rate_limited",
   "This key has as many calls under way as it may: try again when one of them has ended.",
   { "retry-after": "1" },
 );
 
-/** What a caller is told whose body finds no room. */
+/** The answer to a call whose body finds no room. */
 const NO_ROOM = {
   key: heldByOthers("key or token"),
   team: heldByOthers("team"),
@@ -85,7 +85,7 @@ export function keepKeylessBody(
   holderOf: (request: FastifyRequest) => BodyHolder | undefined,
 ): preParsingHookHandler {
   return (request, reply, payload, done) => {
-    // A caller who has left already is heard of no more: the body would keep its place for ever.
+    // The response of a caller who has left does not close again: the body would keep its room for ever.
     const holder = hasBody(request.raw) && !reply.raw.destroyed ? holderOf(request) : undefined;
     if (holder !== undefined) {
       const body = streams.openBody(holder, request.raw, () => endCall(reply, "no_room"));

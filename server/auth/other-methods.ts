@@ -4,9 +4,9 @@ import { problem } from "../http/errors.ts";
 import { productOf } from "./route-config.ts";
 
 /**
- * Answers the methods that a plugin's routes leave out, once `register` has added them: a path that needs a key or a
- * token needs it for every method, and a caller who has one is told which methods there are. There is no implicit HEAD
- * or OPTIONS, and so no preflight.
+ * Answers the methods that a plugin's routes leave out, once `register` has added them. A path that needs a key or a
+ * token needs it for every method, and the answer to an authenticated caller lists the served methods. There is no
+ * implicit HEAD or OPTIONS, and so no preflight.
  */
 export async function refuseOtherMethods(
   app: FastifyInstance,

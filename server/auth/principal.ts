@@ -8,7 +8,7 @@ export type InstallationRole = "everything" | "bootstrap" | "emergency";
 
 /** Who is let through to the management API. */
 export type Principal = {
-  /** As the audit log names them, and as idempotency keys are told apart. */
+  /** Their name in the audit log. Idempotency keys are kept apart by it too. */
   readonly actor: string;
   /** What PlatformTeam members are named by, or the role of the installation's own. */
   readonly as: IssuedNames | InstallationRole;

@@ -7,7 +7,7 @@ const SECOND = 1e9;
  */
 type RateHeaders = { readonly "RateLimit-Policy": string; readonly RateLimit: string };
 
-/** What a client is told of its key's rate limit. `t` is when the whole burst is there again, in seconds. */
+/** The headers that report a key's rate limit. `t` is the seconds until the whole burst is there again. */
 export function rateHeaders({ requestsPerMinute, burst }: RateLimit, verdict: RateVerdict): RateHeaders {
   return {
     "RateLimit-Policy": `"key";q=${requestsPerMinute};w=60;keyplane-burst=${burst}`,

@@ -14,7 +14,7 @@ export type KeyedAccess =
   /** A key whose scopes cover the operation. A function stands for a gateway's operations. */
   | {
       readonly operation: OperationName | Classifier;
-      /** A token of an issuer does as well, where tokens for this path can be told from others: on the MCP endpoint. */
+      /** An issuer's token is accepted too, where an audience marks the tokens for this path: on the MCP endpoint. */
       readonly memberTokens?: true;
     }
   /** A method that is not served on a path that is: 405 behind the key's own checks. */

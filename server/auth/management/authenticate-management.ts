@@ -25,15 +25,15 @@ export type Authenticated =
   | { readonly principal: Principal; readonly session: ConsoleSession | null }
   | {
       readonly cause: string;
-      /** The issuer that would only have to be asked anew, of a session. */
+      /** The issuer of a session whose claims are too old: it only has to be asked anew. */
       readonly renewBy?: string;
     };
 
 /**
- * Decides who a management request comes from: the bearer of a token or, where it presents no credential in any carrier,
- * whoever is signed in by the session of its cookie. An API key is neither (threats b10, b11).
+ * Authenticates a management request: by its bearer token or, where no carrier presents a credential, by the session of
+ * its cookie. An API key is neither (threats b10, b11).
  *
- * @param anyClaims whether a session does that its issuer has to be asked anew about
+ * @param anyClaims whether a session is enough although its issuer has to be asked anew about the person
  * @throws Problem `unavailable` while the issuer's keys cannot be had
  */
 export async function authenticateManagement(

@@ -18,9 +18,10 @@ const READ_MS = 1_000;
 type BootstrapToken = ManagementToken & { close(): void };
 
 /**
- * Opens the configured bootstrap token, which may less as soon as there is an issuer whose tokens may do the rest.
+ * Opens the configured bootstrap token. It may do less where an issuer is configured: the issuer's tokens may do the
+ * rest.
  *
- * @param log told what becomes of the file; left out in all threads but one
+ * @param log where changes and faults of the file are logged; left out in all threads but one
  * @returns undefined where none is configured
  * @throws ConfigError as {@link openBootstrapToken}
  */

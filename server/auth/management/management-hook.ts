@@ -19,7 +19,7 @@ const NO_PRINCIPAL = problem(
   "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key is none.",
 );
 
-/** Where it is no page that was asked for, which could be the sign-in page; htmx goes there by the header. */
+/** For requests other than page views, which are redirected to sign in; htmx goes there by the header. */
 const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
   "hx-redirect": SIGN_IN,
 });
@@ -30,15 +30,15 @@ const OLD_CLAIMS = problem(
   "Your issuer was last asked about you more than 15 minutes ago. Open the console in another tab, which asks it again, and reload this page: what you have sent is sent once more, and has had no effect.",
 );
 
-/** Whoever sends it anew, after signing in once more, sends the same: such as what a proxy adds by itself. */
+/** Signing in again would not help: the next request presents the credential too, such as one that a proxy adds. */
 const OTHER_CREDENTIAL = problem(
   "unauthorized",
   "The console takes its session alone, and this request presents another credential: as `key` in its address, or in a header such as Authorization, which something between you and the server may add.",
 );
 
 /**
- * Lets through whom {@link authenticateManagement} knows; to the console by a session alone. It does not ask for a current
- * index: a revocation must go through on a replica that has lost sight of the feed.
+ * Admits a request that {@link authenticateManagement} authenticates; to the console by a session alone. It does not
+ * require a current index: a revocation must go through on a replica that has lost sight of the feed.
  */
 export function authenticatePrincipal(
   deps: ServerDeps,
@@ -61,7 +61,7 @@ export function authenticatePrincipal(
   };
 }
 
-/** For a request that was waited for: meanwhile a token may have expired, or a session have ended (spec §2.8). */
+/** Authenticates again after a wait: meanwhile a token may have expired, or a session have ended (spec §2.8). */
 export function authenticatePrincipalAgain(
   deps: ServerDeps,
   access: ManagedAccess | ConsoleAccess,
@@ -77,9 +77,9 @@ export function authenticatePrincipalAgain(
 }
 
 /**
- * Notes who a request comes from where that is known, and lets everybody through: of whoever is not,
- * `managementPrincipal` is null, and a credential that does not do is recorded as refused. To be asked once the head is
- * read, and again once the body is.
+ * Notes a request's principal where it is authenticated, and admits the request without one too: then
+ * `managementPrincipal` is null, and a presented credential is recorded as refused. To be called once the head is read,
+ * and again once the body is.
  */
 export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -89,7 +89,7 @@ export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
     const { raw } = request;
     const { url = "" } = request.routeOptions;
     if ("cause" in found) {
-      // Nobody tries out here, without a trace, which token does.
+      // A client that tries out tokens here leaves a trace.
       const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
       if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
     } else await recordIfBootstrap(deps, request, url, found.principal);
@@ -107,10 +107,10 @@ type Nobody = {
   readonly renewBy?: string;
 };
 
-/** From then on a page asks the issuer anew, so that its form may be sent for some minutes at least. */
+/** From this age of the claims on, a page view asks the issuer anew: its form then works for some minutes at least. */
 const RENEW_MS = 10 * 60_000;
 
-/** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
+/** Redirects a page view to sign in; any other request is refused, counted and recorded. */
 function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause, renewBy }: Nobody): HookOutcome {
   const { url: target = "", rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
@@ -127,7 +127,7 @@ function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
   return method === "GET" && headers["hx-request"] === undefined;
 }
 
-/** Where a page is sent whose session would soon count no more; undefined where it is shown. */
+/** Where to redirect a page view whose session soon needs renewal; undefined where the page is shown. */
 function earlyRenewal(
   { config }: Pick<ServerDeps, "config">,
   access: ManagedAccess | ConsoleAccess,
@@ -145,10 +145,10 @@ function sendTo(reply: FastifyReply, location: string): HookOutcome {
 }
 
 /**
- * Whose a management request is, as it is noted on it; or why it is nobody's.
+ * Resolves a management request's principal and notes it on the request; or gives the cause of a 401.
  *
  * @param read how far the request has been read
- * @throws Problem for a request that another's page may have sent with the session's cookie
+ * @throws Problem for a request that another site's page may have sent with the session's cookie
  */
 async function identifyPrincipal(
   deps: ServerDeps,
@@ -167,7 +167,7 @@ async function identifyPrincipal(
   return found;
 }
 
-/** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */
+/** Records each use of the bootstrap token in the audit log before it has an effect; if that fails, it has none. */
 async function recordIfBootstrap(
   { store }: ServerDeps,
   request: FastifyRequest,

@@ -6,7 +6,7 @@ import type { InstallationRole } from "../principal.ts";
  * itself is never held.
  */
 export type ManagementToken = {
-  /** As the audit log names whoever uses it. */
+  /** The actor that the audit log names for its uses. */
   readonly actor: string;
   readonly role: InstallationRole;
   /** Null while there is no token that could be taken. */

@@ -2,11 +2,11 @@ import type { FastifyRequest } from "fastify";
 import type { ServerDeps } from "../../deps.ts";
 import type { Refused } from "../decide.ts";
 
-/** Why a request is refused, and with which key; with whose token where they are known. */
+/** Why a request is refused, with its key, and with its principal where one is known. */
 type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
 
 /**
- * Counts a refusal by its cause, and tells the audit log of it.
+ * Counts a refusal by its cause, and passes it to the audit log.
  *
  * @param route the pattern that was matched
  */

@@ -14,9 +14,9 @@ export const MAX_REFUSAL_ROWS = 60;
 /** A row that was written, or could not be. */
 type Entry = {
   readonly row: RefusalRow;
-  /** Why the audit log does not have it; the row's id where it does. */
+  /** The row's id in the audit log, or why it is not there. */
   readonly place: number | LostAudit;
-  /** As many as are written, or counted as lost. */
+  /** How many of its refusals are written, or counted as lost. */
   readonly told: number;
 };
 

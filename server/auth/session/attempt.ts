@@ -2,15 +2,15 @@ import { type Keyring, seal, unseal } from "../../../store/keyring.ts";
 import type { Checks } from "./issuer-client.ts";
 import { makeSecret } from "./secret.ts";
 
-/** How long somebody may take to sign in at an issuer. */
+/** How long a person may take to sign in at an issuer. */
 export const ATTEMPT_MS = 10 * 60_000;
 
-/** Somebody's way to an issuer and back: sealed into a cookie, so that it is this very browser's. */
+/** A person's way to an issuer and back, sealed into a cookie that ties it to their browser. */
 export type Attempt = Checks & {
   readonly issuer: string;
   /** The page that they wanted. */
   readonly returnTo: string;
-  /** Whether the issuer was asked about who is signed in already, and was to show no page. */
+  /** Whether the issuer was asked, without showing a page, about a person who is signed in already. */
   readonly renews: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -32,7 +32,7 @@ export function beginAttempt({ issuer, returnTo, renews }: Wanted, now: number):
   };
 }
 
-/** As a cookie holds it: nobody else can read it, or make one. */
+/** As a cookie holds it: only servers with the keyring can read it, or make one. */
 export function sealAttempt(keyring: Keyring, attempt: Attempt): string {
   return seal(keyring, JSON.stringify(attempt), BELONGS_TO).toString("base64url");
 }
@@ -41,7 +41,7 @@ export function sealAttempt(keyring: Keyring, attempt: Attempt): string {
 export function openAttempt(keyring: Keyring, cookie: string | undefined, now: number): Attempt | undefined {
   if (cookie === undefined) return undefined;
   try {
-    // Nobody but sealAttempt has written it.
+    // Only sealAttempt can have written it.
     const attempt: Attempt = JSON.parse(unseal(keyring, Buffer.from(cookie, "base64url"), BELONGS_TO));
     return attempt.expiresAt > now ? attempt : undefined;
   } catch {

@@ -12,13 +12,13 @@ import { createLogoutJudge } from "./logout-token.ts";
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
 const INVALID = { error: "invalid_request" };
 
-/** The answer to a token that is to come again: its issuer or this server cannot take it now. */
+/** The answer to a token that is to be sent again: its issuer does not answer, or this server has no room. */
 const UNAVAILABLE = { error: "temporarily_unavailable" };
 
-/** Twice the longest token. Anybody may send a body here: none is to be held that can be no token. */
+/** Twice the longest token. The route is public: a body that is too long for a token is not held. */
 const MAX_BODY = 16 << 10;
 
-/** Where an issuer says that somebody has signed out: their sessions end on every replica with the next request. */
+/** Where an issuer reports that a person has signed out: their sessions end on every replica with the next request. */
 export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
   const { log } = deps;
   const judge = createLogoutJudge(deps.config.consoleClients, deps.clock);

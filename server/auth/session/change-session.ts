@@ -13,8 +13,8 @@ import { makeSecret, secretDigest } from "./secret.ts";
 const SESSION_MS = 8 * 3_600_000;
 
 /**
- * Signs somebody in: a session that nobody has known before, in place of the one that the browser came with, so that
- * nobody can have planted it.
+ * Signs a person in. The session is a new one, in place of the one that the browser came with, which another person may
+ * have planted.
  */
 export async function signInAs(
   deps: ServerDeps,
@@ -26,7 +26,7 @@ export async function signInAs(
 }
 
 /**
- * Has the session that a browser came with count on what its issuer says now.
+ * Renews the session that a browser came with by what its issuer says now.
  *
  * @returns false where it has ended, or is another person's
  */
@@ -40,10 +40,10 @@ export async function renewSessionOf(
 }
 
 /**
- * Signs in whoever has a one-time link, which is used up by it.
+ * Signs in the person who opened a one-time link, which is used up by it.
  *
  * @param secret what the link holds
- * @returns false for one that is over, was used, or never was
+ * @returns false for a link that has expired, was used, or never existed
  */
 export async function signInByLink(
   deps: ServerDeps,

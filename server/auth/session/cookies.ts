@@ -2,8 +2,8 @@ import type { ServerConfig } from "../../config.ts";
 import { isOverTls } from "../../http/transport-security.ts";
 
 /**
- * A cookie of the console: the session; that its issuer did not answer, and is not to be asked before it must be; or an
- * attempt to sign in by its state. Each attempt has its own, as two tabs may be on their way at once.
+ * A cookie of the console: the session; a note that its issuer did not answer, and is not to be asked before it must
+ * be; or an attempt to sign in, by its state. Each attempt has its own, as two tabs may be on their way at once.
  */
 export type CookieName = "session" | "renewal_put_off" | { readonly attempt: string };
 
@@ -23,7 +23,7 @@ export function cookieName(cookie: CookieName, reached: Reached): string {
   return `${isOverTls(reached) ? "__Host-" : ""}${name}`;
 }
 
-/** What a cookie holds; undefined where there is none, or more than one: nobody could tell which of them is ours. */
+/** A cookie's value; undefined where there is none, or more than one, since it cannot be known which is ours. */
 export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): string | undefined {
   const found = cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`);
   return found.length === 1 ? found[0] : undefined;
@@ -34,13 +34,13 @@ export function hasCookie(cookie: CookieName, reached: Reached, rawHeaders: read
   return cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`).length > 0;
 }
 
-/** What the cookies of attempts hold, in any order. */
+/** The values of the attempts' cookies, in any order. */
 export function readAttempts(reached: Reached, rawHeaders: readonly string[]): string[] {
   const start = cookieName({ attempt: "" }, reached);
   return cookiesOf(rawHeaders, start).map((pair) => pair.slice(pair.indexOf("=") + 1));
 }
 
-/** Of the cookies that begin so, what is behind that. */
+/** What follows `start` in the cookies that begin with it. */
 function cookiesOf(rawHeaders: readonly string[], start: string): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "cookie")

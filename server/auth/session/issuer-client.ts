@@ -6,7 +6,7 @@ import { type Discovered, discover, endpointOf, fetchWhole, IssuerUnavailableErr
 import { CLOCK_SKEW_S } from "../tokens/jwt.ts";
 import { readClientSecret } from "./client-secret.ts";
 
-/** The issuer has answered, and nobody is signed in by it. */
+/** The issuer has answered, but its answer does not complete the sign-in. */
 export class SignInRefusedError extends Error {
   constructor(cause: unknown) {
     super("the issuer's answer signs nobody in", { cause });
@@ -14,13 +14,13 @@ export class SignInRefusedError extends Error {
   }
 }
 
-/** The issuer would have to show a page to say who is there (OpenID Connect Core §3.1.2.6). */
+/** The issuer would have to show a page to identify the person (OpenID Connect Core §3.1.2.6). */
 export class InteractionNeededError extends SignInRefusedError {}
 const INTERACTION_NEEDED: ReadonlySet<string> = new Set([
   ...["login_required", "interaction_required", "consent_required", "account_selection_required"],
 ]);
 
-/** The issuer cannot say at present who is there (RFC 6749 §4.1.2.1). */
+/** The issuer cannot identify the person at present (RFC 6749 §4.1.2.1). */
 const UNAVAILABLE: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable"]);
 
 /** What ties an issuer's answer to the browser that was sent to it. */
@@ -61,7 +61,7 @@ const RETRY_MS = 1_000;
 const SCOPES = ["openid", "profile", "email", "groups"];
 const STANDARD_SCOPES = SCOPES.slice(0, 3);
 
-/** Makes the client of an issuer. It is asked when somebody wants to sign in, not before. */
+/** Creates the client of an issuer. The issuer is first contacted when a person signs in. */
 export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerClient {
   const { issuer, clientId, secretFile } = client;
   const documentOf = cachedDiscovery(issuer, clock.monotonic);

@@ -4,10 +4,10 @@ import { addSignInLink } from "../../../store/sign-in-links.ts";
 import { SIGN_IN } from "./return-to.ts";
 import { makeSecret, secretDigest } from "./secret.ts";
 
-/** Until when a link may be used. */
+/** How long a link may be used. */
 const LINK_MS = 10 * 60_000;
 
-/** A link that signs in whoever opens it, once, as the installation's own. */
+/** A link that signs in the person who opens it as the installation's own. It works once. */
 export type OneTimeLink = {
   readonly url: string;
   /** Milliseconds since the epoch. */
@@ -15,7 +15,7 @@ export type OneTimeLink = {
 };
 
 /**
- * Makes a one-time link. It is a secret: nobody but whom it is for may see it.
+ * Creates a one-time link. It is a secret: only its recipient may see it.
  *
  * @param origin where browsers reach the server, without a trailing slash
  */

@@ -24,12 +24,12 @@ export function localPage(text: string | undefined): string {
   return isPage && page.length <= MAX_LENGTH ? page : home;
 }
 
-/** Where somebody signs in who is to come back to a page. */
+/** The URL of the sign-in that returns to a page. */
 export function signInUrl(page: string | undefined): string {
   return `${SIGN_IN}?${new URLSearchParams({ returnTo: localPage(page) })}`;
 }
 
-/** Where an issuer is asked anew about who is signed in by it, without a page of its own. */
+/** The URL that asks an issuer anew about the person it signed in, without showing a page of its own. */
 export function renewUrl(issuer: string, page: string | undefined): string {
   return `${SIGN_IN}?${new URLSearchParams({ issuer, renew: "", returnTo: localPage(page) })}`;
 }

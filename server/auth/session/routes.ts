@@ -57,7 +57,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
       return sendToIssuer(chosen, request, reply, wanted).catch((error) => putOff(error, request, reply, wanted));
     }
     const [only, ...others] = clients.keys();
-    // Who wanted a page is not asked what there is only one answer to; who has just signed out is.
+    // A person who wanted a page goes straight to the only issuer; one who has just signed out is asked.
     if (only !== undefined && others.length === 0 && searchParams.has("returnTo")) {
       return reply.redirect(issuerUrl(only, returnTo), 303);
     }
@@ -88,7 +88,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.get("/callback", { config: { public: true } }, async (request, reply) => {
     const named = { attempt: targetOf(request, config).searchParams.get("state") ?? "" };
     const attempt = openAttempt(keyring, readCookie(named, config, request.raw.rawHeaders), clock.now());
-    // Of what was sealed alone: a query may name any cookie.
+    // Only for an attempt that was sealed: a query may name any cookie.
     if (attempt !== undefined) reply.header("set-cookie", clearCookie({ attempt: attempt.state }, config));
     const client = clients.get(attempt?.issuer ?? "");
     if (attempt === undefined || client === undefined) return refuse(deps, request, reply, "sign_in_attempt");
@@ -130,7 +130,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   logoutRoute(app, deps);
 }
 
-/** By the issuer's own pages, where there is nothing to be renewed in silence. */
+/** Signs in by the issuer's own pages, where the session cannot be renewed silently. */
 function signInAnew({ issuer, returnTo }: Attempt, reply: FastifyReply): FastifyReply {
   return reply.redirect(issuerUrl(issuer, returnTo), 303);
 }
@@ -143,7 +143,7 @@ async function useLink(deps: ServerDeps, request: FastifyRequest, reply: Fastify
   return sendSignInPage(reply, 401, "This link is over", LINK_NEEDED);
 }
 
-/** Nobody is told more than that it has failed: the cause is counted. */
+/** The page says only that the sign-in has failed: the cause is counted. */
 function refuse(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
   recordRefusal(deps, request, request.routeOptions.url, { code: "unauthorized", cause, key: undefined });
   return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);

@@ -7,7 +7,7 @@ import type { Principal } from "../principal.ts";
 const SUBJECT = /^[ -~]{1,255}$/;
 const MAX_GROUPS = 1_024;
 
-/** By what the claims of a verified token name somebody; undefined where they name nobody. */
+/** Subject, groups and service account from verified claims; undefined where they have no usable subject. */
 export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
   // As it was signed, whatever the library's type says of it.
   const subject: unknown = claims.sub;
@@ -16,13 +16,13 @@ export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
   return { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
 }
 
-/** As whom somebody acts whom an issuer names so, by a JWT or in a session. */
+/** The principal of a person or machine by the names that an issuer gives it, in a JWT or for a session. */
 export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, names: IssuedNames): Principal {
   const isAdmin = names.groups.some((group) => adminGroups.includes(group));
   return { actor: actorOf(issuer, names), as: isAdmin ? "everything" : names };
 }
 
-/** As the audit log names somebody. */
+/** The actor that the audit log names for a subject of an issuer. */
 export function actorOf(issuer: string, { subject }: Pick<MemberNames, "subject">): string {
   return `${issuer}#${subject}`;
 }

@@ -1,4 +1,4 @@
-/** An issuer does not answer as it should at present: nobody of its can be judged, or signed in. */
+/** An issuer does not answer as it should at present: its tokens cannot be judged, and its people cannot sign in. */
 export class IssuerUnavailableError extends Error {
   constructor(issuer: string, options?: ErrorOptions) {
     super(`the issuer ${issuer} does not answer as it should`, options);

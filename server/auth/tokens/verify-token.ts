@@ -9,8 +9,8 @@ const MAX_FAILED = 1_024;
 export type VerifyToken = (token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions) => Promise<JWTVerifyResult>;
 
 /**
- * Makes what verifies tokens, and a bad signature once: whoever sends it again costs no more than a bad key does
- * (threats b107). What is remembered is a digest of the token, with the key that it failed by, so that it is verified
+ * Creates a verifier that checks a token with a bad signature once: sent again, it costs no more than a bad key does
+ * (threats b107). The verifier remembers a digest of the token and the key that it failed by. It verifies the token
  * again once the issuer's keys were fetched anew.
  */
 export function createTokenVerifier(): VerifyToken {
