@@ -20,7 +20,7 @@ const ASSETS = {
 
 const BY_NAME: ReadonlyMap<string, Asset> = new Map(Object.values(ASSETS).map((asset) => [asset.name, asset]));
 
-/** The only pattern of the console that needs nobody to be signed in, besides sign-in itself. */
+/** The only pattern of the console that needs no session, besides sign-in itself. */
 export const ASSETS_ROUTE = "/dashboard/assets/:name";
 
 /** Where a page finds a file. */

@@ -13,8 +13,9 @@ const POLICY = [
 ];
 
 /**
- * Puts on every answer of the console what keeps it from being framed, guessed at, kept or told of (threats b65). A form
- * leads to ourselves, and by the sign-out on to its issuer: a browser holds each step against the policy.
+ * Puts headers on every answer of the console against framing, type sniffing, caching and passing its address on
+ * (threats b65). A form leads to this server, and the sign-out on to its issuer: a browser checks each step against the
+ * policy.
  */
 export function protectPages(app: FastifyInstance, { consoleClients }: Pick<ServerConfig, "consoleClients">): void {
   const issuers = new Set(consoleClients.map(({ issuer }) => new URL(issuer).origin));

@@ -1,6 +1,6 @@
 /**
- * Pages as text that is safe to send. What is put into a template is escaped, unless it comes from a template itself: so
- * nobody can forget to. Attributes stand in double quotes.
+ * Pages as text that is safe to send. What is put into a template is escaped, unless it comes from a template itself:
+ * escaping cannot be forgotten. Attributes stand in double quotes.
  */
 
 import { balanced, isolated, turnsDirection } from "./isolated-text.ts";

@@ -17,7 +17,7 @@ export type Page = {
   readonly title: string;
   /** The part of the console that it belongs to; undefined for none. */
   readonly section?: (typeof SECTIONS)[number]["id"] | undefined;
-  /** Null for nobody who is signed in. */
+  /** Null where no person is signed in. */
   readonly viewer: Viewer | null;
   /** What leads through the page in place of the console's sections. */
   readonly side?: Html;

@@ -3,7 +3,7 @@ import type { Html } from "./html.ts";
 import { layout, type Page } from "./layout.ts";
 import { viewerOf } from "./viewer.ts";
 
-/** Answers with a page of the console to whoever is signed in. */
+/** Answers with a page of the console for the person who is signed in. */
 export function sendConsolePage(
   request: FastifyRequest,
   reply: FastifyReply,

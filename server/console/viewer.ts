@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 
-/** Who looks at a page. */
+/** The person who looks at a page. */
 export type Viewer = {
   /** As the page shows them. */
   readonly name: string;
@@ -8,12 +8,12 @@ export type Viewer = {
   readonly csrf: string;
 };
 
-/** Who looks at the page that a request is for; null for nobody who is signed in. */
+/** The viewer of a request's page; null where no person is signed in. */
 export function findViewer({ session }: FastifyRequest): Viewer | null {
   return session && { name: session.displayName, csrf: session.csrfToken };
 }
 
-/** Who looks at a page that takes somebody who is signed in. */
+/** The viewer of a page that requires a session. */
 export function viewerOf(request: FastifyRequest): Viewer {
   const viewer = findViewer(request);
   if (viewer === null) throw new Error("a page of the console was reached without a session");

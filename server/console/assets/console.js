@@ -1,6 +1,6 @@
 // What the console's pages do by script: nothing that a person cannot do without.
 
-/** The characters of a key that may be shown: a whole key that somebody pastes into a search stays in the browser. */
+/** The characters of a key that may be shown: a whole key that is pasted into a search stays in the browser. */
 const PREFIX_LENGTH = 12;
 
 document.addEventListener("input", ({ target }) => {

@@ -6,18 +6,18 @@ import { auditJson } from "../../management/audit/audit-json.ts";
 
 /** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
 const SLICE = 250;
-/** A thread writes so many logs at a time, each to somebody else: each asks the database again and again. */
+/** The exports of a thread at a time, each for another actor: each queries the database again and again. */
 const MAX_EXPORTS = 2;
-/** Whoever takes nothing for so long is cut off. */
+/** A client that takes nothing for so long is cut off. */
 const STALL_MS = 30_000;
 
 /** What an export works with. */
 export type AuditExport = {
   readonly db: Db;
-  /** Who asks, as the audit log names them. */
+  /** The caller, as the audit log names them. */
   readonly actor: string;
   readonly search: Omit<AuditSearch, "after" | "limit">;
-  /** Looks again at who asks: throws where they may read this no longer. */
+  /** Checks the caller's rights again: throws where they may read this no longer. */
   checkAgain(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export type AuditExport = {
 export function createAuditExports(): (task: AuditExport) => Readable {
   const underWay = new Set<string>();
   return (task) => {
-    // Whoever reads slowly keeps a place for long: nobody keeps two.
+    // A slow client keeps its place for long: each actor has one place.
     if (underWay.has(task.actor)) {
       throw problem("unavailable", "Another export of yours is under way here: try again when it is done.");
     }
@@ -54,7 +54,7 @@ async function* linesOf({ db, search, checkAgain }: AuditExport): AsyncGenerator
   } while (after !== undefined);
 }
 
-/** Passes on what comes, and calls `onStall` where nobody takes it. */
+/** Passes on what comes, and calls `onStall` where the client does not take it. */
 async function* withoutStall<T>(all: AsyncIterable<T>, onStall: () => void): AsyncGenerator<T> {
   for await (const one of all) {
     const impatience = setTimeout(onStall, STALL_MS).unref();

@@ -20,8 +20,8 @@ type Asked = { Querystring: Readonly<Record<string, unknown>> };
 const PAGE = 50;
 
 /**
- * The audit log: of their teams for everybody who has a role there, since they may look at what it tells of; what is of
- * no team is the installation's own alone.
+ * The audit log. A person who has a role in a team may read the team's events, since they may look at what the events
+ * are about. Events of no team are for the installation's own alone.
  */
 export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, clock, log } = deps;

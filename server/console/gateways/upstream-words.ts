@@ -5,7 +5,7 @@ import { ago } from "../times.ts";
 
 type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | "" };
 
-/** Whether an upstream answers, as far as calls have shown: nobody asks it for a page. */
+/** Whether an upstream answers, as far as calls have shown: a page sends it no request. */
 export function healthOf(state: UpstreamState | undefined, hasCredential: boolean): Health {
   if (!hasCredential) return { word: "No credential", tone: "bad" };
   if (state?.refusesCredential) return { word: "Credential refused", tone: "bad" };
@@ -13,7 +13,7 @@ export function healthOf(state: UpstreamState | undefined, hasCredential: boolea
   if (failedAt !== null && failedAt >= (answeredAt ?? 0)) return { word: "Does not answer", tone: "bad" };
   if (answeredAt === null) return { word: "Not asked yet", tone: "" };
   if (status === null || status < 400) return { word: "Answers", tone: "good" };
-  // A caller's own mistakes are answered so too.
+  // An upstream answers a caller's own mistakes so too.
   return { word: `Answers with ${status}`, tone: status >= 500 ? "bad" : "warn" };
 }
 

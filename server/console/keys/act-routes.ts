@@ -21,7 +21,7 @@ import { isLeft, showOnce } from "./show-once.ts";
 
 type Asked = { Params: ById; Body: FormBody };
 
-/** The form was of a key made by hand: a new version of a declared one is shown to nobody, and the present one ends. */
+/** The form was of a key made by hand. A declared key's new version is not shown, and its present one ends. */
 const TAKEN_OVER = problem(
   "managed",
   "A declaration has taken this key over since the form was opened: rotating it is another thing now, as the form below says.",

@@ -40,7 +40,7 @@ export function refNamesFor(namespace: string, { libraries, gateways }: Bindings
   return { library: namer(libraries), gateway: namer(gateways) };
 }
 
-/** The teams that somebody may make keys for, of these; undefined for every team. */
+/** What a form offers as a key's team: the teams of these ids, or every team where they are undefined. */
 export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Offer> {
   const teams = await listObjects(db, "team", { teamIds, limit: OFFERED + 1 });
   const isOnly = (name: string) => teams.filter((team) => team.name === name).length === 1;

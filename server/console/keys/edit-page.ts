@@ -15,7 +15,7 @@ export type EditForm = {
   readonly bindings: Bindings;
   /** The entity tag of what the form was filled with. */
   readonly etag: string;
-  /** Whether somebody else has changed the key since. */
+  /** Whether the key was changed by another request since. */
   readonly isOutdated: boolean;
   readonly viewer: Viewer;
 };

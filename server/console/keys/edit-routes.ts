@@ -53,12 +53,12 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
         const { shown, errors } = formErrorsOf(error);
         const isOutdated = shown.code === "precondition_failed";
         const now = isOutdated ? (await seeKey(management, request)).key : key;
-        // Sent twice: it is as it was wanted.
+        // The form was sent twice: the key is already as it asks.
         if (isOutdated && isDeepStrictEqual(now.spec, spec)) return reply.redirect(`/dashboard/keys/${key.id}`, 303);
         const content = editContent({
           ...{ key: now, fields, errors, isOutdated },
           bindings: await bindingsFor(store.db, [key.teamId], key.namespace),
-          // Whoever has seen what is stored now may replace it.
+          // The page shows what is stored now: the person who has seen it may replace it.
           etag: isOutdated ? etagOf(now) : etag,
           viewer: viewerOf(request),
         });

@@ -36,7 +36,7 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
 /**
  * What was thrown, as the form says it.
  *
- * @throws what was thrown, where nobody could correct it in the form
+ * @throws what was thrown, where it cannot be corrected in the form
  */
 export function formErrorsOf(error: unknown): { readonly shown: Problem; readonly errors: FormErrors } {
   const shown = problemOf(error, "POST");

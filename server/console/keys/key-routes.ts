@@ -15,10 +15,10 @@ import { beginOfRequests, type Requests, requestsOf } from "./request-bars.ts";
 
 const EVENTS = 20;
 
-/** A key, and whoever asks for it. */
+/** A key, and the rights of the caller who asks for it. */
 export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; readonly rights: Rights };
 
-/** @throws Problem `not_found` for a key that is another team's too */
+/** @throws Problem `not_found` also for a key of a team that the caller is not in */
 export async function seeKey(
   { store, clock, receipts }: Management,
   request: FastifyRequest<{ Params: ById }>,

@@ -20,7 +20,7 @@ export type KeyList = {
   readonly isPartial: boolean;
   /** Names of teams to choose from: some of them, where there are very many. */
   readonly teams: readonly string[];
-  /** Whether whoever looks may make a key in any team. */
+  /** Whether the viewer may make a key in any team. */
   readonly mayCreate: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -22,7 +22,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
       const rights = await rightsOf(store.db, principalOf(request));
       const found = await find(query, rights);
       const [only, ...others] = found.keys;
-      // From a prefix in a log to its key in one step; while somebody types, it is the first row.
+      // A prefix from a log leads to its key in one step; while a person types (htmx), the key is the first row.
       if (found.isExact && only !== undefined && others.length === 0 && request.headers["hx-request"] === undefined) {
         return reply.redirect(`/dashboard/keys/${only.id}`, 303);
       }

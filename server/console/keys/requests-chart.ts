@@ -13,7 +13,7 @@ const GAP = 2;
 /** Of the lines across the chart. */
 const TICKS = 2;
 
-/** A key's requests of the last hour and day by scope: as charts, and as a table for whoever wants the numbers. */
+/** A key's requests of the last hour and day by scope: as charts, and as a table of the numbers. */
 export function requestsContent({ hour, day }: Requests): Html {
   const scopes = sumsOf([...day, ...hour]);
   if (scopes.size === 0) {
@@ -56,7 +56,7 @@ function column(
   });
 }
 
-/** What the chart shows, for whoever does not see it. */
+/** The chart in words, for people who do not see it. */
 function summary(bars: readonly RequestBar[]): string {
   const sums = [...sumsOf(bars)].map(([scope, sum]) => `${numeral(sum)} by ${scope}`);
   return sums.length === 0 ? "no requests" : `${sums.join(", ")}. Each time is in the table below`;

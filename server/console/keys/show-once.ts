@@ -7,7 +7,7 @@ import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 /**
  * Answers with the key that was made, the one time: the answer to the form itself, which nothing keeps.
  *
- * @param publicUrl null where the server is told of none: then it is where this request came to
+ * @param publicUrl null where none is configured: then the address that this request came to is shown
  */
 export function showOnce(
   request: FastifyRequest,

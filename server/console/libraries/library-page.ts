@@ -89,7 +89,7 @@ function excerpt(content: string): string {
   return content.length > EXCERPT ? `${content.slice(0, EXCERPT).toWellFormed()}…` : content;
 }
 
-/** A search puts each word that it has found between `**`: whoever has written such a thing has it marked too. */
+/** A search puts each word that it has found between `**`. A word that its author wrote so is marked too. */
 function marked(snippet: string): Content {
   return snippet.split(/\*\*([^\s*]+)\*\*/).map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : part));
 }

@@ -14,11 +14,11 @@ import { moment } from "../times.ts";
 /** What a team's page shows. */
 export type TeamPage = {
   readonly team: StoredTeam;
-  /** What whoever looks is there, in words. */
+  /** The viewer's role in the team, in words. */
   readonly role: string;
-  /** Those that whoever looks has there by name; empty for the installation's own. */
+  /** The viewer's roles in the team by name; empty for the installation's own. */
   readonly roles: readonly string[];
-  /** Whether a member is whoever looks. */
+  /** Whether a member entry names the viewer. */
   isViewer(member: TeamMember): boolean;
   /** The id of the default library; undefined where there is none of its name. */
   readonly defaultLibraryId: string | undefined;

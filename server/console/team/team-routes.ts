@@ -15,7 +15,7 @@ import { teamsContent } from "./teams-page.ts";
 
 const PAGE = 50;
 
-/** The teams of whoever looks: who is in them, and what each may do. */
+/** The viewer's teams: who is in them, and what each may do. */
 export function teamRoutes(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/team",
@@ -24,7 +24,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
       const query = { team: queryText(request.query.team), afterId: readAfterId(request.query.after) };
       const rights = await rightsOf(store.db, principalOf(request));
       const [only, ...others] = visibleTeams(rights) ?? [];
-      // Most people are in one.
+      // Most people are in one team.
       if (only !== undefined && others.length === 0) return reply.redirect(`/dashboard/team/${only}`, 303);
       const teamIds = await askedTeams(store.db, rights, query.team);
       const found = await listObjects(store.db, "team", { teamIds, afterId: query.afterId, limit: PAGE + 1 });

@@ -13,7 +13,7 @@ export type TeamList = {
   readonly teams: readonly StoredTeam[];
   /** The last id of this page; null at the end. */
   readonly nextId: string | null;
-  /** What somebody is in a team, in words. */
+  /** The viewer's role in a team, in words. */
   roleIn(teamId: string): string;
 };
 

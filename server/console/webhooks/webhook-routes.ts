@@ -19,7 +19,7 @@ const MAX_WEBHOOKS = 100;
 
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
-/** Webhooks and what they were told: everybody who has a role in the team may look, an admin may have one told again. */
+/** Webhooks and their deliveries: every role in the team may see them, an admin may have one delivered again. */
 export function webhookRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
 
