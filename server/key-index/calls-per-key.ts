@@ -2,12 +2,12 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 
 type Call = { readonly record: KeyRecord };
 
-/** From so many calls on they are counted for each key; below that whoever asks goes through them. */
+/** From so many calls on they are counted for each key; below that, `countOf` goes through the list. */
 const COUNTED_FROM = 128;
 
 /**
- * How many of the open calls each key has. A key's id has to be written out to be counted by, which would cost each
- * call something: it is done only while many are open, when a count is what asking for one key's calls would cost.
+ * How many of the open calls each key has. To count a call, its key's id has to be written out, which costs each call
+ * something. It is done only while many calls are open, when going through the list for one key would cost as much.
  */
 export class CallsPerKey {
   readonly #calls: readonly Call[];

@@ -4,7 +4,7 @@ import type { ListenConnection } from "../../store/database/store.ts";
 import { answerWithin } from "./deadline.ts";
 import type { Feed } from "./feed.ts";
 
-/** Between two pings of a connection on which nothing else would tell that it is dead. */
+/** Between two pings of the connection: nothing else would show that it is dead. */
 const PING_MS = 5_000;
 /** A question that is not answered by then never will be. */
 const ANSWER_MS = 2_000;
@@ -45,7 +45,7 @@ export class ChangeListener {
       if (this.#connection === undefined) {
         this.#connection = await this.#listen();
         this.#isLost = false;
-        // Of what was changed meanwhile nobody has told.
+        // No notification has come of what changed meanwhile.
         this.#onHint();
       } else if (clock.monotonic() - this.#pingedAt >= PING_MS) {
         await answerWithin(ANSWER_MS, this.#connection.ping());
@@ -68,7 +68,7 @@ export class ChangeListener {
     try {
       return await answerWithin(ANSWER_MS, opening);
     } catch (error) {
-      // One that opens after all is nobody's.
+      // A connection that opens too late is not used.
       opening.then(
         (connection) => connection.close(),
         () => {},

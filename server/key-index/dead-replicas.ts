@@ -6,9 +6,9 @@ import type { Neighbour, ReplicaRegister } from "../../store/feed/replicas.ts";
 const READING_MS = 2_000;
 
 /**
- * Makes what takes out replicas that have died. Replicas are a ring, and each one's heartbeat tells it the last sign of
- * life of the one before it: that all live costs no further statement. Where that one gives none for longer than it may,
- * all are read until it is gone, and with it whoever else has died.
+ * Creates the function that takes out dead replicas. The replicas form a ring, and each one's heartbeat returns the
+ * last sign of life of the one before it: while all live, this costs no further statement. When that one gives no sign
+ * for longer than it may, all replicas are read until it is gone, and with it any others that have died.
  *
  * @param monotonic milliseconds on a clock that never jumps
  * @returns to be called with each heartbeat's {@link Heartbeat.neighbour}; what it does has no result, and does not throw
@@ -28,7 +28,7 @@ export function createRemover(
     if (now - last.since < neighbour.leaseMs + LEASE_MARGIN_MS) return;
     readAt = now;
     watch(0).catch(() => {
-      // The next beat asks again, and so does whoever waits for a confirmation.
+      // The next beat reads again, and so does a caller that waits for a confirmation.
     });
   };
 }

@@ -4,8 +4,8 @@ import type { RowAttributes } from "./key-attributes.ts";
 import type { KeyTableBuffers } from "./key-table.ts";
 
 /**
- * What other threads are told of an index, in this order: whatever a row refers to is told before the row can be found.
- * The rows themselves are in shared memory, and are not told.
+ * Messages about an index to other threads, in this order: what a row refers to is sent before the row can be found.
+ * The rows themselves are in shared memory, and are not sent.
  */
 export type IndexMessage =
   | {

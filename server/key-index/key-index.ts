@@ -40,7 +40,7 @@ export class KeyIndex extends IndexTables {
 
   /**
    * @param keys how many are expected
-   * @param former the index that this one is to stand in for: uses that were noted there are told here
+   * @param former the index that this one is to replace: {@link drainUses} takes the uses noted there too
    */
   constructor(keys = 0, former?: KeyIndex) {
     super(emptyRows(keys, former === undefined ? 0 : former.rows.generation + 1));
@@ -157,7 +157,7 @@ export class KeyIndex extends IndexTables {
     this.#broadcast({ kind: "team_removed", teamId });
   }
 
-  /** Tells all that there is, and from here on what changes. */
+  /** Broadcasts all that there is, and from here on each change. */
   broadcastTo(broadcast: Broadcast): void {
     this.#broadcast = broadcast;
     this.#broadcastTables();

@@ -1,9 +1,9 @@
-/** Longer than most files: where the words of a row are is known here alone. */
+/** Longer than most files: only this one knows the layout of a row. */
 import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
 
 /**
  * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so
- * that whoever finds it waits for memory once.
+ * that a reader waits for memory once.
  */
 const ROW_WORDS = 16;
 /** As a double: the first two words. */
@@ -170,7 +170,7 @@ export class KeyTable {
   }
 
   /**
-   * Writes a row that nobody finds yet. There must be room.
+   * Writes a row that no search finds yet. There must be room.
    *
    * @param digest 32 latin1 characters
    */
@@ -189,7 +189,7 @@ export class KeyTable {
     return row;
   }
 
-  /** Writes a row that says the same as one of `from` but for its attributes, and that nobody finds yet. */
+  /** Copies a row of `from` with other attributes. No search finds the copy yet. */
   appendCopy(from: KeyTable, copied: number, attributes: number): number {
     const row = ++this.#lastRow;
     const at = copied * ROW_WORDS;
@@ -199,8 +199,7 @@ export class KeyTable {
   }
 
   /**
-   * From here on the row is the one of its digest, and one of its key's. The row that it stands in for is found no
-   * more.
+   * From here on the row is found by its digest, and among its key's rows. The row that it replaces is found no more.
    */
   publish(row: number): void {
     const slots = this.#byDigest;
@@ -270,7 +269,7 @@ export class KeyTable {
   }
 
   /**
-   * Tells what was used since the last time, and how often, and forgets it. Rows that were replaced since are told too.
+   * Reports what was used since the last time, and how often, and forgets it. Rows replaced since are reported too.
    */
   drainUses(now: number, tell: (row: number, at: number, requests: number) => void): void {
     const moment = Math.floor(now);

@@ -100,7 +100,7 @@ export class StreamRegistry implements OpenStreams {
 
   hasRoom(key: KeyRecord): boolean {
     const limit = key.concurrent ?? this.#callsPerKey;
-    // What all have together, one key cannot have more of: most calls are counted for nobody.
+    // One key cannot have more calls than all together: most calls are never counted by key.
     if (this.#calls.length < limit || this.#perKey.countOf(key.keyId) < limit) return true;
     this.#refusedCalls++;
     return false;

@@ -20,8 +20,8 @@ const BEATS_PER_LEASE = 5;
 /** Until the next one where something was applied that is not acknowledged: under a flood once for many changes. */
 const ACKNOWLEDGE_MS = 25;
 /**
- * Between two readings of what hints told of, and more of them by the number of replicas: a flood's changes come many at
- * a time, which costs little more than one, and all replicas together read about a thousand times a second.
+ * Between two reads that follow hints; it grows with the number of replicas. In a flood, a read returns many changes,
+ * which costs little more than one, and all replicas together read about a thousand times a second.
  */
 const SPACING_MS = 10;
 const SPACING_PER_REPLICA_MS = 1;
@@ -32,7 +32,7 @@ const ANSWER_SHARE = 0.4;
 const ANSWER_MS = 2_000;
 /** The head is asked for again, by another connection, when there is no answer by then. */
 const AGAIN_MS = 500;
-/** What a hint told of is waited for this long; what is still missing then is found by the head. */
+/** How long an answer to a read after a hint may take. If it fails, a beat asks for the head at once. */
 const HINTED_MS = 1_000;
 /** After a beat that failed, for as long as the lease may still be saved. */
 const RETRY_MS = 250;
@@ -45,7 +45,7 @@ const ROUND_MS = 1_000;
 const SNAPSHOT_MS = 60_000;
 /** Changes that are asked for at once. */
 const BATCH = 1_000;
-/** From here on the schema's record_change() notifies of no change, and somebody has to look. */
+/** From here on the schema's record_change() notifies of no change, and an operator has to look. */
 const FULL_QUEUE = 0.5;
 
 type ReplicaDeps = ServedStateDeps & {
@@ -67,9 +67,9 @@ type ReplicaDeps = ServedStateDeps & {
  * renewed, so that a notification is a hint and nothing more. Whatever fails, the lease runs out, and the next beat
  * tries again.
  *
- * A lease that is longer than the usual one begins when the registration that tells of it is a minute old. Until then
- * somebody who waits for confirmations may not have seen it, and a failover may lose it: by what they know the usual
- * lease is the longest.
+ * A lease that is longer than the usual one begins when the registration that announces it is a minute old. Until then
+ * a process that waits for confirmations may not have seen it, and a failover may lose it: that process takes the usual
+ * lease for the longest.
  */
 export class Replica {
   readonly #deps: ReplicaDeps;
@@ -95,7 +95,7 @@ export class Replica {
   /** From one beat to the next. */
   #pace = 0;
   #wake = Promise.withResolvers<void>();
-  /** What was last said of the database: that it is followed, that it is not, or that this has come to refusals. */
+  /** What was last reported: that the index follows the database, that it does not, or that requests are refused. */
   #reported: "follows" | "lags" | "refuses" = "follows";
   #stopped = false;
   #running: Promise<void> | undefined;
@@ -127,7 +127,7 @@ export class Replica {
     return this.#lease.now();
   }
 
-  /** What time the database last told, in milliseconds since the epoch; undefined before it has. */
+  /** The database's time at the last beat, in milliseconds since the epoch; undefined before the first one. */
   databaseToldTime(): number | undefined {
     return this.#databaseToldTime;
   }
@@ -214,7 +214,7 @@ export class Replica {
     }
   }
 
-  /** Applies what a hint told of, and beats when it is time. What has failed is tried again at any sign. */
+  /** Applies what a hint announced, and beats when it is time; after a failure it beats in every round. */
   async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
     this.#endSessions();
@@ -222,7 +222,7 @@ export class Replica {
     // Before the first snapshot, so that nothing between the two is seen a beat late.
     if (this.#last === null) await listening;
     let last = this.#last ?? (await this.#load());
-    // What a hint tells of may be a revocation: it is applied before anything else is asked.
+    // A hint may announce a revocation: it is applied before anything else is asked.
     if (this.#hinted) last = await this.#followHint(last);
     const isDue = this.#deps.clock.monotonic() >= this.#beatAt + this.#pace;
     if (isDue || this.#reported !== "follows" || !this.#lease.holds()) await this.#beat(last);

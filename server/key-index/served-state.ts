@@ -22,7 +22,7 @@ export type ServedStateDeps = {
   readonly keyring: Keyring;
   readonly placeholders: readonly Placeholder[];
   readonly log: Logger;
-  /** Tells the other threads of this server what they decide by. */
+  /** Sends the other threads of this server what they decide by. */
   readonly broadcast?: Broadcast;
 };
 
@@ -90,7 +90,7 @@ export class ServedState implements KeyIndexView {
     return this.#index.findMember(token, named);
   }
 
-  /** Notes the use of a key. A placeholder's is nobody's, and so is a member's. */
+  /** Notes the use of a key. Uses of placeholders and by members are not noted. */
   noteUse(key: KeyRecord, at: number): void {
     if (key.version !== UNSTORED_VERSION) this.#index.noteUse(key, at);
   }

@@ -2,7 +2,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { memberRecord } from "../../domain/access/member-access.ts";
 import type { MemberToken, TeamRecord } from "../../domain/access/membership.ts";
 
-/** Teams by their ids, and by whoever stands among their members. */
+/** Teams by their ids, and by the names of their members. */
 export class TeamTable {
   readonly #teams = new Map<string, TeamRecord>();
   readonly #byMember = new Map<string, Set<string>>();
