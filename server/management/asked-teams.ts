@@ -2,7 +2,7 @@ import type { Db } from "../../store/database/change.ts";
 import { teamsNamed } from "../../store/teams.ts";
 import { type Rights, visibleTeams } from "./rights.ts";
 
-/** Those of the teams that somebody sees which have the name or the id, where one is given; undefined for all there are. */
+/** The teams that the caller sees, or those of them with the given name or id; undefined for all teams. */
 export async function askedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
   const visible = visibleTeams(rights);
   if (named === "") return visible;

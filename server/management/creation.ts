@@ -66,16 +66,16 @@ export function markCreated(reply: FastifyReply, path: string, { id, replayed }:
   if (replayed) reply.header("idempotency-replayed", "true");
 }
 
-/** How a request of the API is known again, by its Idempotency-Key; undefined where it has none. */
+/** How a request of the API is recognized when repeated, by its Idempotency-Key; undefined where it has none. */
 export function creationOf(request: FastifyRequest): Creation | undefined {
   const key = readIdempotencyKey(request);
   return key === undefined ? undefined : creationBy(request, key, [request.method, request.url, request.body]);
 }
 
 /**
- * How a request is known again.
+ * How a request is recognized when it is repeated.
  *
- * @param key what it is known by, among those of whoever makes it
+ * @param key what it is known by, among its caller's requests
  * @param content all that it asks for
  */
 export function creationBy(request: FastifyRequest, key: string, content: unknown): Creation {

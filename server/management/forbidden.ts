@@ -3,7 +3,7 @@ import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
 
-/** Counts what somebody may not do, and tells the audit log of it, wherever in a handler it was found out. */
+/** Counts each refusal that is `forbidden` and passes it to the audit log, wherever a handler has thrown it. */
 export function recordForbidden(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onError", async (request, _reply, error) => {
     if (!(error instanceof Problem) || error.code !== "forbidden") return;

@@ -6,7 +6,7 @@ import { invalid } from "./diagnostics.ts";
 import { type Action, type Rights, requireRight, sees } from "./rights.ts";
 
 /**
- * The team that something is to be made for. One that the caller does not belong to is not there.
+ * The team that something is to be made for. A team that the caller does not belong to counts as absent.
  *
  * @param named its name, or its id
  * @throws Problem `invalid`, or `forbidden` where the caller's role does not allow it
@@ -26,7 +26,7 @@ export async function teamFor(
   return team;
 }
 
-/** What is said to somebody who wants to make what is there. */
+/** The refusal of a creation whose name is taken. */
 export function exists(what: string, { id }: { readonly id: string }): Problem {
   return problem("exists", `There is a ${what} of this name: \`id\` says which.`, undefined, { id });
 }

@@ -3,7 +3,7 @@ import { rolesOf } from "../../store/team-roles.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
-/** What may be done to what is a team's. Everybody who has a role in the team may look at it. */
+/** What may be done to a team's objects. Every role in the team may look at them. */
 export const ACTIONS = [
   "make keys",
   "change keys",
@@ -14,7 +14,7 @@ export const ACTIONS = [
   "change the team",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
-/** What nobody but the installation's own may do. */
+/** What only the installation's own may do. */
 type InstallationAction = "make a team" | "delete a team" | "end sessions";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
   "change the team": ["admin"],
 };
 
-/** What the bootstrap token may do in every team, and what is said of the rest. */
+/** What the bootstrap token may do in every team, and what the refusal of the rest says. */
 const BOOTSTRAP: Readonly<
   Record<
     Exclude<InstallationRole, "everything">,
@@ -44,10 +44,10 @@ const BOOTSTRAP: Readonly<
   },
 };
 
-/** The roles that somebody has, by the team's id; one in every team for the installation's own. */
+/** A caller's roles by the team's id; for the installation's own, one role in every team. */
 export type Rights = InstallationRole | ReadonlyMap<string, readonly string[]>;
 
-/** Reads what somebody may do now: whoever has left a team loses it with the next request (threats b66). */
+/** Reads what a caller may do now. One who leaves a team loses access to it with the next request (threats b66). */
 export async function rightsOf(db: Db, { as }: Principal): Promise<Rights> {
   if (typeof as === "string") return as;
   const roles = new Map<string, string[]>();
@@ -55,7 +55,7 @@ export async function rightsOf(db: Db, { as }: Principal): Promise<Rights> {
   return roles;
 }
 
-/** The teams whose objects are there for somebody; undefined for all. */
+/** The teams whose objects the caller may see; undefined for all. */
 export function visibleTeams(rights: Rights): readonly string[] | undefined {
   return typeof rights === "string" ? undefined : [...rights.keys()];
 }
@@ -64,33 +64,33 @@ export function sees(rights: Rights, teamId: string): boolean {
   return typeof rights === "string" || rights.has(teamId);
 }
 
-/** Whether somebody may do this in some team: for a page that offers it. */
+/** Whether the caller may do this in some team: for a page that offers it. */
 export function mayIn(rights: Rights, action: Action): boolean {
   return typeof rights === "string"
     ? allows(rights, "", action)
     : [...rights.keys()].some((id) => allows(rights, id, action));
 }
 
-/** Whether a role of a team lets do this there. */
+/** Whether a role in a team allows this there. */
 export function roleAllows(role: string, action: Action): boolean {
   return ALLOWED[action].includes(role);
 }
 
-/** Whether somebody may do this in a team. */
+/** Whether the caller may do this in a team. */
 export function allows(rights: Rights, teamId: string, action: Action): boolean {
   if (rights === "everything") return true;
   if (typeof rights === "string") return BOOTSTRAP[rights].may.includes(action);
   return rights.get(teamId)?.some((role) => roleAllows(role, action)) ?? false;
 }
 
-/** @throws Problem `forbidden` where the roles that somebody has in the team do not allow it */
+/** @throws Problem `forbidden` where the caller's roles in the team do not allow it */
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
   if (typeof rights === "string") requireInstallation(rights, action);
   else if (!allows(rights, teamId, action)) throw FORBIDDEN[action];
 }
 
 /**
- * @throws Problem `forbidden` for anybody but the installation's own, and where the bootstrap token does not allow it
+ * @throws Problem `forbidden` for all but the installation's own, and where the bootstrap token does not allow it
  */
 export function requireInstallation(rights: Rights, action: Action | InstallationAction): void {
   if (typeof rights !== "string") throw problem("forbidden", `Only the installation's own may ${action}.`);

@@ -34,7 +34,7 @@ const DELIVERY = closed("WebhookDelivery", {
 
 const QUERY = { type: "object", additionalProperties: false, properties: PAGE } as const;
 
-/** What the webhooks of a team were told, and are to be told. */
+/** The deliveries of a team's webhooks, pending ones included. */
 export function webhookDeliveryRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
@@ -76,7 +76,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
 }
 
 /**
- * Has a delivery told again because somebody wants it.
+ * Has a delivery sent again at the caller's request.
  *
  * @throws Problem `not_found`, `forbidden`, or `conflict` where its webhook is gone
  */

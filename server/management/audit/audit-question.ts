@@ -4,7 +4,7 @@ import { problem } from "../../http/errors.ts";
 import { askedTeams } from "../asked-teams.ts";
 import type { Rights } from "../rights.ts";
 
-/** An issuer and a subject: longer ones are nobody. */
+/** An issuer and a subject: no actor is longer. */
 export const MAX_ACTOR_LENGTH = 2_000;
 
 /** What the audit log is asked for: empty or undefined for whatever it is. */
@@ -22,7 +22,7 @@ export type AuditQuestion = {
   readonly to: number | undefined;
 };
 
-/** What to look for, among what whoever asks may see. */
+/** What to search for, among what the caller may see. */
 export async function auditSearchOf(
   db: Db,
   rights: Rights,

@@ -49,8 +49,8 @@ type Query = PageQuery & {
 };
 
 /**
- * The audit log: of their teams for everybody who has a role there, since they may look at what it tells of; what is of
- * no team is the installation's own alone.
+ * The audit log. A caller who has a role in a team may read the team's events, since they may look at what the events
+ * are about. Events of no team are for the installation's own alone.
  */
 export function auditRoutes(app: FastifyInstance, { store }: Management): void {
   app.get<{ Querystring: Query }>(

@@ -1,6 +1,6 @@
-/** What the audit log tells of, in words: for its page, for a key's page, and for the command line. */
+/** The audit log's events in words: for its page, for a key's page, and for the command line. */
 
-/** The actions that the log is offered to be filtered by. One that is not here is shown by its name. */
+/** The actions that a search of the log offers as a filter. One that is not here is shown by its name. */
 export const ACTIONS: Readonly<Record<string, string>> = {
   "key.reserved": "Version minted",
   "key.activated": "Version came into use",

@@ -6,8 +6,8 @@ import type { ListedKey } from "../../../store/keys/key-lists.ts";
 import { namesOf } from "../../../store/references.ts";
 
 /**
- * Tells what each key is to be. Of one that was made here that is what was asked for; of a declared one, what its
- * declaration comes to as the store has it: what it refers to and cannot be found is left out.
+ * Gives the spec of each key. For a key that was made here it is the requested one. For a declared key it is what the
+ * store has of its declaration, without references to objects that cannot be found.
  */
 export async function specsOf(db: Db, keys: readonly ListedKey[]): Promise<(key: ListedKey) => ApiManagedKeySpec> {
   const declared = keys.filter(({ spec }) => spec === null).map(({ policy }) => policy);

@@ -25,7 +25,7 @@ export async function makeKeyOnce(
   make: MakeKey,
   makeAgain?: Parameters<typeof createOnce>[4],
 ): Promise<Made<KeyJson>> {
-  // Before the transaction: on PGlite nobody else is answered within it.
+  // Before the transaction: PGlite runs no other query during it.
   const receiptOf = await management.receipts.read();
   const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, context.rights, id);
   const makeIfAllowed: MakeKey = async (tx) => {

@@ -5,7 +5,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
 
-/** What somebody who changed a key is told of it (architecture §3). */
+/** The receipt of a change, for its author (architecture §3). */
 export type Receipt = {
   /** The change's number in the feed; null where the database was gone before it could say. */
   readonly sequence: number | null;
@@ -18,7 +18,7 @@ export type Receipts = {
   read(): Promise<(sequence: number | null) => Receipt>;
   /**
    * The receipt of a change once it is confirmed, or as it is when patience is over, or the database is away: the
-   * change stands, and whoever asked can ask again.
+   * change stands, and the caller can ask again.
    *
    * @param sequence null where the database did not say: then nothing can be waited for
    */
