@@ -3,7 +3,7 @@ import { closed, TEXT, TIME, TIME_OR_NULL } from "../management/response-schemas
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
 
-/** What a key's holder is told of it: all fields are there, what is not set is null. */
+/** What a key's holder may read of it: all fields are there, those that are not set are null. */
 export const WHOAMI = closed("Whoami", {
   id: TEXT,
   prefix: { ...TEXT_OR_NULL, description: "The first 12 characters of the key that was sent." },

@@ -88,7 +88,7 @@ const OPERATION_OF = Object.fromEntries(
   ]),
 ) as Record<Scope, OperationName>;
 
-/** What the decision's causes mean for whoever asks, where it is another thing than the scope. */
+/** The decision's causes in words for the caller, where the cause is not a missing scope. */
 const REFUSALS: Readonly<Record<string, string>> = {
   unknown: "the key has no version that works",
   revoked: "the key is revoked",
