@@ -10,7 +10,7 @@ import { schemaTable } from "./schema-fields.ts";
 /** Paths of operations that are shown by another one of theirs. */
 const ALIAS = /^\/api\/v1\/memory\/atoms|\/v1\/models\/\{model\}:/;
 
-/** The page over a description of the API: for people, with everything that programs are told. */
+/** A description of the API as a page for people, with everything that it gives programs. */
 export function docsPage(document: OpenApiDocument): Html {
   const { info, tags, components } = document;
   const all = shownOf(document);

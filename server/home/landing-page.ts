@@ -3,8 +3,8 @@ import { type Html, html } from "../console/html.ts";
 import { layout } from "../console/layout.ts";
 
 /**
- * What runs here and where, for whoever opens the server's address: nothing that the API's description does not tell
- * anybody.
+ * What runs here and where, for people who open the server's address. It shows nothing that the API's public
+ * description does not.
  *
  * @param base where clients reach this server, without a slash at its end
  */
