@@ -71,7 +71,7 @@ export async function buildApp(
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
-    // Whoever has a connection as the server is told to end has sent its call to no other one: it is answered, and last.
+    // On shutdown, a call on an open connection is answered, as the connection's last: no other server has got it.
     return503OnClosing: false,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },

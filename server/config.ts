@@ -49,7 +49,7 @@ export type ServerConfig = {
   readonly placeholders: readonly Placeholder[];
   /** Null where no issuer is trusted. */
   readonly oidc: OidcConfig | null;
-  /** In the order in which people are offered them; none where nobody signs in by an issuer. */
+  /** In the order in which the sign-in page offers them; empty where people do not sign in by an issuer. */
   readonly consoleClients: readonly ConsoleClient[];
   /** The file of the token that begins an installation, and ends keys when no issuer can be asked; null for none. */
   readonly bootstrapTokenFile: string | null;
@@ -270,7 +270,7 @@ function retention(text: string | undefined): number | undefined {
 function lease(text: string | undefined): number | undefined {
   const ms = text === undefined ? LEASE_MS : durationOf(text);
   if (ms === undefined || ms < LEASE_RANGE_MS.least || ms > LEASE_RANGE_MS.most) return undefined;
-  // What others are told of it has no fractions: 16.1s are 16,100.000000000002 ms.
+  // Replicas register it in whole milliseconds: 16.1s are 16,100.000000000002 ms.
   return Math.round(ms);
 }
 

@@ -46,7 +46,7 @@ export type KeyIndexView = {
 
 /**
  * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not
- * come, or has come the least of late where all bodies have no more room, or this server stops.
+ * come, its body has been waited for the longest while all bodies have no more room, or this server stops.
  */
 export type CutCause = "key_ended" | "stale_index" | "slow_body" | "no_room" | "stopping";
 
@@ -65,11 +65,10 @@ export type OpenBody = {
 /** A call that is watched from its head on, with its body. */
 export type OpenCall = OpenBody & {
   /**
-   * Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the
-   * last.
+   * Called once, when the call is to be broken off. A handler that takes the call over replaces it with its own.
    */
   onCut: (cause: CutCause) => void;
-  /** Called once, when the call has ended without having been broken off. For whoever goes on with it, too. */
+  /** Called once, when the call has ended without having been broken off. The handler replaces this one likewise. */
   onEnd: () => void;
 };
 
@@ -155,8 +154,8 @@ export type ServerDeps = {
   readonly config: ServerConfig;
   /** Embeds the questions of searches. */
   readonly questions: QuestionEmbedder;
-  /** Opens the management API; null where the installation has none, and then nobody is let in. */
+  /** The token that opens the management API; null where the installation has none. */
   readonly managementToken: ManagementToken | null;
-  /** Opens it too, and the memory over MCP, for people and machines that an issuer knows; null where none is. */
+  /** Judges issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */
   readonly judgeJwt: JudgeJwt | null;
 };

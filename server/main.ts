@@ -62,7 +62,7 @@ export type ServerOptions = {
   readonly log: Logger;
   /** Opens the management API; where it is left out, the configuration's bootstrap token does, if there is one. */
   readonly managementToken?: ManagementToken;
-  /** Milliseconds that open answers get when the server is told to end; 20 s where it is left out. */
+  /** Milliseconds that open answers get on shutdown; 20 s where it is left out. */
   readonly graceMs?: number;
   /** The products to serve; all of them where it is left out. */
   readonly mounts?: readonly Mount[];

@@ -25,15 +25,15 @@ export type ServerMetrics = {
   countRequest(operation: string, status: number, tookMs: number): void;
   /** Counts requests that a key was let through with: by its id, or with others where too many keys are in use. */
   countKeyRequests(keyId: string, count: number): void;
-  /** Counts a refusal by its cause, which the caller is not told. */
+  /** Counts a refusal by its cause, which is not shown to the caller. */
   countRefusal(cause: string): void;
   /** Counts a look-up in the index: a malformed key must never cause one. */
   countLookUp(): void;
-  /** Counts refusals that the audit log does not have. */
+  /** Counts refusals dropped from the audit log. */
   countLostAudit(reason: LostAudit, count: number): void;
-  /** Counts what came of telling a webhook. */
+  /** Counts a webhook delivery attempt by its outcome. */
   countDelivery(outcome: DeliveryOutcome): void;
-  /** Counts atoms by what came of a try to embed them. */
+  /** Counts atoms by the outcome of an attempt to embed them. */
   countEmbedded(outcome: EmbeddedAtoms, atoms: number): void;
   /** Counts times that the database was found to have been rolled back. */
   countRollback(): void;
@@ -45,20 +45,20 @@ export type ServerMetrics = {
 };
 
 /*
- * What is rare and matters is told as 0 from the start: what Prometheus hears of for the first time as a 1 has not
+ * Rare counts that matter are exposed as 0 from the start: to Prometheus, a series that first appears as a 1 has not
  * increased.
  */
 const DELIVERY_OUTCOMES = ["delivered", "retried", "failed"] as const;
 const EMBEDDED_ATOMS = ["embedded", "refused", "failed"] as const;
 const LOST_AUDIT = ["sampled", "limited", "unwritten"] as const;
 
-/** What came of a try: it is over one way or the other, or is tried again. */
+/** The outcome of a delivery attempt: delivered, to be retried, or failed for good. */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
-/** Embedded; refused by the upstream, to be tried alone and set aside; or nothing could be embedded, and it is tried again. */
+/** Embedded; refused by the upstream, to be tried alone and set aside; or failed as a whole, and to be tried again. */
 export type EmbeddedAtoms = (typeof EMBEDDED_ATOMS)[number];
 
-/** Why: beyond what the process keeps, beyond what the installation writes, or the database did not take it. */
+/** Why a refusal was dropped: beyond what the process keeps or the installation writes, or the write failed. */
 export type LostAudit = (typeof LOST_AUDIT)[number];
 
 /** Keys that have a time series of their own: beyond some thousands a Prometheus has more to do than it is worth. */

@@ -8,7 +8,7 @@ const ROWS_AT_ONCE = 1_000;
 /** What is kept while the database is away, some 25 MB: as many as 100,000 keys have in ten minutes. */
 const MAX_WAITING = 250_000;
 
-/** Counts of a transaction of which nobody knows yet whether it has come to its end. */
+/** Counts of a transaction that broke off; whether it was committed is not known yet. */
 type Doubtful = { readonly transaction: string; readonly counts: RequestCounts };
 
 /** Requests that were counted and are not in the database yet. */
@@ -60,7 +60,7 @@ export class RequestCountBuffer {
     }
   }
 
-  /** Finds out what has become of the transaction that broke off. What nobody can know any more is not added again. */
+  /** Finds out how the transaction that broke off ended. Its counts are added again only where it was aborted. */
   async #settle(): Promise<void> {
     if (this.#doubtful === undefined) return;
     const { transaction, counts } = this.#doubtful;

@@ -29,7 +29,7 @@ export class RequestCounter {
   #drained: RequestCounts = new Map();
 
   /**
-   * Counts a request that was let through. A placeholder's is nobody's.
+   * Counts a request that was let through. Requests with a placeholder key are not counted.
    *
    * @param at milliseconds since the epoch, by the database's clock
    */

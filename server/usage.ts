@@ -21,9 +21,7 @@ type Seen = { readonly address: string; readonly userAgent?: string };
 /** Who used which versions, by {@link nameOf}. */
 export type SeenConsumers = Map<string, Seen>;
 
-/**
- * Notes who uses a key, where that is of interest: of a version that is retiring, of which somebody has to be found.
- */
+/** Notes the client of a retiring key version: such clients have to be found before the version ends. */
 export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Consumer): void {
   if (key.versionState !== "retiring") return;
   // Both are made when they are asked for: nearly no request needs them.
@@ -36,7 +34,7 @@ export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Cons
 /** The replica whose index notes the uses. Times are milliseconds since the epoch. */
 type NotedIn = {
   readonly id: string;
-  /** Undefined while the database has not told. */
+  /** The database's time at the last heartbeat; undefined before the first. */
   databaseToldTime(): number | undefined;
   noteUse(key: KeyRecord, at: number): void;
   /** Takes what was noted since the last time. */
@@ -44,8 +42,9 @@ type NotedIn = {
 };
 
 /**
- * When each key was last used, and how often: one store in memory for a request, written in batches. Each flush says too up to when
- * all uses are written, also where there were none: an old version may end once that is known of every replica.
+ * When each key was last used, and how often: one store in memory for a request, written in batches. Each flush also
+ * records the time up to which all uses are written, even where there were none: an old version may end once that time
+ * is known of every replica.
  */
 export class UsageBuffer implements UsageRecorder {
   readonly #store: Store;
@@ -84,7 +83,7 @@ export class UsageBuffer implements UsageRecorder {
     this.#unwrittenRequests.add(counts);
   }
 
-  /** Takes in whom another thread has seen. */
+  /** Takes in the clients that another thread has seen. */
   addSeen(seen: SeenConsumers): void {
     for (const [name, who] of seen) this.#seen.set(name, who);
   }
@@ -106,7 +105,7 @@ export class UsageBuffer implements UsageRecorder {
   }
 
   async #write(): Promise<void> {
-    // A use is noted as it happens: what was used before the database told this time is in what is written now.
+    // A use is noted as it happens: every use before this time is among those that are written now.
     const until = this.#replica.databaseToldTime();
     for (const use of this.#replica.drainUses()) this.#unwritten.set(nameOf(use), use);
     const [writing, seen] = [this.#unwritten, this.#seen];
