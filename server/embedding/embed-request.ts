@@ -1,6 +1,6 @@
 /** Texts to be embedded by a library's key. */
 export type EmbedRequest = {
-  /** Of the key, which nobody presents. */
+  /** Of the key, which no caller presents. */
   readonly digest: string;
   readonly publicId: string;
   readonly model: string;

@@ -25,7 +25,7 @@ const POLL_MS = 1_000;
 const MAX_TURNS = { postgres: 4, pglite: 1 } as const;
 /** A turn asks twice at most, and both are over before its claim is. */
 const TIMEOUT_MS = 20_000;
-/** A text that every model takes: it tells a model that refuses one text from one that refuses them all. */
+/** A text that every model takes: a model that refuses this one refuses them all. */
 const PROBE = "keyplane";
 
 /**

@@ -2,7 +2,7 @@ import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding
 import { keepNewest } from "../bounded-map.ts";
 import type { EmbedRequest, EmbedResult } from "./embed-request.ts";
 
-/** Whoever asks waits so long at most. Milliseconds. */
+/** How long a search waits for the vectors of its question at most. Milliseconds. */
 const TIMEOUT_MS = 1_000;
 /** Questions that are remembered with their vectors, and how long; and how long that a team has none embedded. */
 const MAX_CACHED = 256;
