@@ -55,7 +55,7 @@ type ForwardedCall = {
   readonly body: ForwardedBody;
   readonly resolved: Resolved;
   /**
-   * Decides the call again, right before an upstream is asked, and where it goes now; else what its caller is told.
+   * Decides the call again, right before an upstream is asked: where it goes now, or the problem to answer.
    *
    * @param last where it went as it was last decided
    */
@@ -82,7 +82,7 @@ class Exchange implements AttemptListener {
   readonly #deps: ForwardingDeps;
   readonly #call: ForwardedCall;
   readonly #response: ClientResponse;
-  /** The candidate that is being asked; whatever an earlier one still says is not heard. */
+  /** The candidate that is being asked; events of an earlier one are ignored. */
   #attempt: UpstreamAttempt | undefined;
   #collected: Buffer | undefined;
   #done = false;
@@ -294,7 +294,7 @@ class Exchange implements AttemptListener {
     this.onFailure(attempt, CREDENTIAL_REFUSED);
   }
 
-  /** An upstream failed: the next is asked if it may be, and the client is told if not. */
+  /** An upstream failed: the next one is asked where it may be, else the client is answered with the failure. */
   onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
@@ -344,7 +344,7 @@ class Exchange implements AttemptListener {
     this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;
-    // A body that nobody takes any more is read to its end, or the connection could not be used again.
+    // A body that is no longer wanted is read to its end: else the connection could not be used again.
     request.unpipe();
     request.resume();
   }
@@ -354,7 +354,7 @@ const NO_CREDENTIAL = problem("bad_gateway", "The gateway has no credential for 
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 
-/** An upstream that sends the caller elsewhere: following it would carry the request to an address nobody declared. */
+/** An upstream that redirects the caller: following it would carry the request to an address that is not declared. */
 class RedirectError extends Error {}
 
 function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {

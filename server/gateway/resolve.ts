@@ -25,7 +25,7 @@ export function needsModel(gateway: GatewayRecord, allowedModels: readonly strin
  * Finds the upstream for a call (spec §4). Pure.
  *
  * @param model the model that the path or the body names; undefined where it names none, or where none can matter
- * @returns what its caller is told where it goes nowhere
+ * @returns the problem to answer where the call goes nowhere
  */
 export function resolve(
   gateway: GatewayRecord,

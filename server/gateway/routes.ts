@@ -140,9 +140,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
 }
 
 /**
- * Decides a call again, and where it goes by what its key and its gateway are now.
+ * Decides a call again, and where it goes, by its key and its gateway as they are now.
  *
- * @param last where it went by what they were when it was last decided; undefined where that is not known
+ * @param last where it went as it was last decided; undefined where that is not known
  */
 function resolveAgain(
   deps: ServerDeps,
@@ -156,7 +156,7 @@ function resolveAgain(
   return access === before && last !== undefined ? last : resolveFor(request, model);
 }
 
-/** Where a call goes as it was last let through, or what its caller is told instead. */
+/** Where a call goes as it was last let through, or the problem to answer instead. */
 function resolveFor(request: FastifyRequest, model: string | undefined): Resolved | Problem {
   const { dialect, gateway } = gatewayCallOf(request);
   const { allowedModels } = request.principal;
@@ -186,7 +186,7 @@ const INERT: Readonly<Record<string, string>> = Object.fromEntries(
   INERT_HEADERS.flatMap((name, i) => (i % 2 === 0 ? [[name, INERT_HEADERS[i + 1] ?? ""]] : [])),
 );
 
-/** What the caller of a request that failed under `/g/` is told. */
+/** The problem that answers a failed request under `/g/`; logs the failure. */
 function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Problem {
   const shown = problemOf(error);
   logFailure(deps.log, request, { error, shown, message: "a gateway request failed" });

@@ -3,7 +3,8 @@ import { extractCredential } from "../../auth/credential.ts";
 import { headerOf } from "../headers/headers.ts";
 
 /**
- * The paths that are one format's, whoever asks. The others, such as `v1/models` and `v1/files`, are several formats'.
+ * The paths of one format alone, whichever client asks. The others, such as `v1/models` and `v1/files`, are shared by
+ * several formats.
  */
 const PATHS: readonly (readonly [RegExp, Dialect])[] = [
   [/^(?:upload\/)?v1beta(?:\/|$)/, "gemini"],

@@ -1,6 +1,6 @@
 import { BodyFault, malformed } from "../../http/json-scanner.ts";
 
-/** What a member means: a model's name, another way to name one, which nobody may, or an object that holds places. */
+/** What a member means: a model's name, another way to name one, which is refused, or an object that holds places. */
 export type ModelPlace = "model" | "refused" | ModelPlaces;
 /** A member to look for. */
 type PlaceEntry = {

@@ -1,4 +1,4 @@
-/** A server sends one or two, or 102 now and then; each costs us more than it costs whoever sends it. */
+/** A server sends one or two, or 102 now and then; each costs us more than it costs the sender. */
 const MAX_INTERIM_ANSWERS = 100;
 
 /** An upstream went on with interim answers (1xx) where an answer was due. */

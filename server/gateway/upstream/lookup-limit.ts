@@ -3,12 +3,12 @@ import type { AddressGuard } from "./addresses.ts";
 type Waiting = { readonly since: number; begin(): void; giveUp(): void };
 
 /**
- * Bounds how many names are looked up at once by all guards that are made with it. The others wait for their turn; what
- * comes to it after its time is not looked up any more, so that no more wait than are wanted.
+ * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for their
+ * turn. One whose turn comes after its time is given up: its caller waits no more.
  *
- * @param patienceMs how long whoever asks waits
+ * @param patienceMs how long the caller of a look-up waits
  * @param monotonic milliseconds on a clock that never jumps
- * @returns makes a guard that is bound by it of one that is not
+ * @returns wraps a guard, so that the limit applies to it
  */
 export function lookupLimit(
   most: number,

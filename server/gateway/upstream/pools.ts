@@ -37,7 +37,7 @@ export type UpstreamPools = {
   readonly size: number;
   /** The calls to all upstreams, and those that were refused so far because too many waited. */
   figures(): { inUse: number; queued: number; refused: number };
-  /** Closes the pools that nobody has used for {@link IDLE_MS}. */
+  /** Closes the pools that no call has used for {@link IDLE_MS}. */
   closeIdle(): void;
   close(): Promise<void>;
 };

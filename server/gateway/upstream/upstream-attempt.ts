@@ -7,14 +7,14 @@ import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
 /**
- * Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown
- * it.
+ * Why a request to an upstream is given up: its client has gone, or its answer is not wanted. Made once for all: it is
+ * never shown.
  */
 export const ABANDONED = new Error("the call was given up");
 
-/** Whoever makes the call: told of an attempt only while it is active. */
+/** The call that makes the attempt: notified of its events only while it is active. */
 export type AttemptListener = {
-  /** Whether anybody still waits for what this attempt brings. */
+  /** Whether the call still waits for this attempt's answer. */
   isActive(attempt: UpstreamAttempt): boolean;
   onHeaders(
     attempt: UpstreamAttempt,
@@ -27,7 +27,7 @@ export type AttemptListener = {
   onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
 };
 
-/** One candidate's part in a call: what the dispatcher tells of it. */
+/** One candidate's part in a call: handles the dispatcher's events. */
 export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   readonly #listener: AttemptListener;
   readonly candidate: Candidate;
@@ -37,7 +37,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   controller: Dispatcher.DispatchController | undefined;
   /** Undefined before it is asked. */
   pool: UpstreamPool | undefined;
-  /** Where the slot came from that the call has; undefined while it has none. */
+  /** The upstream's slots of which the call holds one; undefined while it holds none. */
   slots: UpstreamSlots | undefined;
   #interimAnswers = 0;
 

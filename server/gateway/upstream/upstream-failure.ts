@@ -3,9 +3,9 @@ import { type Problem, problem } from "../../http/errors.ts";
 
 /** Why an upstream gave no answer. */
 export type UpstreamFailure = {
-  /** What the client is told. Nothing of the error itself is: it may hold the URL, an address, a credential. */
+  /** The answer to the client, without anything of the error: that may hold the URL, an address, a credential. */
   readonly shown: Problem;
-  /** Whether a route's fallback may be asked instead: it refused the connection, or said nothing in its time. */
+  /** Whether a fallback may be asked instead: this upstream did not take the call, or did not answer in time. */
   readonly refused: boolean;
   /** For the log, which redacts it. */
   readonly error: unknown;
@@ -25,7 +25,7 @@ export const CREDENTIAL_REFUSED: UpstreamFailure = {
   error: undefined,
 };
 
-/** What the dispatcher's errors by their code are to a client. */
+/** Codes of the dispatcher's errors that are timeouts to a client. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",

@@ -34,14 +34,14 @@ export class UpstreamOutcomes {
     if (status < 300) outcome.acceptedAt = outcome.answeredAt;
   }
 
-  /** @param failure as its caller is told: nothing of the error itself */
+  /** @param failure as it is shown to the caller: nothing of the error itself */
   failed(gatewayId: string, upstream: UpstreamRecord, failure: string): void {
     const outcome = this.#of(gatewayId, upstream);
     outcome.failedAt = this.#now();
     outcome.failure = failure;
   }
 
-  /** It does not take the credential that the gateway has for it. */
+  /** The upstream does not take the credential that the gateway has for it. */
   refusedCredential(gatewayId: string, upstream: UpstreamRecord): void {
     this.credentialsRefused++;
     this.#of(gatewayId, upstream).refusedAt = this.#now();

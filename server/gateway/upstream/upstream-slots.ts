@@ -34,7 +34,7 @@ export class UpstreamSlots {
     return { inUse: this.#inUse, queued: this.#queue.size, refused: this.#refused };
   }
 
-  /** Takes a slot if one is free and nobody waits; {@link release} gives it back. */
+  /** Takes a slot if one is free and no call waits; {@link release} gives it back. */
   tryTake(): boolean {
     if (this.#inUse >= this.#limits.calls || this.#queue.size > 0) return false;
     this.#inUse++;
@@ -67,7 +67,7 @@ export class UpstreamSlots {
     };
   }
 
-  /** Gives a slot back: whoever has waited longest has it next. */
+  /** Gives a slot back: the call that has waited longest takes it. */
   release(): void {
     const [next] = this.#queue;
     if (next === undefined) {
