@@ -13,12 +13,12 @@ export async function allAddresses(): Promise<string> {
   return typeof address === "object" && address !== null ? address.address : "::";
 }
 
-/** Whether nobody but this machine reaches what listens there. */
+/** Whether only this machine reaches a listener on that address. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
-/** What to call a listener by on its own machine: an address that stands for all is none to call. */
+/** The address by which a listener is called on its own machine: one that stands for all cannot be called. */
 export function callableAddress(address: string): string {
   return ALL.has(address) ? "127.0.0.1" : address;
 }

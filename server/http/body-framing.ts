@@ -8,7 +8,7 @@ export function hasBody(request: IncomingMessage): boolean {
   return declaredBytes(request) !== 0;
 }
 
-/** Whether all of a request's body is small by its declared length; of a body in chunks nobody knows. */
+/** Whether all of a request's body is small by its declared length; a body in chunks, which declares none, is not. */
 export function hasSmallBody(request: IncomingMessage): boolean {
   return declaredBytes(request) <= MAX_SMALL_BODY;
 }

@@ -1,7 +1,7 @@
 /** A request as far as the pace of its body goes; Node's IncomingMessage is one. */
 type PacedRequest = {
   readonly complete: boolean;
-  /** Null before anybody reads it, false while nobody does. */
+  /** Null before the body is first read, false while it is not being read. */
   readonly readableFlowing: boolean | null;
   readonly socket: { readonly bytesRead: number };
 };
@@ -19,8 +19,8 @@ export class BodyPace {
   readonly #paces = new WeakMap<PacedRequest, Pace>();
 
   /**
-   * Whether a request's body comes more slowly than any may. Time in which nobody reads it does not count: what holds
-   * it up then is this server, or the upstream behind it.
+   * Whether a request's body comes more slowly than any may. Time in which it is not read does not count: then this
+   * server, or the upstream behind it, holds it up.
    *
    * @param now milliseconds on the monotonic clock
    */

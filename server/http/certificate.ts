@@ -45,11 +45,11 @@ export async function readCertificate(files: Files): Promise<Certificate> {
 }
 
 /**
- * Serves what the files hold, as they are replaced: by new connections, while those that are open go on. While they
- * hold no pair the last one is served, and the log says so; files that are replaced one after the other are none for a
- * moment, which it does not tell.
+ * Serves a replaced certificate to new connections; those that are open go on. While the files hold no valid pair, the
+ * last one is served. The log reports a fault once it is read twice in a row: files that are replaced one after the
+ * other hold no pair for a moment.
  *
- * @param first what the server was made with
+ * @param first the certificate that the server was made with
  * @returns ends it
  */
 export function renewCertificate(
@@ -85,7 +85,7 @@ export function renewCertificate(
   });
 }
 
-/** Tells of the certificate that is served. */
+/** Registers the metric of the served certificate's end. */
 export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
   new Gauge({
     name: "keyplane_tls_certificate_expiry_timestamp_seconds",
@@ -98,7 +98,7 @@ export function observeCertificate(registry: Registry, served: () => Pick<Certif
   });
 }
 
-/** What a library makes of a file, or the fault that it is. What is in it is not quoted. */
+/** Reads a file with a library. Where that throws, `fault` is thrown instead, which quotes nothing of the file. */
 function parse<T>(fault: string, read: () => T): T {
   try {
     return read();

@@ -12,7 +12,7 @@ import {
 } from "../../store/database/errors.ts";
 import { requestIdOf } from "./request-id.ts";
 
-/** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
+/** Every problem that the server reports by itself: its status, its title, and the detail that a caller may see. */
 export const PROBLEMS = {
   invalid_request: { status: 400, title: "Bad request", detail: "The request is not valid." },
   unauthorized: {
@@ -254,13 +254,13 @@ export function problemOf(error: unknown, method = "GET", isOnce = false): Probl
   if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
     return problem("invalid_request", error.message);
   }
-  // Nobody reads it.
+  // No caller is left to read it.
   if (error instanceof CallerLeftError) return problem("unavailable");
   if (error instanceof Error) {
     const { code, statusCode, validation }: Error & { code?: unknown; statusCode?: unknown; validation?: unknown } =
       error;
     if (Array.isArray(validation)) return problem("invalid_request", validationDetail(validation));
-    // The framework's reading of a body, when its caller has left: nobody is shown it, and it is no fault of ours.
+    // The framework was reading a body whose caller has left: no client sees this, and it is no fault of ours.
     if (code === "ECONNRESET" && statusCode === 400) return problem("invalid_request");
     const known = typeof statusCode === "number" ? CODE_OF_STATUS[statusCode] : undefined;
     if (known !== undefined && (typeof code === "string" ? code.startsWith("FST_") : error instanceof SyntaxError)) {
@@ -270,7 +270,7 @@ export function problemOf(error: unknown, method = "GET", isOnce = false): Probl
   return problem("internal");
 }
 
-/** Whether the log has to tell of it: a fault that callers cannot mend, whatever they were answered by. */
+/** Whether the log has to report a problem: a fault that callers cannot mend, whichever part of the server answered. */
 export function isForOperator(shown: Problem): boolean {
   return shown.code === "internal" || shown.code === "insufficient_storage";
 }

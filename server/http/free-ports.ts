@@ -5,7 +5,7 @@ import type { ServerConfig } from "../config.ts";
  * Finds out at once whether the ports can be listened on: before a database is opened, which takes seconds, and without
  * sharing one, which worker threads do later.
  *
- * @throws as listening does: with code EADDRINUSE where somebody listens there already
+ * @throws as listening does: with code EADDRINUSE where a port is already in use
  */
 export async function assertPortsFree({ host, port, adminHost, adminPort }: ServerConfig): Promise<void> {
   await assertFree(host, port);

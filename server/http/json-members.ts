@@ -9,9 +9,10 @@ type Members = { readonly names: Set<string>; readonly isConstructor: boolean };
 type Context = Members | "constructor" | null;
 
 /**
- * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. Of those each
- * parser keeps one or the other, and whoever decides by one may act on the other (threats b94). What could change the
- * prototype of objects the parser would refuse as JSON that is broken, which it is not.
+ * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. One parser
+ * keeps the first of the two and another the last, so that code may decide by one and act on the other (threats b94).
+ * Members that could change the prototype of objects are refused here: the parser would report them as broken JSON,
+ * which they are not.
  *
  * @throws BodyFault from its slices
  */

@@ -21,7 +21,8 @@ export type JsonBounds = {
 };
 
 /**
- * What looks at a body while it is walked over. A context is what a visitor knows of a place; undefined: nobody looks.
+ * Callbacks that look at a body while it is walked over. A context is what a visitor knows of a place; where it is
+ * undefined, the visitor is not called.
  */
 export type JsonVisitor<Context> = {
   /** An object or an array begins; returns the context of its members or elements. */

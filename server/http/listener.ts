@@ -47,8 +47,8 @@ export function createListener(
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
-  // Node remembers an address that was asked for, and can tell none any more of a connection that was reset. Of one that
-  // was reset before we heard of it nobody can tell, and nobody is there to be answered.
+  // Node remembers an address that was asked for, and has none any more once the connection was reset. A connection
+  // that was reset before it comes here has no address, and no client that waits for an answer.
   server.on("connection", (socket: Socket) => {
     if (socket.remoteAddress === undefined) socket.destroy();
   });

@@ -45,10 +45,10 @@ export class LingeringSockets {
 }
 
 /**
- * Makes the listener's class of responses: where one ends before its request did, whatever it says and whoever sends
- * it, nothing more of the request is processed (spec §2.8, threats b82).
+ * Makes the listener's class of responses. Where a response ends before its request did, nothing more of the request is
+ * processed, whatever the response says and whichever part of the server sends it (spec §2.8, threats b82).
  *
- * @param answers where they take their room
+ * @param answers where responses take their room
  */
 export function responseClass(
   lingering: LingeringSockets,
