@@ -19,8 +19,8 @@ type MemberDeps = {
 };
 
 /**
- * Tells somebody who is known what each secret is, of the keys of their teams alone: all else is unknown to them. Whoever
- * may revoke a team's keys has acted on what leaked; a viewer has asked.
+ * Answers an authenticated caller with what each secret is, of their teams' keys alone: all else is `unknown`. A leaked
+ * key is acted on where the caller may revoke it; a viewer's report is only a question.
  */
 export async function answerMember(
   { store, clock, receipts, count }: MemberDeps,

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { fetchJson } from "../auth/tokens/issuer-http.ts";
 
-/** How old keys may get before they are asked for again, and how old where GitHub does not give them. */
+/** How old the keys may get before they are fetched again, and how old where GitHub does not give them. */
 const FRESH_MS = 3_600_000;
 const USABLE_MS = 24 * 3_600_000;
-/** The least time between two questions, whoever sends names of keys that there are not. */
+/** The least time between two requests for the keys, however many reports name keys that do not exist. */
 const MIN_INTERVAL_MS = 60_000;
 
-/** GitHub's keys cannot be had, so that nobody can say whether a report is its. */
+/** GitHub's keys cannot be fetched, so that the signature of a report cannot be verified. */
 export class GithubUnavailableError extends Error {
   constructor(options?: ErrorOptions) {
     super("the keys of GitHub's secret scanning cannot be had", options);
@@ -57,7 +57,7 @@ export function createGithubJudge(
     }
   }
 
-  /** However many want them, one question at a time, and one a minute. */
+  /** However many reports need the keys, they are fetched once at a time, and once a minute at most. */
   async function refreshOnce(): Promise<void> {
     if (asking === undefined && monotonic() - askedAt < MIN_INTERVAL_MS) return;
     asking ??= refresh().finally(() => {

@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { FoundSecret } from "../../store/keys/key-leaks.ts";
 import type { LeakOutcome } from "./act.ts";
 
-/** What a member is told of a secret: all null of one that is no key of a team of theirs. Times are RFC 3339. */
+/** A secret as it is shown to a member: all null for one that is no key of the member's teams. Times are RFC 3339. */
 export type LeakJson = {
   readonly state: SecretState | "unknown";
   readonly keyId: string | null;

@@ -16,7 +16,7 @@ export function leakMetrics({ registry }: Pick<ServerMetrics, "registry">): Coun
     labelNames: ["reporter", "outcome"],
     registers: [registry],
   });
-  // What Prometheus hears of for the first time as a 1 has not increased.
+  // To Prometheus, a series that first appears as a 1 has not increased.
   for (const reporter of LEAK_REPORTERS) for (const outcome of LEAK_OUTCOMES) counter.inc({ reporter, outcome }, 0);
   return (reporter, outcome) => counter.inc({ reporter, outcome });
 }

@@ -8,11 +8,11 @@ export const MAX_LEAKS = 100;
 const MAX_MATCHES = 1_000;
 const MAX_URL = 512;
 
-/** One secret that somebody says they have found. The secret itself is not kept. */
+/** One secret that the caller reports as found. The secret itself is not kept. */
 export type ReportedSecret = {
   /** SHA-256 as 32 latin1 characters; undefined for what cannot be a key. */
   readonly digest: string | undefined;
-  /** Whether the whole key was sent: whoever has but a hash may have found no leak at all. */
+  /** Whether the whole key was sent: a caller who has only a hash may have found no leak at all. */
   readonly isWhole: boolean;
 };
 
@@ -30,7 +30,7 @@ export type Report =
 
 /**
  * Reads a report in either format: `{"leaks": [{"key"} or {"sha256"}], "dryRun"}`, or GitHub's list of
- * `{"token", "type", "url", "source"}`. Nothing of a body that is neither is told: an error's text would quote it.
+ * `{"token", "type", "url", "source"}`. Undefined for any other body, without a reason: an error's text would quote it.
  */
 export function readReport(body: unknown): Report | undefined {
   const given = Buffer.isBuffer(body) ? parseJson(body) : undefined;
@@ -78,7 +78,7 @@ function allRead<T>(read: readonly (T | undefined)[]): read is readonly T[] {
   return !read.includes(undefined);
 }
 
-/** What a request with it would be decided by, if anything; a text too long to be a key is not hashed. */
+/** The digest by which a request with this text would be decided, if any; one too long to be a key is not hashed. */
 function digestOf(text: string): string | undefined {
   if (text.length > MAX_KEY_LENGTH) return undefined;
   const shape = keyShape(text);

@@ -16,9 +16,9 @@ import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
 
-/** Of a report: GitHub's hold what it found at a time. */
+/** Of a report, in bytes: GitHub's hold all that it found at a time. */
 const BODY_LIMIT = 1 << 20;
-/** What everybody else is told, whatever they sent (threats b99). */
+/** The answer to an unauthenticated caller, whatever it sent (threats b99). */
 const RECEIVED = { status: "received" };
 const MALFORMED = problem(
   "invalid_request",
@@ -26,9 +26,9 @@ const MALFORMED = problem(
 );
 
 /**
- * Where leaked keys are reported (docs/decisions/leaks.md): by members and the installation's own, who hear of their
- * teams' keys; by GitHub's secret scanning, by its signature; and by anybody, who hears nothing. Nothing that is sent is
- * logged.
+ * Where leaked keys are reported (docs/decisions/leaks.md): by members and the installation's own, who learn of their
+ * teams' keys; by GitHub's secret scanning, which signs its reports; and by unauthenticated callers, who learn nothing.
+ * Nothing of a report is logged.
  */
 export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, clock, log, config } = deps;
@@ -94,7 +94,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     }
   }
 
-  /** The answer goes first, so that its time tells nothing either. */
+  /** The answer goes first, so that its time gives nothing away either. */
   function receive(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { body } = request;
     const address = clientAddress(request);

@@ -4,7 +4,7 @@ import { MAX_LEAKS } from "./report.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
-/** These are the description's alone: who has sent something is known before it is judged. */
+/** For the API description alone: a body is judged only once its sender is known. */
 export const LEAKS_BODY = {
   title: "LeakReport",
   type: "object",
@@ -72,7 +72,7 @@ const LEAK = closed("Leak", {
   outcome: { type: "string", enum: [...LEAK_OUTCOMES], description: "What this report has changed." },
 });
 
-/** What a known caller is told, in the order of the request. */
+/** The answer to an authenticated caller, in the order of the request. */
 export const LEAKS = closed("Leaks", {
   leaks: { type: "array", items: LEAK },
   change: { ...RECEIPT, title: "LeakReceipt", type: ["object", "null"], description: "Of what has ended." },

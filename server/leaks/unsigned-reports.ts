@@ -21,9 +21,9 @@ type Deps = Pick<ServerDeps, "store" | "index" | "clock" | "log">;
 type Pending = { readonly digest: string; readonly address: string };
 
 /**
- * Acts on what nobody known has reported, after they were answered. A text that is no key of ours costs what a request
- * with it would: a look-up in the index. A key of ours is acted on once a minute, and of a network a bounded number:
- * more is dropped, and counted. While the database is away it waits here.
+ * Acts on the reports of unauthenticated callers, after they were answered. A text that is no key of ours costs what a
+ * request with it would: a look-up in the index. A key of ours is acted on once a minute, and a bounded number of keys
+ * for each network: more is dropped, and counted. While the database is away, keys wait here.
  */
 export class UnsignedReports {
   readonly #deps: Deps;
@@ -41,7 +41,7 @@ export class UnsignedReports {
     this.#count = count;
   }
 
-  /** Looks at the first keys of a report. A bare hash tells nobody that a secret has leaked. */
+  /** Looks at the first keys of a report. A bare hash is not acted on: it does not show that a secret has leaked. */
   take(body: unknown, address: string): void {
     if (Buffer.isBuffer(body) && body.length > MAX_BODY) {
       this.#count("anonymous", "dropped");
@@ -105,7 +105,7 @@ export class UnsignedReports {
     }
   }
 
-  /** The first of those that wait. */
+  /** Drops the first of those that wait. */
   #drop(count: number): void {
     for (const _ of this.#pending.splice(0, count)) this.#count("anonymous", "dropped");
   }
