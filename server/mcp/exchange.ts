@@ -9,7 +9,7 @@ import { requestIdOf } from "../http/request-id.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
 
-/** What a client is told on a stream whose key has ended. */
+/** The error that is sent on a stream whose key has ended. */
 const CUT = { code: -32_001, message: "The key of this request may not be used any more." };
 /** No host of ours: the protocol library wants an absolute URL, and looks at nothing in it. */
 const ENDPOINT = "http://mcp.invalid/";

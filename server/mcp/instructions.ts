@@ -1,6 +1,6 @@
 import type { MemoryTool } from "./tool.ts";
 
-/** When each tool is for, in the order in which a session comes to them. */
+/** When to use each tool, in the order in which a session comes to them. */
 const WHEN: readonly (readonly [tool: string, when: string])[] = [
   ["memory_wake_up", "Begin each session with memory_wake_up."],
   [
@@ -23,9 +23,9 @@ const WHEN: readonly (readonly [tool: string, when: string])[] = [
 ];
 
 /**
- * What a model is told of the memory as a whole.
+ * The instructions for a model on the memory as a whole.
  *
- * @param allowed the tools that its key may call: of no others it is told
+ * @param allowed the tools that the key may call; the instructions name no others
  */
 export function instructionsFor(allowed: readonly MemoryTool[]): string {
   const names = new Set(allowed.map(({ definition }) => definition.name));

@@ -2,7 +2,7 @@ import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/s
 import { problem } from "../http/errors.ts";
 import { TOOLS } from "./server.ts";
 
-/** No method here takes a URI; a long one is an attack on whoever parses it (threats b55). */
+/** No method here takes a URI; a long one is an attack on its parser (threats b55). */
 const MAX_URI = 2_048;
 const WHOLE_LIST = 'The list of tools is one page, which no "cursor" goes on from: leave it out.';
 
@@ -29,7 +29,7 @@ export function toolOf({ method, params }: Message) {
   return TOOLS.get(params.name);
 }
 
-/** Why a request is not what its method takes: in words that a model can mend it by. A notification is never told. */
+/** Why a request is not what its method takes, in words by which a model can mend it; none for a notification. */
 export function faultOf(message: Message): string | undefined {
   const { id, method, params = {} } = message;
   if (id === undefined || !isObject(params)) return undefined;
@@ -38,12 +38,12 @@ export function faultOf(message: Message): string | undefined {
   return method === "tools/call" ? faultOfCall(params) : undefined;
 }
 
-/** Of an era that has this method: since 2026-07-28 there is none. */
+/** Whether a message is of an era that has `initialize`: eras since 2026-07-28 have no such method. */
 function isLegacy(body: Message): boolean {
   return classifyInboundRequest({ httpMethod: "POST", body }).kind === "legacy";
 }
 
-/** The protocol library would take them for a failure of its own. */
+/** Found here: the protocol library would report such a fault as a failure of its own. */
 function faultOfInitialize(params: Message): string | undefined {
   const checked = specTypeSchemas.InitializeRequestParams["~standard"].validate(params);
   const [fault] = checked.issues ?? [];

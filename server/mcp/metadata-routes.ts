@@ -4,7 +4,7 @@ import { MCP_METADATA, METADATA_ROOT, protectedResource } from "../auth/protecte
 import type { ServerDeps } from "../deps.ts";
 import { cachedText } from "../http/cached-text.ts";
 
-/** Pages of any origin may read it, by the header that MCP clients send: it is the same for everybody. */
+/** Pages of any origin may read it, by the header that MCP clients send: it is the same for every caller. */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET",

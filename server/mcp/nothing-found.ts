@@ -10,8 +10,8 @@ type Asked = {
 };
 
 /**
- * What a model is told where a search has no answer. That nothing is remembered, which it would take for a fact, is said of
- * an empty library alone.
+ * The text for a model whose search found nothing. Only where the library is empty does it say that nothing is
+ * remembered: the model would take that for a fact.
  */
 export async function nothingFound({ db, key }: ToolContext, { library, query, filter }: Asked): Promise<string> {
   const name = libraryName(key, library);
@@ -25,7 +25,7 @@ export async function nothingFound({ db, key }: ToolContext, { library, query, f
   ].join(" ");
 }
 
-/** What stands before atoms that have some of the words alone. */
+/** The text before atoms that have only some of the words. */
 export function nearestOnly(query: string): string {
   return `No atom has all the words of ${JSON.stringify(query)}, nor words like them. The nearest, which may be about something else:\n\n`;
 }

@@ -32,19 +32,19 @@ const NO_TOOL = "There is no tool of this name for this key: tools/list has the 
 type MemoryRequest = {
   /** By which the log knows it. */
   readonly requestId: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
   /** The key as it is now. Throws a Problem where it may not call the tool any more. */
   present(operation: MemoryTool["operation"]): KeyRecord;
   /** Writes as the request's key, by what it may do at that moment. */
   write<T>(db: Db, operation: MemoryTool["operation"], task: MemoryWrite<T>): Promise<T | undefined>;
-  /** Ends the request: within a tool the key turned out to have lost its right. */
+  /** Ends the request: called where a tool finds that the key has lost its right. */
   refuse(shown: Problem): void;
 };
 
 /**
  * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
- * declares no `listChanged`, since nothing outlives the request to be told.
+ * declares no `listChanged`: no session outlives the request to be notified.
  */
 export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRequest): Server {
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));

@@ -27,7 +27,7 @@ export type ToolContext = Pick<ServerDeps, "clock"> & {
 /** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };
 
-/** Tells the model what to do differently: shown as the tool's result, with isError. */
+/** What the model has to do differently: shown as the tool's result, with isError. */
 export class ToolFault extends Error {}
 
 type ToolOperation = Extract<MemoryOperation, `mcp.memory_${string}`>;
@@ -131,7 +131,7 @@ export function more(nextCursor: string | null): string {
   return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
 }
 
-/** What a model is told of an id that names no atom, or one that the key may not reach. */
+/** The fault for an id that names no atom, or one that the key may not reach. */
 export const NO_ATOM = "There is no atom of this id for this key: look it up with memory_search.";
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
