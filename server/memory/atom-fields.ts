@@ -32,7 +32,7 @@ export function atomFields(input: AtomInput, now: number): AtomFields {
   };
 }
 
-/** What a caller is told that corrects nothing. */
+/** The refusal of a correction that changes nothing. */
 export const NOTHING_CHANGED =
   "Give at least one of content, tags, source, importance, metadata, links and expiresAt: nothing would change.";
 

@@ -11,11 +11,11 @@ import { Problem } from "../http/errors.ts";
 export type MemoryCaller = <T>(body: (db: Db, key: KeyRecord) => Promise<T>) => Promise<T>;
 
 /**
- * Runs the statements of a request: in its team's turn, and no longer than somebody waits for its answer. The turn was
- * waited for, so that the request is decided again as it comes.
+ * Runs the statements of a request: in its team's turn, and no longer than the caller waits for the answer. The request
+ * may have waited for its turn, so that it is decided again when the turn comes.
  *
  * @param body is given the key as it is then
- * @throws Problem 401, 403 or 503 as at the door, and 429 or 503 where there is no room for an answer
+ * @throws Problem 401, 403 or 503 as on arrival, and 429 or 503 where there is no room for an answer
  */
 export function callMemory<T>(
   deps: ServerDeps,

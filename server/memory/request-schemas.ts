@@ -38,7 +38,7 @@ export function tagsOf({ tag = [] }: Filtered): string[] {
   return [tag].flat();
 }
 
-/** `key` is the credential's carrier, and no one's filter. */
+/** `key` is the credential's carrier, and not a filter. */
 const QUERY_FILTERS = {
   library: LIBRARY,
   tag: {
