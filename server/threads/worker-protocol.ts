@@ -28,12 +28,12 @@ export type WorkerStart = {
   readonly port: number;
 };
 
-/** What a worker is asked. */
+/** What the main thread asks of a worker. */
 export type ToWorker =
   | { readonly ask: "metrics"; readonly id: number }
   | { readonly ask: "drain"; readonly graceMs: number };
 
-/** What a worker tells. */
+/** What a worker reports to the main thread. */
 export type WorkerReport =
   | { readonly told: "listening"; readonly port: number; readonly url: string }
   | { readonly told: "metrics"; readonly id: number; readonly metrics: readonly object[] }

@@ -27,7 +27,7 @@ import { RequestCounter } from "../request-counts.ts";
 import { noteConsumer, type SeenConsumers } from "../usage.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** How often the main thread is told who used versions that are being replaced, and how many requests there were. */
+/** How often a worker reports who used versions that are being replaced, and how many requests there were. */
 const TELL_MS = 1_000;
 
 const main = parentPort;

@@ -13,7 +13,7 @@ import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from 
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-/** For all workers to tell their metrics. */
+/** The time that all workers together get to report their metrics. */
 const METRICS_MS = 2_000;
 /** Beyond the grace period of a drain: a worker that has not ended by then is ended. */
 const LATE_MS = 5_000;
@@ -32,7 +32,7 @@ type WorkersDeps = {
   readonly onRequests: (counts: RequestCounts) => void;
 };
 
-/** Who takes what a worker tells of the use of keys. */
+/** Takes a worker's reports of the use of keys. */
 type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
@@ -46,7 +46,7 @@ export class Workers {
     this.#deps = deps;
   }
 
-  /** Resolves when a worker has ended that was not told to. */
+  /** Resolves when a worker has ended by itself, and not by a drain. */
   get failed(): Promise<Error> {
     return this.#failure.promise;
   }
