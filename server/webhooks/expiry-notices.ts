@@ -11,8 +11,8 @@ const KEYS_AT_ONCE = 100;
 export const NOTICE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Notices keys that end soon and that no declaration governs: of the others their controller does, which knows their
- * rotation. However many processes do it, each end is told once.
+ * Records a notice for each key that ends soon and that no declaration governs. For the others their controller does,
+ * which knows their rotation. Each end is notified once, however many processes run this.
  */
 export async function noticeExpiries(store: Store, signal: AbortSignal): Promise<void> {
   const now = await databaseTime(store.db);

@@ -21,16 +21,16 @@ type Sender = Delivering & {
 };
 
 const POLL_MS = 1_000;
-/** Of one process: a receiver that answers nobody holds up its own team at most, and nothing else. */
+/** Of one process: a receiver that never answers holds up its own team at most, and nothing else. */
 const MAX_UNDER_WAY = { all: 16, team: 4, webhook: 2 };
-/** After so long a revocation is told without all of its receipt: a replica gives no sign. Milliseconds. */
+/** After so many milliseconds a revocation is delivered with an unconfirmed receipt: a replica does not acknowledge. */
 const RECEIPT_PATIENCE_MS = 60_000;
 
 /**
- * Tells teams what happened to their keys: takes what is due, some at a time, and tries it. What this process does not
- * finish another one tries again, under the same id.
+ * Notifies teams of what happened to their keys: claims due deliveries, some at a time, and attempts them. A delivery
+ * that this process does not finish is retried by another process, under the same id.
  *
- * @returns ends it: what is under way is broken off, and given back
+ * @returns ends it: deliveries under way are broken off, and released
  */
 export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log, count } = sender;
@@ -103,7 +103,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   };
 }
 
-/** Those that can be told now: a revocation with its receipt once it is complete, or known to take long. */
+/** The deliveries that can be sent now: a revocation waits until its receipt is confirmed, or patience is over. */
 async function withReceipts(
   { store, receipts }: Sender,
   claimed: readonly ClaimedDelivery[],
@@ -129,8 +129,8 @@ async function withReceipts(
 }
 
 /**
- * Until a delivery is looked at again that waits for its receipt: half as long as it has waited. Where a replica is stuck,
- * thousands may wait, and each look writes its row twice.
+ * How long until a delivery that waits for its receipt is claimed again: half as long as it has waited. Where a replica
+ * is stuck, thousands may wait, and each claim writes its row twice.
  *
  * @returns milliseconds
  */
