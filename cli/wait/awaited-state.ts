@@ -6,15 +6,20 @@ import type { Seen } from "../source/source.ts";
 import { UsageError } from "../usage-error.ts";
 
 export type AwaitedState = {
-  /** @param object undefined where there is none */
-  isMet(object: Seen | undefined): boolean;
+  /**
+   * @param object undefined where there is none
+   * @param first the object as it was seen first: one that is made anew under its name is another
+   */
+  isMet(object: Seen | undefined, first?: Seen): boolean;
   /** What is so instead, for a person. */
   instead(object: Seen | undefined): string;
 };
 
+const STATUSES = ["True", "False", "Unknown"];
+
 /** @throws UsageError for what nothing can be waited for by */
 export function parseAwaitedState(text: string): AwaitedState {
-  if (text === "delete") return { isMet: (object) => object === undefined, instead: () => "it is still there" };
+  if (text === "delete") return { isMet: isGone, instead: () => "it is still there" };
   const [, word, status = "True"] = /^condition=(\w+)(?:=(\w+))?$/.exec(text) ?? [];
   if (word === undefined) {
     throw new UsageError(`--for ${text}: write condition=TYPE, condition=TYPE=STATUS or delete`);
@@ -22,6 +27,9 @@ export function parseAwaitedState(text: string): AwaitedState {
   const type = CONDITION_TYPES.find((one) => one.toLowerCase() === word.toLowerCase());
   if (type === undefined) {
     throw new UsageError(`--for ${text}: there is no such condition: ${suggestion(word, CONDITION_TYPES)}`);
+  }
+  if (!STATUSES.some((one) => one.toLowerCase() === status.toLowerCase())) {
+    throw new UsageError(`--for ${text}: there is no such status: ${suggestion(status, STATUSES)}`);
   }
   return {
     isMet(object) {
@@ -36,6 +44,12 @@ export function parseAwaitedState(text: string): AwaitedState {
       return `${type} is ${condition.status} (${condition.reason})${condition.message && `: ${condition.message}`}`;
     },
   };
+}
+
+/** As kubectl has it: also where another of its name has taken its place. */
+function isGone(object: Seen | undefined, first = object): boolean {
+  const [uid, firstUid] = [object?.metadata.uid, first?.metadata.uid];
+  return object === undefined || (uid !== undefined && firstUid !== undefined && uid !== firstUid);
 }
 
 /** A condition, and whether it is about the object as it is declared now. */

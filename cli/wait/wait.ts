@@ -44,18 +44,22 @@ export const addWait: AddCommand = (program, { env, out, interrupt, progress }) 
       const kind = kindOf(word);
       if (kind === undefined) throw unknownKind("wait", word);
       const task = { kind, wanted: wantedOf(named, namespace), state: parseAwaitedState(awaited) };
-      const limit = AbortSignal.timeout(timeoutOf(timeout));
+      const timeoutMs = timeoutOf(timeout);
       const source = await openDeclared(chooseDeclared(env, choice));
       try {
         const title = `${kind.toLowerCase()}/${named}`;
-        const { isMet, object } = await progress.during(`waiting for ${awaited} of ${title}`, () =>
-          waitForState(source, task, AbortSignal.any([limit, interrupt()])),
+        const limit = AbortSignal.timeout(timeoutMs || ONE_LOOK_MS);
+        const end = AbortSignal.any([limit, interrupt()]);
+        const { isMet, seen } = await progress.during(`waiting for ${awaited} of ${title}`, () =>
+          waitForState(source, task, { end, looksOnce: timeoutMs === 0 }),
         );
+        const object = seen?.object;
         if (output !== undefined) out(outputText({ met: isMet, object: object?.json ?? null }, output));
         else if (isMet) out(`${object === undefined ? title : nameOf(object)} condition met`);
         if (isMet) return;
-        const why = limit.aborted ? `timed out after ${timeout}` : "interrupted";
-        throw new Error(`${why} while waiting for ${awaited} of ${title}: ${task.state.instead(object)}`);
+        const why = end.aborted && !limit.aborted ? "interrupted" : `timed out after ${timeout}`;
+        const instead = seen === undefined ? "no answer has come" : task.state.instead(object);
+        throw new Error(`${why} while waiting for ${awaited} of ${title}: ${instead}`);
       } finally {
         source.close();
       }
@@ -64,6 +68,9 @@ export const addWait: AddCommand = (program, { env, out, interrupt, progress }) 
 
 /** As many as a timer takes. Milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** How long one look may take where no time to wait is given. Milliseconds. */
+const ONE_LOOK_MS = 30_000;
 
 /** @throws UsageError for what is no duration */
 function timeoutOf(text: string): number {
@@ -76,28 +83,39 @@ function timeoutOf(text: string): number {
 }
 
 type Wait = { readonly kind: Kind; readonly wanted: Wanted; readonly state: AwaitedState };
-type Waited = { readonly isMet: boolean; readonly object: Seen | undefined };
+type Waited = {
+  readonly isMet: boolean;
+  /** What was seen last, undefined where there was none; not there where no look has had an answer. */
+  readonly seen?: { readonly object: Seen | undefined };
+};
 
 /**
- * @returns the object as it was last, once it is as wanted, or the signal has come
+ * @param end whatever is asked and not answered by then is not waited for
+ * @returns what was seen once it is as wanted, or has been looked at once, or the end has come
  * @throws Error where it cannot be read
  * @throws UsageError where there are several of its name
  */
-async function waitForState(source: Source, { kind, wanted, state }: Wait, signal: AbortSignal): Promise<Waited> {
-  let object = await findAtMostOne(source, kind, wanted);
-  if (state.isMet(object)) return { isMet: true, object };
+async function waitForState(
+  source: Source,
+  { kind, wanted, state }: Wait,
+  { end, looksOnce }: { readonly end: AbortSignal; readonly looksOnce: boolean },
+): Promise<Waited> {
+  let seen: Waited["seen"];
   const ended = new AbortController();
-  // What is asked and not answered by then is not waited for.
-  signal.addEventListener("abort", () => source.close(), { once: true });
+  end.addEventListener("abort", () => source.close(), { once: true });
   try {
-    for await (const _ of source.changes([kind], [wanted], AbortSignal.any([signal, ended.signal]))) {
-      object = await findAtMostOne(source, kind, wanted);
-      if (state.isMet(object)) return { isMet: true, object };
+    const first = await findAtMostOne(source, kind, wanted);
+    seen = { object: first };
+    if (looksOnce || state.isMet(first)) return { isMet: state.isMet(first), seen };
+    for await (const _ of source.changes([kind], [wanted], AbortSignal.any([end, ended.signal]))) {
+      const object = await findAtMostOne(source, kind, wanted);
+      seen = { object };
+      if (state.isMet(object, first)) return { isMet: true, seen };
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!end.aborted) throw error;
   } finally {
     ended.abort();
   }
-  return { isMet: false, object };
+  return { isMet: false, ...(seen && { seen }) };
 }

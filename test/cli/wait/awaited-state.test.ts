@@ -34,6 +34,15 @@ describe("what is waited for", () => {
     expect(parseAwaitedState(text).isMet(object)).toBe(isMet);
   });
 
+  test("an object is gone, too, where another of its name has taken its place", () => {
+    const withUid = (uid?: string) => ({ ...key(1), metadata: { ...key(1).metadata, ...(uid && { uid }) } });
+    const { isMet } = parseAwaitedState("delete");
+    expect(isMet(withUid("b"), withUid("a"))).toBe(true);
+    expect(isMet(withUid("a"), withUid("a"))).toBe(false);
+    // Admitted meanwhile.
+    expect(isMet(withUid("a"), withUid())).toBe(false);
+  });
+
   test.each([
     [key(1, { status: "False" }), "Ready is False (Why): So."],
     [key(1), "it has no condition Ready"],
@@ -46,6 +55,7 @@ describe("what is waited for", () => {
   test.each([
     ["condition=Redy", "there is no such condition: did you mean Ready?"],
     ["condition=", "write condition=TYPE, condition=TYPE=STATUS or delete"],
+    ["condition=Ready=Flase", "there is no such status: did you mean False?"],
     ["gone", "write condition=TYPE, condition=TYPE=STATUS or delete"],
   ])("%s is nothing to wait for", (text, says) => {
     expect(() => parseAwaitedState(text)).toThrow(says);
