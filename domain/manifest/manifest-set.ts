@@ -1,4 +1,4 @@
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, printable } from "./diagnostic.ts";
 import { isClusterScoped } from "./kinds.ts";
 import type { ManifestDocument } from "./parse.ts";
 import type { ReadManifest } from "./validate.ts";
@@ -21,7 +21,7 @@ export function findDuplicates(entries: readonly SetEntry[]): Diagnostic[] {
       return [];
     }
     const what = kind !== "Secret" && isClusterScoped(kind) ? name : `${namespace}/${name}`;
-    const message = `${kind} ${what} is declared in ${known.file}:${known.line} too: remove one of the two`;
+    const message = `${kind} ${what} is declared in ${printable(known.file)}:${known.line} too: remove one of the two`;
     return [document.diagnostic(["metadata", "name"], message)];
   });
 }

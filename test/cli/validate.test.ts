@@ -36,6 +36,13 @@ async function validate(...paths: string[]): Promise<{ code: number; lines: stri
   return { code, lines };
 }
 
+test("shows nothing that a terminal obeys of the name of a file with the same object", async () => {
+  write("a\u001b[31m.yaml", library("a"));
+  write("b.yaml", library("a"));
+  const { lines } = await validate(folder);
+  expect(lines.join("\n")).toContain("is declared in DIR/a\uFFFD[31m.yaml:3 too");
+});
+
 test("a folder of valid manifests ends with 0 and a summary, those below it and JSON included", async () => {
   write("a.yaml", library("a"));
   write("deeper/still/b.yml", `${library("b")}---\n${library("c")}`);
