@@ -39,7 +39,7 @@ export function findSetWarnings(entries: readonly SetEntry[]): Diagnostic[] {
       ...modelWarnings(manifest, set),
     ];
     return warnings.map(({ path, message, severity }) =>
-      document.diagnostic(path, message, { severity: severity ?? "warning" }),
+      document.diagnostic(path, redactKeys(message), { severity: severity ?? "warning" }),
     );
   });
 }
@@ -211,11 +211,13 @@ function credentialWarnings(
     return [{ path, message: `there is no ${title} among these manifests: ${step}` }];
   }
   const data = secrets.get(`${namespace}/${name}`)?.data;
-  if (data === undefined || data[key]?.trim()) return [];
+  if (data === undefined) return [];
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  if (value?.trim()) return [];
   const message =
-    key in data
+    value !== undefined
       ? `data key ${key} of ${title} is empty: write the credential into it`
-      : `${title} has no data key ${key}: ${redactKeys(dataKeyStep(key, Object.keys(data)))}`;
+      : `${title} has no data key ${key}: ${dataKeyStep(key, Object.keys(data))}`;
   return [{ path: [...path, "key"], message }];
 }
 

@@ -19,6 +19,14 @@ const gateway = (name: string, spec: object = {}, namespace = "dev") => {
     at(name, namespace),
   );
 };
+const upstreamWith = (dataKey: string) => ({
+  upstreams: [
+    {
+      ...{ name: "u", dialect: "openai", baseURL: "https://api.example.com" },
+      credentialRef: { name: "provider", key: dataKey },
+    },
+  ],
+});
 const secret = (name: string, data: Record<string, string> = { "api-key": "x" }, namespace = "dev") =>
   `apiVersion: v1\nkind: Secret\nmetadata: ${JSON.stringify(at(name, namespace))}\nstringData: ${JSON.stringify(data)}\n`;
 const routes = (...models: string[]) => ({
@@ -169,7 +177,33 @@ test("notes a credential that is not there where no Secret of its namespace is: 
   ]);
 });
 
-test("shows no data key that may be a pasted key", () => {
+describe("b78: shows nothing that may be a pasted key", () => {
   const pasted = `inf_${"x".repeat(57)}`;
-  expect(warningsOf(DEV, secret("provider", { [pasted]: "x" }), gateway("main")).join()).not.toContain("xxxxxxxxxx");
+
+  test.each<[where: string, manifests: string[]]>([
+    ["as a data key", [secret("provider", { [pasted]: "x" }), gateway("main")]],
+    ["where a data key is named", [secret("provider"), gateway("main", upstreamWith(pasted))]],
+    ["where a data key is named of a Secret that is not there", [gateway("main", upstreamWith(pasted))]],
+    [
+      "as a model",
+      [
+        secret("provider"),
+        gateway("main", routes(pasted)),
+        key("k", { gatewayRef: { name: "main" }, allowedModels: ["fast"] }),
+      ],
+    ],
+  ])("%s", (_, manifests) => {
+    const warnings = warningsOf(DEV, ...manifests).join();
+    expect(warnings).toContain("inf_...");
+    expect(warnings).not.toContain("xxxxxxxxxx");
+  });
 });
+
+test.each(["constructor", "__proto__", "toString"])(
+  "takes nothing that every object has for the data key %s",
+  (name) => {
+    expect(warningsOf(DEV, secret("provider"), gateway("main", upstreamWith(name)))).toEqual([
+      `warning: spec.upstreams[0].credentialRef.key: Secret dev/provider has no data key ${name}: write one of api-key`,
+    ]);
+  },
+);
