@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { Db } from "./database/change.ts";
 import { DATABASE_NOW, toDate, toMs } from "./database/times.ts";
 
-/** The last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the caller's clock. */
+/**
+ * The last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the database's clock as far as the
+ * server that made the calls knows it.
+ */
 export type UpstreamOutcome = {
   /** When it last answered, and with which status. */
   readonly answeredAt: number | null;

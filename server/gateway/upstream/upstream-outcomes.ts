@@ -2,11 +2,19 @@ import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type NamedOutcome, recordOutcomes } from "../../../store/upstream-outcomes.ts";
+import type { KeyIndexView } from "../../deps.ts";
+import { isSameUpstream } from "../resolve.ts";
 
 /** How often what is new is written. */
 export const OUTCOMES_FLUSH_MS = 5_000;
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 500;
+
+type FlushDeps = {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly index: Pick<KeyIndexView, "findGateway" | "publicIdOf">;
+};
 
 type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
 
@@ -20,7 +28,8 @@ export class UpstreamOutcomes {
   credentialsRefused = 0;
   /** By the record that a call was resolved with, which never changes. */
   readonly #byRecord = new WeakMap<UpstreamRecord, Outcome>();
-  #unwritten = new Set<Outcome>();
+  /** With the record of each. */
+  #unwritten = new Map<Outcome, UpstreamRecord>();
 
   /** @param now milliseconds since the epoch */
   constructor(now: () => number) {
@@ -61,16 +70,20 @@ export class UpstreamOutcomes {
       outcome = { gatewayId, upstream: upstream.name, ...heard };
       this.#byRecord.set(upstream, outcome);
     }
-    this.#unwritten.add(outcome);
+    this.#unwritten.set(outcome, upstream);
     return outcome;
   }
 
-  /** Writes what is new. What cannot be written is left out: the next call says it anew. */
-  async flush({ store, log }: { readonly store: Store; readonly log: Logger }): Promise<void> {
+  /**
+   * Writes what is new of upstreams as they are served now: that a provider refused a credential says nothing of the one
+   * that has taken its place. What cannot be written is left out: the next call says it anew.
+   */
+  async flush({ store, log, index }: FlushDeps): Promise<void> {
     if (this.#unwritten.size === 0) return;
-    // Two records of one upstream, before and after a change: the later one is what is known.
-    const latest = new Map([...this.#unwritten].map((one) => [JSON.stringify([one.gatewayId, one.upstream]), one]));
-    this.#unwritten = new Set();
+    const current = [...this.#unwritten].filter(([{ gatewayId }, upstream]) => isServed(index, gatewayId, upstream));
+    // Two records of one upstream, before and after a change of its gateway: the later one is what is known.
+    const latest = new Map(current.map(([one]) => [JSON.stringify([one.gatewayId, one.upstream]), one]));
+    this.#unwritten = new Map();
     const outcomes = [...latest.values()];
     try {
       for (let from = 0; from < outcomes.length; from += ROWS_AT_ONCE) {
@@ -80,4 +93,9 @@ export class UpstreamOutcomes {
       log.debug({ error }, "could not write how upstreams were last heard of");
     }
   }
+}
+
+function isServed(index: FlushDeps["index"], gatewayId: string, upstream: UpstreamRecord): boolean {
+  const gateway = index.findGateway(index.publicIdOf(gatewayId) ?? "");
+  return gateway?.upstreams.some((each) => each.name === upstream.name && isSameUpstream(each, upstream)) ?? false;
 }
