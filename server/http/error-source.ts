@@ -6,14 +6,16 @@ export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";
 /** In a head of an error that Keyplane makes: name and value in turn. */
 export const OWN_ERROR: readonly string[] = [ERROR_SOURCE_HEADER, "keyplane"];
 const NOTHING: readonly string[] = [];
+/** Also of a target in absolute form, which the router takes as it takes its path. */
+const OF_GATEWAYS = /^(?:https?:\/\/[^/]*)?\/g\//;
 
 /**
  * Makes a class of responses that say of an error under `/g/` that Keyplane refuses, where the head does not say who does:
  * what is refused before its route is found no upstream has seen.
  */
 export function withErrorSource(Response: ResponseClass): ResponseClass {
-  return withAddedHeaders(Response, ({ url }, given, status) =>
-    status >= 400 && url?.startsWith("/g/") && !saysSource(given) ? OWN_ERROR : NOTHING,
+  return withAddedHeaders(Response, ({ url = "" }, given, status) =>
+    status >= 400 && OF_GATEWAYS.test(url) && !saysSource(given) ? OWN_ERROR : NOTHING,
   );
 }
 

@@ -44,6 +44,7 @@ const sourceIn = ({ status, head }: RawAnswer) => [status, /^x-keyplane-error-so
 
 test.each([
   ["a path that no route takes", 414, `GET /g/${"x".repeat(600)}/v1/models HTTP/1.1`, []],
+  ["a target in absolute form", 414, `GET http://localhost/g/${"x".repeat(600)}/v1/models HTTP/1.1`, []],
   ["two Hosts", 400, "GET /g/some/v1/models HTTP/1.1", ["Host: other.test"]],
   ["a head that is too long", 431, "GET /g/some/v1/models HTTP/1.1", [`X-Long: ${"x".repeat(20_000)}`]],
   ["what is not HTTP", 400, "GET /g/some/v1/models HTTP/9.9", []],
