@@ -50,10 +50,10 @@ export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]):
 /**
  * Whether an upstream refuses the credential that it has: it was refused since it was stored, and no call has succeeded
  * since, or a refusal is not a minute old. So what refuses some calls, and takes others in between, is no news each time.
+ * Null for one that never refused: as a condition it leaves out the outcomes of such before anything is joined.
  */
-const REFUSES = sql<boolean>`coalesce(u.credential is not null and o.refused_at > coalesce(u.credential_at, '-infinity')
-  and (o.refused_at > coalesce(o.accepted_at, '-infinity') or o.refused_at > ${DATABASE_NOW} - interval '1 minute'),
-  false)`;
+const REFUSES = sql<boolean | null>`u.credential is not null and o.refused_at > coalesce(u.credential_at, '-infinity')
+  and (o.refused_at > coalesce(o.accepted_at, '-infinity') or o.refused_at > ${DATABASE_NOW} - interval '1 minute')`;
 
 /** What is known of an upstream besides how it is declared. */
 export type UpstreamState = NamedOutcome & {
@@ -80,7 +80,8 @@ export async function upstreamStates(db: Db, gatewayIds: readonly string[]): Pro
     select u.gateway_id as "gatewayId", u.name as upstream,
       case when u.credential is not null then u.credential_at end as "credentialAt",
       o.answered_at as "answeredAt", o.status, o.failed_at as "failedAt", o.failure,
-      o.accepted_at as "acceptedAt", o.refused_at as "refusedAt", ${REFUSES} as "refusesCredential"
+      o.accepted_at as "acceptedAt", o.refused_at as "refusedAt",
+      coalesce(${REFUSES}, false) as "refusesCredential"
     from gateway_upstreams u left join upstream_outcomes o on o.gateway_id = u.gateway_id and o.upstream = u.name
     where u.gateway_id = any(${gatewayIds}::text[]) order by u.gateway_id, u.position`.execute(db);
   return rows.map(({ credentialAt, answeredAt, failedAt, acceptedAt, refusedAt, ...row }) => ({
