@@ -52,7 +52,7 @@ test("a key is let through until its burst is used up, is told what is left, and
   expect(await answers[2]?.json()).toMatchObject({
     status: 429,
     code: "rate_limited",
-    detail: "This key's rate limit is used up: try again later.",
+    detail: "This key's rate limit is used up: try again in 1 s.",
   });
   harness.clock.advance(1_000);
   expect((await call(key)).status).toBe(200);
