@@ -41,7 +41,7 @@ export type LogLine = { readonly level: "info" | "warn" | "error"; readonly mess
  * Opens the cluster. Open it before anything else in DATA, since it takes the lock, and close it last.
  *
  * @throws DataLockedError when another process is still using DATA after 15 s
- * @throws the signal's reason when it is told to end before that
+ * @throws the signal's reason when the signal aborts while this waits for the lock
  * @throws Error when the manifests are in DATA: what is written there would be read as declarations
  */
 export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
@@ -178,5 +178,5 @@ async function readClusterId({ data, randomUuid, lostClusterId }: FilesClusterOp
   return uid;
 }
 
-/** Names and messages come from files that anybody may have written: they make no line of their own. */
+/** Names and messages come from files of any author: a line break in them must not start a line of the log. */
 const onOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");

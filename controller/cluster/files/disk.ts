@@ -1,6 +1,6 @@
 /**
- * How the files of a DATA folder are written: whole or not at all, closed to others, on the disk when told so, and
- * through no link, since what is behind one is not ours.
+ * How the files of a DATA folder are written: whole or not at all, closed to other users, synced to the disk where the
+ * caller requires it, and never through a link, since what is behind a link is not ours.
  */
 
 import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
@@ -50,7 +50,7 @@ async function makeFolders(path: string): Promise<string | undefined> {
   const isMade = await mkdir(path, { mode: FOLDER_MODE }).then(
     () => true,
     (error: unknown) => {
-      // Somebody else made it meanwhile.
+      // Another writer made it meanwhile.
       if (hasCode(error, "EEXIST")) return false;
       throw error;
     },

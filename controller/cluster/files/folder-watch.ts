@@ -1,7 +1,7 @@
 /**
- * The kernel's notifications for a folder and those below it, with one watch for each. Not by Node's recursive watch,
- * which on Linux throws out of an event handler of its own, where nobody can catch it, when a file takes the place of a
- * folder at the wrong moment.
+ * The kernel's notifications for a folder and those below it, with one watch for each. Node's recursive watch is not
+ * used: on Linux, when a file takes the place of a folder at the wrong moment, it throws in an event handler of its
+ * own, where no caller can catch the error.
  */
 import {
   type Dirent,
@@ -27,10 +27,10 @@ export type FolderWatch = {
 };
 
 /**
- * Links below the folder are not followed; a change of what is behind one is told as a change of the link. What cannot
- * be watched is left out.
+ * Links below the folder are not followed: a change behind a link is reported as a change of the link. What cannot be
+ * watched is left out.
  *
- * @param onTouched told the path, below `root`, of what was notified; that of a folder stands for all that is in it
+ * @param onTouched called with the path below `root` that a notification names; a folder's stands for all that is in it
  */
 export function createFolderWatch(
   root: string,

@@ -37,7 +37,7 @@ export type LockOptions = {
   readonly patienceMs?: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
-  /** Told once, in a sentence, that and for whom it waits. */
+  /** Called once, with a sentence that says that it waits, and for which process. */
   readonly onWait?: (message: string) => void;
 };
 
@@ -45,7 +45,7 @@ export type LockOptions = {
  * Takes the exclusive lock on a DATA folder, which exists, waiting for another holder.
  *
  * @throws DataLockedError when the other process stays
- * @throws the signal's reason when it is told to end while it waits
+ * @throws the signal's reason when the signal aborts while this waits
  */
 export async function lockData(
   data: string,

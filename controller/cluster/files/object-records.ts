@@ -23,7 +23,7 @@ type ObjectRecords = {
   /**
    * The record on the disk now; undefined where there is none.
    *
-   * @throws Error where that cannot be told
+   * @throws Error where it cannot be read, or it is not known whether there is one
    */
   find(ref: ObjectRef): Promise<ObjectRecord | undefined>;
   save(object: ObjectRef & ObjectRecord): Promise<void>;

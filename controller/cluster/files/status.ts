@@ -33,14 +33,14 @@ export type StatusFiles = {
   catchUp(): Promise<void>;
 };
 
-/** @param report told of each file that cannot be kept up, once for as long as it cannot */
+/** @param report called for each file that cannot be kept up to date, once until that succeeds again */
 export function createStatusFiles(root: string, report: (message: string) => void): StatusFiles {
   const serially = createSerial();
   /** What is still to be done, by path: the last that was asked for. */
   const owed = new Map<string, () => Promise<void>>();
   const reported = new Set<string>();
 
-  /** Does what a file has come to want. Never fails. */
+  /** Does the work that was last requested for a file. Never fails. */
   function keep(path: string, work: () => Promise<void>): Promise<void> {
     owed.set(path, work);
     return serially(path, async () => {

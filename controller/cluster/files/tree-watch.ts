@@ -23,9 +23,9 @@ export type TreeWatchOptions = {
    * that is sooner than usual. Never called twice at once.
    */
   readonly look: (touched: ReadonlySet<string> | undefined) => Promise<number | undefined>;
-  /** Told each notification at once. */
+  /** Called at once with each notification. */
   readonly onTouched?: (path: string, event: WatchEventType) => void;
-  /** Told when looking failed; it is tried again. */
+  /** Called when a look failed; it is tried again. */
   readonly onError: (error: unknown) => void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Why a declaration is no longer in the folder of manifests, as far as that can be told: somebody took it away, or the
- * folder is in a state that would look the same. Pure.
+ * Why a declaration is no longer in the folder of manifests, as far as the folder shows it: its author removed it, or
+ * the folder is in a state that looks the same. Pure.
  */
 import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import type { FoundEntry } from "./find-files.ts";
@@ -38,12 +38,12 @@ export type FolderState = {
   readonly file: (name: string) => ParsedFile | undefined;
   /** The first error of each file that has one. */
   readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;
-  /** Of these, those with something in it of which it cannot be told what it declares. */
+  /** Of these files, those with a part that cannot be read well enough to know what it declares. */
   readonly hiding: ReadonlyMap<ParsedFile, Diagnostic>;
 };
 
 /**
- * @param origin where the object was declared; undefined for one of which that is not known
+ * @param origin where the object was declared; undefined where that is not known
  * @param name the object's
  */
 export function explainAbsence(origin: Origin | undefined, name: string, now: FolderState): Absence {

@@ -11,7 +11,7 @@ export type Arrivals = {
   take(path: string): boolean;
 };
 
-/** On systems other than Linux nothing is told: their notifications may have a creation and a write in one. */
+/** Reports nothing on systems other than Linux, where one notification may stand for a creation and a write. */
 export function createArrivals(platform: NodeJS.Platform = process.platform): Arrivals {
   const arrived = new Set<string>();
   return {

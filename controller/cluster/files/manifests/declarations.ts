@@ -51,7 +51,7 @@ export type Declarations = {
   readonly diagnostics: readonly Diagnostic[];
   /** The first error of each file that has one. */
   readonly faultyFiles: ReadonlyMap<ParsedFile, Diagnostic>;
-  /** Of these, those with something in it of which it cannot be told what it declares. */
+  /** Of these files, those with a part that cannot be read well enough to know what it declares. */
   readonly hidingFiles: ReadonlyMap<ParsedFile, Diagnostic>;
   /** How many documents there are in all. */
   readonly documents: number;

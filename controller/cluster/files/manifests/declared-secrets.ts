@@ -18,7 +18,7 @@ export type DeclaredSecrets = {
   all(): readonly SecretName[];
   /** Takes what a manifest declares. Returns whether that is news. */
   apply(manifest: SecretManifest): boolean;
-  /** Whoever declared it has taken it away. */
+  /** Forgets a Secret whose manifest was removed. */
   remove(name: SecretName): void;
 };
 

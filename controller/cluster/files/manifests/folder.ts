@@ -26,8 +26,8 @@ export type ParsedFile = ReturnType<typeof parseManifests> & {
   /** Of the file that the path leads to, with its device. */
   readonly inode: string;
   /**
-   * Whether this content came by a rename into its place, as far as that can be told; false too for what was there when
-   * the reader was made.
+   * Whether this content came to its place by a rename, as far as that can be detected; also false for what was there
+   * when the reader was made.
    */
   readonly cameWhole: boolean;
   readonly ending: Ending;
@@ -152,8 +152,9 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
 
 /**
  * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the
- * inode. What somebody creates and still writes is as new at its path as what was renamed there. Where both happened
- * within one tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
+ * inode. A file that was created at its path and is still being written is as new there as one that was renamed there.
+ * Where a write and a rename fall within one tick of the file system's clock, up to 10 ms, only the notifications show
+ * which it was (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;

@@ -1,6 +1,4 @@
-/**
- * Which of several declarations of one object counts: the one that did, for as long as nobody has taken it away. Pure.
- */
+/** Which of several declarations of one object governs it: the one that did before, until it is removed. Pure. */
 
 /** One of them. */
 export type Candidate = {
@@ -40,7 +38,7 @@ export function chooseGoverning<C extends Candidate>(
   { known, isHeld, isComplete }: { known: Known | undefined; isHeld: boolean; isComplete: boolean },
 ): C | undefined {
   const asHeld = (among: readonly C[]) => among.find((candidate) => candidate.isAsHeld);
-  // Of several that all say something else than what is so already, nobody can tell.
+  // Where several would all change an object that is there, none is chosen: which one is meant is not known.
   const only = (among: readonly C[]) => (among.length === 1 || !isHeld ? among[0] : undefined);
   if (known === undefined) return asHeld(candidates) ?? only(candidates);
   const own = candidates.filter(({ file }) => file === known.file);

@@ -72,10 +72,10 @@ export type RemovalDecision<M extends Missing> =
   | {
       readonly isSettled: true;
       readonly remove: readonly M[];
-      /** Removed when nothing changes for so many milliseconds. */
+      /** Removed once nothing has changed for `lookAgainMs` more. */
       readonly wait: readonly M[];
       readonly lookAgainMs?: number;
-      /** Not removed before somebody does something. */
+      /** Not removed before a person acts, as `why` says. */
       readonly hold: readonly { readonly missing: M; readonly why: string }[];
     };
 

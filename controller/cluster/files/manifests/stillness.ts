@@ -23,7 +23,7 @@ type Motion = {
   restless: readonly string[];
 };
 
-/** Makes what is told each reading of the folder. */
+/** Makes a function that takes each reading of the folder, and returns how long it has been unchanged. */
 export function createStillness(clock: {
   monotonic(): number;
 }): (reading: Pick<FolderReading, "changed" | "pending">) => Rest {

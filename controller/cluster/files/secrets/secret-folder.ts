@@ -1,6 +1,6 @@
 /**
- * What stands in one Secret's folder, read with suspicion: anybody may have put it there. Links are never followed,
- * nothing but a regular file is opened to its end, and what is too large is left out.
+ * Reads what is in one Secret's folder. It is untrusted, since any process may have put it there: links are never
+ * followed, only regular files are read, and what is too large is left out.
  */
 import { constants } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
@@ -14,7 +14,7 @@ const MAX_BYTES = 2 ** 20;
 const MAX_ENTRIES = 1024;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Names, inodes, times and sizes of what is there: equal while nobody touched it. Undefined when nothing is there. */
+/** Names, inodes, times and sizes of what is there: equal while it is untouched. Undefined when nothing is there. */
 export async function identifyFolder(folder: string, root: string): Promise<string | undefined> {
   const standing = await standingAt(folder, root);
   if (standing === "nothing") return undefined;

@@ -1,6 +1,6 @@
 /**
  * DATA/secret-metadata/<namespace>/<name>.json: what we know of a Secret of our own, but no value and no hash of one. A
- * Secret without it is somebody else's.
+ * Secret without this file is not ours.
  */
 import { dirname } from "node:path";
 import type { SecretDraft } from "../../port.ts";

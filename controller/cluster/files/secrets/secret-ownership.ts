@@ -1,6 +1,6 @@
 /**
- * Whose a Secret is, as it is found: ours where it has metadata, a manifest's, or somebody else's, which is never
- * written to.
+ * Finds a Secret, and who owns it: we do where it has metadata; else a manifest, or another program. Only a Secret of
+ * our own is ever written to.
  */
 import { PREFERRED_API_VERSION } from "../../../../domain/manifest/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
@@ -9,7 +9,7 @@ import type { SecretFiles } from "./secret-files.ts";
 import type { SecretMetadata, SecretMetadataFiles } from "./secret-metadata.ts";
 
 type SecretOwnership = {
-  /** The Secret as it is now, whoever's it is. */
+  /** The Secret as it is now, ours or not. */
   find(namespace: string, name: string): Promise<SecretObject | undefined>;
   /**
    * @returns its metadata
@@ -63,7 +63,7 @@ export function createSecretOwnership(
   ): Promise<SecretObject> {
     const { uid = "", revision = 0, labels = {}, annotations = {}, owner = null } = metadata ?? {};
     const data = await files.read(namespace, name);
-    // A record of before said nothing of the version, which matters to nobody here.
+    // Records of earlier builds have no API version, and nothing here depends on it.
     const named = owner && { ...owner, apiVersion: PREFERRED_API_VERSION };
     const draft = { namespace, name, data, labels, annotations, owner: named };
     return { ...draft, uid, resourceVersion: versionOf(revision, identity), ...PLAIN };

@@ -1,4 +1,4 @@
-/** Notices that a Secret's files were edited, replaced or removed, by whomever. */
+/** Notices that a Secret's files were edited, replaced or removed, by any process. */
 import { errorText } from "../../../../domain/error-text.ts";
 import type { ClusterChange } from "../../port.ts";
 import { isNamespaceName, isObjectName } from "../paths.ts";
@@ -6,7 +6,7 @@ import type { Secrets } from "./secrets.ts";
 
 /**
  * A Secret that could not be read is announced again at every fifth look at everything until it can be: the reason may
- * lie where nobody looks, such as behind a link.
+ * be in a place that is not watched, such as behind a link.
  */
 const LOOKS_PER_RETRY = 5;
 
