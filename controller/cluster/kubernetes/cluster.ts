@@ -41,7 +41,7 @@ export type KubernetesClusterOptions = {
   readonly identity: string;
   /** What its statuses name as the controller that wrote them; undefined for one that names none. */
   readonly controllerName?: (cluster: LedCluster) => string;
-  /** Told of each answer of the API server, and of each request without one. */
+  /** Called with the status of each answer of the API server, and with null for each request without one. */
   readonly onAnswer?: (method: string, status: number | null) => void;
 };
 

@@ -5,7 +5,7 @@ import type { DeclaredObject } from "../port.ts";
 
 /** How many are asked for before it is judged whether the list was wrong. */
 const AT_ONCE = 10;
-/** Before what nobody knows is asked for again. Milliseconds. */
+/** The pause before what is still in doubt is asked for again. Milliseconds. */
 const PAUSE_MS = 20_000;
 
 /**

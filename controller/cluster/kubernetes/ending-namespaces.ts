@@ -22,7 +22,7 @@ export type EndingNamespacesOptions = {
   readonly confirm: () => Promise<void>;
   /** How much is declared in each namespace. */
   readonly inUse: () => ReadonlyMap<string, number>;
-  /** Told of each namespace that ends from now on, and of each whose name is another's by now. */
+  /** Called with each namespace that ends from now on, and with each whose name is a new namespace's by now. */
   readonly onChange: (namespace: string) => void;
   readonly clock: { monotonic(): number };
   readonly log: LogLine;
@@ -52,7 +52,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
   const missing = new Map<string, number>();
   /** Those that are asked for because of a hint. */
   const hinted = new Set<string>();
-  /** The kinds of failure that were told of, until a look goes without any: each says the same of all namespaces. */
+  /** The kinds of failure that were logged, until a look has none: each kind concerns all namespaces alike. */
   const toldOf = new Set<number | null | undefined>();
 
   async function ask(namespace: string, used: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {

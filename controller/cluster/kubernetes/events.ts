@@ -16,7 +16,7 @@ const MAX_NOTE = 1024;
 /**
  * Records an event about an object.
  *
- * @param instance which process of the controller tells of it
+ * @param instance which process of the controller reports it
  * @returns false where its namespace takes none any more, since it is being deleted
  * @throws ClusterError, or Error for an answer that is unclear
  */

@@ -22,7 +22,7 @@ export type Identity = {
   isReplaced(): boolean;
 };
 
-/** @throws Error when the cluster cannot be reached, or does not tell */
+/** @throws Error when the cluster cannot be reached, or its answer has no uid */
 export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identity> {
   const uid = await readClusterUid(api);
   let isReplaced = false;

@@ -12,12 +12,13 @@ export type LeaseOptions = Omit<LeaseRecordOptions, "now"> & {
   readonly clock: { now(): number; monotonic(): number };
   readonly random: () => number;
   readonly log: LogLine;
-  /** Told after each attempt at the lease whether the API server let us have it, or see that it is another's. */
+  /** Called after each attempt at the lease, with whether the API server answered that it is ours or another's. */
   readonly onAttempt?: (isAnswered: boolean) => void;
 };
 
 /**
- * The leadership was lost while there was work to do. Who gets this ends the process: nothing that it holds is current.
+ * The leadership was lost while there was work to do. A caller that gets this has to end the process: nothing that the
+ * process holds is current.
  */
 export class LeadershipLostError extends Error {
   constructor() {

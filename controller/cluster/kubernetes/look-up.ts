@@ -16,14 +16,14 @@ export type Wanted = ResourceName & {
   readonly uid: string | null;
 };
 
-/** What was found under the name, whoever's it is: undefined where nothing was, or nothing is known. */
+/** What was found under the name, with any uid; undefined where nothing was, or nothing is known. */
 export type Found = { readonly presence: Presence; readonly object: Readonly<Record<string, unknown>> | undefined };
 
 export type LookUp = (wanted: Wanted, signal: AbortSignal) => Promise<Found>;
 
 const UNKNOWN: Found = { presence: "unknown", object: undefined };
 
-/** Makes the question. Of those that are asked at once each is sent in its turn ({@link lookUpAt}). */
+/** Makes the look-up. Where several are requested at once, each is sent in its turn ({@link lookUpAt}). */
 export function createLookUp(
   api: ApiClient,
   identity: Pick<Identity, "confirm">,

@@ -30,7 +30,7 @@ export type ApiClientOptions = {
   readonly connection: Connection;
   readonly random: () => number;
   readonly log: LogLine;
-  /** Told of each answer, and of each request that got none. */
+  /** Called with the status of each answer, and with null for each request that got none. */
   readonly onAnswer?: (method: string, status: number | null) => void;
 };
 

@@ -69,11 +69,11 @@ export function isNotFound(error: unknown, asked: ResourceName): boolean {
   return error instanceof ApiError && saysNotFound(error) && isDeepStrictEqual(error.about, asked);
 }
 
-/** A 404 of the API server's own, and not a page of somebody else's. */
+/** A 404 of the API server itself, and not the page of another server. */
 const saysNotFound = ({ status, reason }: ApiError): boolean => status === 404 && reason === "NotFound";
 
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
-/** The right to it is missing, until somebody grants it. */
+/** The right to it is missing until it is granted. */
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
 /** Nothing can be made in its namespace any more, which is being deleted. */
 export const isOfEndingNamespace = (error: unknown): boolean =>

@@ -56,9 +56,9 @@ export type Transport = {
 
 export type TransportOptions = {
   readonly connection: Pick<Connection, "server" | "credentials">;
-  /** Told of each answer, and of each request that got none. */
+  /** Called with the status of each answer, and with null for each request that got none. */
   readonly onAnswer?: (method: string, status: number | null) => void;
-  /** Told of what the server warns of. */
+  /** Called with each warning that the server sends. */
   readonly onWarning: (header: string) => void;
 };
 

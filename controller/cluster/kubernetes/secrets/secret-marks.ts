@@ -1,4 +1,4 @@
-/** Who else has a hand in a Secret, as its metadata tells: what a person needs who looks for whoever deletes it. */
+/** The other tools that manage a Secret, by its metadata: they help a person to find out which one deletes it. */
 import { isRecord } from "../../../../domain/manifest/identity.ts";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
 

@@ -15,9 +15,9 @@ export type SecretReferences = {
 /**
  * Keeps count of the references.
  *
- * @param onFirst told of a namespace in which a Secret is referred to from now on
- * @param onLast told of one in which none is any more
- * @param onDropped told of a Secret that nothing refers to any more
+ * @param onFirst called with a namespace in which a Secret is referred to from now on
+ * @param onLast called with a namespace in which none is referred to any more
+ * @param onDropped called with a Secret that nothing refers to any more
  */
 export function createSecretReferences(
   onFirst: (namespace: string) => void,

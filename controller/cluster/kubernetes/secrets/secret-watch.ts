@@ -7,13 +7,13 @@ import { isRecord } from "../../../../domain/manifest/identity.ts";
 import type { Sink } from "../watch/reflector.ts";
 import { isLater } from "../watch/resource-version.ts";
 
-/** A Secret as its metadata tells. */
+/** A Secret's name and version, from its metadata. */
 export type SecretVersion = { readonly name: string; readonly version: string };
 
 /**
  * Of one Secret: the last version that was heard of, the last that was read or written ({@link NONE} for none there),
- * whether reading it was refused, and how many writes of ours are under way: what is heard before their answer may be
- * what they have written.
+ * whether reading it was refused, and how many writes of ours are under way: a version that is heard of before their
+ * answer may be theirs.
  */
 type Known = {
   readonly heard?: string;
@@ -31,8 +31,8 @@ export type SecretNews = {
   /** A version was read or written; null for none there. */
   seen(namespace: string, name: string, version: string | null): void;
   /**
-   * Reading it was refused, which is no news, nor is a change of it that cannot be looked at. It is told of again when
-   * its namespace is listed; until then whoever wants to know tries again in their own time.
+   * Reading it was refused. This is not announced, and neither are its changes, since they cannot be read. It is
+   * announced when its namespace is listed next; until then a caller that needs it retries by itself.
    */
   forbidden(namespace: string, name: string): void;
   /** A write of ours is under way until the result is called. */
@@ -61,7 +61,7 @@ export function readSecretVersion(raw: unknown): SecretVersion {
 
 /**
  * @param matters whether anything refers to a Secret
- * @param announce told of each that is not any more as it was last read
+ * @param announce called with each Secret that is no longer as it was last read
  */
 export function createSecretNews(
   matters: (namespace: string, name: string) => boolean,

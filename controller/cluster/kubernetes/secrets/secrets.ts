@@ -24,7 +24,7 @@ type Others = {
 };
 
 /**
- * @param news told of each version that is read or written
+ * @param news notified of each version that is read or written
  * @param confirm rejects where it is another cluster that answers, in which there is none of our Secrets
  */
 export function createSecrets(

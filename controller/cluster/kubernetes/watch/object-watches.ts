@@ -23,7 +23,7 @@ type ObjectWatchesOptions = {
   /** The namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly log: LogLine;
-  /** Told of each complete list. */
+  /** Called after each complete list. */
   readonly onListed: () => void;
 };
 

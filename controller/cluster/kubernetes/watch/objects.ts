@@ -32,7 +32,7 @@ export type Objects = {
   /** The object is known to be gone. */
   forget(object: ObjectRef & Pick<DeclaredObject, "uid">): void;
   /**
-   * Those that the last list of their kind lacked, or had another in the place of, though no watch told of their end.
+   * Those that the last list of their kind lacked, or replaced by another of their name, though no watch reported it.
    */
   doubted(): readonly DeclaredObject[];
   /** Has a status that is being written not count as a change when it is heard of. */
@@ -40,7 +40,7 @@ export type Objects = {
 };
 
 /**
- * @param onChange told of each change that is not one of our own: `now` is undefined when the object has gone
+ * @param onChange called for each change that is not our own: `now` is undefined when the object has gone
  * @param isEnding whether an object ends with its namespace: then it counts as being deleted, as it soon will be
  */
 export function createObjects(
@@ -136,7 +136,7 @@ export function createObjects(
       const { kind, uid, resourceVersion } = now.object;
       const before = held[kind].get(placeOf(now.object))?.object;
       const isKnown = before?.uid === uid && !doubted.has(uid);
-      // A watch may have told of its successor while it was on its way.
+      // While the answer was on its way, a watch may have reported what succeeded it.
       const isOver =
         before !== undefined && !doubted.has(before.uid) && isLater(before.resourceVersion, resourceVersion);
       if (!isOver) put(now, false);
@@ -154,7 +154,7 @@ export function createObjects(
 const placeOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
 const refOf = ({ kind, namespace, name }: ObjectRef): ObjectRef => ({ kind, namespace, name });
 
-/** Whether there is anything to do about a change. A status that somebody else has written is put right again. */
+/** Whether a change has to be worked on. A status that another writer has changed is put right again. */
 function differs(before: HeldObject, now: HeldObject, expected: ObjectStatus | undefined): boolean {
   const a = before.object;
   const b = now.object;

@@ -36,13 +36,13 @@ export type ReflectorOptions<T> = {
   readonly sink: Sink<T>;
   readonly random: () => number;
   readonly log: LogLine;
-  /** Told whenever the server said anything. */
+  /** Called whenever the server answers, or sends an event. */
   readonly onHeard: () => void;
-  /** Told whenever it did not, or refused. */
+  /** Called with each failure of a list or a watch, also where the server refuses it. */
   readonly onFailed?: (error: unknown) => void;
-  /** Rejects where it is not the right server that answers: nothing of what it has just said is taken. */
+  /** Rejects where another server answers than the right one: nothing that it has just sent is taken. */
   readonly confirm?: () => Promise<void>;
-  /** Told that the server's store is older than what was heard of it: it was restored from a backup. */
+  /** Called when the server's store is older than what was heard of it: it was restored from a backup. */
   readonly onRestored?: () => void;
   /** Whether the last list was found to be wrong: asked before each watch, and answered with yes once. */
   readonly mustList?: () => boolean;

@@ -11,9 +11,9 @@ export type Collection<T> = Pick<
   ReflectorOptions<T>,
   "path" | "what" | "accept" | "read" | "sink" | "onFailed" | "mustList"
 > & {
-  /** Told whenever the server said anything. */
+  /** Called whenever the server answers, or sends an event. */
   readonly onHeard?: () => void;
-  /** Told of each complete list. */
+  /** Called after each complete list. */
   readonly onListed: () => void;
 };
 
