@@ -4,8 +4,8 @@ import { createConfirmer } from "../store/feed/confirmer.ts";
 import { replicaRegister } from "../store/feed/replicas.ts";
 
 /**
- * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then
- * ever longer; and the one after a look that found some confirmed, so that of many the next come together.
+ * The waits between two looks at the replicas' acknowledgements, in milliseconds: the first when no other key waits,
+ * then ever longer ones; and the one after a look that confirmed some keys, so that the next of many come together.
  */
 const FIRST_POLL_MS = 5;
 const NEXT_POLL_MS = 20;
@@ -14,8 +14,8 @@ const MAX_POLL_MS = 250;
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
 /**
- * Knows which keys every replica decides by as they are (architecture §3, confirmed), by the uid of their declaration.
- * A key that nobody has noted a change of is confirmed when the head is that was found at the start.
+ * Knows which keys are confirmed, by the uid of their declaration: every replica decides by them as they are now
+ * (architecture §3). A key without a noted change is confirmed once the head that was found at the start is.
  */
 export type Confirmations = {
   /** Notes that a key is about to be changed: it is not confirmed from here on, also where the answer gets lost. */
@@ -24,14 +24,14 @@ export type Confirmations = {
   changed(uid: string, seq: number): void;
   /** Answers from memory; a no may be out of date. */
   isConfirmed(uid: string): boolean;
-  /** Calls back once a key is confirmed; nobody is held up meanwhile. Never after the signal. */
+  /** Calls back once a key is confirmed, and blocks no caller meanwhile. Never after the signal. */
   whenConfirmed(uid: string, resume: () => void, signal: AbortSignal): void;
   forget(uid: string): void;
 };
 
 /**
  * @param monotonic milliseconds on a clock that never jumps
- * @param onConfirmed told how long a key has waited, in milliseconds
+ * @param onConfirmed called with how long a key has waited, in milliseconds
  */
 export function watchConfirmations(
   store: Store,
@@ -65,18 +65,18 @@ export function watchConfirmations(
         unconfirmed.delete(uid);
         proven.set(uid, seq);
       } else if (seq > head && waited.has(uid)) {
-        // It got no answer, or the database has lost it: whoever waits has seen what became of it, before this head.
+        // The change got no answer, or the database has lost it. The waiting worker read its outcome before this head.
         unconfirmed.set(uid, head);
       }
     }
   }
 
-  /** However many keys wait, one question at a time is asked. */
+  /** Asks one question at a time, however many keys wait. */
   async function poll(signal: AbortSignal): Promise<void> {
     polling = true;
     let pause = FIRST_POLL_MS;
     while (waiting.size > 0 && !signal.aborted) {
-      // A database that does not answer is reported by whoever has work for it.
+      // A database that does not answer is reported by the workers that need it.
       await look().catch(() => {});
       for (const [uid, { since, resume }] of waiting) {
         if (!isConfirmed(uid) || signal.aborted) continue;

@@ -33,9 +33,9 @@ import {
 const CONCURRENCY = 16;
 /**
  * The time between two resyncs, and how many objects one takes: of those that are reconciled, and of those that are
- * not. So of a few, each is looked at again within a minute, whatever any watch or status says (architecture §2, I8);
- * of many, the reconciled ones by turns, since watches have deadlines and the feed tells when the database was rolled
- * back.
+ * not. Where there are few, each is looked at again within a minute, whatever any watch or status says (architecture
+ * §2, I8). Where there are many, the reconciled ones take turns: watches have deadlines, and the feed shows when the
+ * database was rolled back.
  */
 const RESYNC_INTERVAL_MS = 25_000;
 const MAX_RECONCILED_PER_RESYNC = 100;
@@ -50,7 +50,7 @@ export type ControllerOptions = {
   readonly clock: { now(): number; monotonic(): number };
   readonly random: () => number;
   readonly metrics?: QueueMetrics;
-  /** Told of each object that was brought to rest, or could not be. */
+  /** Called with each object that was brought to rest, or could not be. */
   readonly onReconciled?: (item: Item) => void;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs?: number | undefined;
@@ -59,8 +59,9 @@ export type ControllerOptions = {
 };
 
 /**
- * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and each
- * name is brought to where its declaration says. Now and then each is looked at though nothing tells of a change.
+ * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and the
+ * object of each name is brought to where its declaration says. Each is also looked at now and then when no change is
+ * reported.
  *
  * @returns resolves once the work in hand has ended
  * @throws StaleLeaderError once another leader has taken over
@@ -120,7 +121,7 @@ export async function runController(
     deps.confirmations.whenConfirmed(uid, () => queue.resume(item), until);
   }
 
-  /** Whoever is told that another leads stops everything: it may write nothing any more. */
+  /** Stops everything where the store refuses the task because another controller leads: nothing may be written. */
   async function whileLeading<T>(task: () => Promise<T>): Promise<T> {
     try {
       return await task();

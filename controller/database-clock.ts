@@ -5,19 +5,17 @@ import type { LogLine } from "./log-line.ts";
  * slept.
  */
 const MAX_JUMP_MS = 60_000;
-/**
- * How long a clock has to run on after a jump to be believed: whoever has set it wrongly by hand needs some minutes.
- */
+/** How long a clock has to run on after a jump to be believed: correcting one that was set wrongly takes minutes. */
 const STEADY_AFTER_MS = 10 * 60_000;
 
 /** Watches the clock that decides, which is the database's: with the embedded one that is the machine's own. */
 export type DatabaseClock = {
-  /** Passes on an answer that tells the database's time, and compares that with the monotonic clock. */
+  /** Passes on an answer that has the database's time, and compares that time with the monotonic clock. */
   timed<T extends { readonly now: number }>(ask: () => Promise<T>): Promise<T>;
   /**
-   * From when on what time alone brings about may be final, in milliseconds since the epoch by the database's clock:
-   * after a jump that may be set right again nothing is retired, and no interval has passed. What expires is refused
-   * meanwhile, which can be undone.
+   * From when on the effects of time alone may be final, in milliseconds since the epoch by the database's clock. Until
+   * then, after a jump that may be set right again, nothing is retired and no interval has passed. What expires is
+   * refused meanwhile, which can be undone.
    *
    * @param now by the database's clock
    */

@@ -32,6 +32,6 @@ export type ControllerDeps = {
   /** The namespace that Keyplane runs in, which is no team's; undefined outside of a cluster. */
   readonly ownNamespace?: string | undefined;
   readonly log: LogLine;
-  /** Told after each look at a kind whether its garbage collection is paused. */
+  /** Called after each look at a kind, with whether its garbage collection is paused. */
   readonly onCollected?: (kind: Kind, isPaused: boolean) => void;
 };

@@ -46,7 +46,7 @@ export const COLLECTED: readonly Collected[] = [
   },
   {
     kind: "MemoryLibrary",
-    // Whatever its policy was: nobody has asked for the end of its atoms.
+    // Retained whatever its policy was: no person has asked for the deletion of its atoms.
     end: inTransaction((tx, cluster, { namespace, name, ownerUid }) =>
       removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: "Retain" }),
     ),
@@ -62,9 +62,9 @@ export const COLLECTED: readonly Collected[] = [
 ];
 
 /**
- * Makes the garbage collector: it ends what a declaration stood for that is gone though nothing told us so, its
- * finalizer having been stripped or the cluster restored. It touches this cluster's rows alone, and of those what the
- * cluster itself says to be gone, at two looks. Run it once the lists are complete, and then every
+ * Makes the garbage collector. It ends what belongs to declarations that are gone without a report of their deletion,
+ * since a finalizer was stripped or the cluster restored. It touches this cluster's rows alone, and only those whose
+ * declarations the cluster itself reports as gone, at two looks. Run it once the lists are complete, and then every
  * {@link GARBAGE_COLLECTION_INTERVAL_MS}.
  *
  * @param monotonic milliseconds on a clock that never jumps
@@ -175,9 +175,9 @@ async function delayed(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await delay(ms, undefined, { signal }).catch(() => {});
 }
 
-/** A secret whose declaration is gone, its finalizer stripped, is nobody's. */
+/** Forgets the secrets of keys whose declarations are gone, as after their finalizers were stripped. */
 function forgetGone({ cluster, keyMemory }: ControllerDeps): void {
-  // One that is in doubt may be in the middle of being delivered.
+  // The secret of a key in doubt is kept: it may be on its way to its Secret.
   const uids = new Set([...cluster.uids("PlatformKey"), ...cluster.list("PlatformKey").map(({ uid }) => uid)]);
   for (const known of Object.values(keyMemory)) {
     for (const uid of known.keys()) if (!uids.has(uid)) forgetKey(keyMemory, uid);

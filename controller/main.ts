@@ -58,7 +58,7 @@ export function leadershipScope({ uid, namespaces }: Pick<Cluster, "uid" | "name
   return namespaces === null ? uid : `${uid}/${[...namespaces].sort().join(",")}`;
 }
 
-/** The namespaces that whoever led in a scope has served, null for all; undefined for a scope of another cluster. */
+/** The namespaces that the leader of a scope has served, null for all; undefined for a scope of another cluster. */
 export function namespacesOfScope(scope: string, uid: string): readonly string[] | null | undefined {
   if (scope === uid) return null;
   return scope.startsWith(`${uid}/`) ? scope.slice(uid.length + 1).split(",") : undefined;

@@ -13,11 +13,11 @@ const GATHER_MS = 50;
 const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
 
 /**
- * Watches the store for keys that somebody revoked by hand, or wants rotated: no declaration says so, and no cluster
- * tells. A notification is a hint and nothing more; what changed is asked of the feed.
+ * Watches the store for keys that a person revoked by hand, or wants rotated: no declaration says so, and no cluster
+ * reports it. A notification is only a hint; the feed says what changed.
  *
  * @param enqueue has the declared key, or the library that has it, brought to rest again
- * @param onGap told when the database was rolled back: what it lost, only the declarations know
+ * @param onGap called when the database was rolled back: only the declarations know what it lost
  * @returns resolves once it has ended with the signal
  */
 export async function watchManualChanges(
@@ -46,7 +46,7 @@ export async function watchManualChanges(
   await listener?.close().catch(() => {});
 }
 
-/** Wakes who waits; a hint that comes while nobody waits is kept for the next who does. */
+/** Wakes the call that waits; a hint that comes while none waits is kept for the next call. */
 function createHints(signal: AbortSignal): { give: () => void; next: (ms: number) => Promise<void> } {
   let hinted = Promise.withResolvers<void>();
   const give = () => hinted.resolve();

@@ -3,7 +3,7 @@ import { KINDS } from "../domain/manifest/kinds.ts";
 import type { Cluster, DeclaredObject } from "./cluster/port.ts";
 
 /**
- * Tells what the declarations' statuses say, from what has been watched: a controller that does not lead watches
+ * Exports what the declarations' statuses say, from what has been watched: a controller that does not lead watches
  * nothing, and has none of these series.
  *
  * @param now milliseconds since the epoch

@@ -4,9 +4,9 @@ import type { BackgroundTask } from "./queue/work-queue.ts";
 export type ReconcileResult =
   /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
   | { readonly requeueAfterMs: number | undefined }
-  /** To be gone on with once every replica has been told of the change of the declaration with this uid. */
+  /** To be continued once every replica has acknowledged the change of the declaration with this uid. */
   | { readonly unconfirmed: string }
-  /** To be gone on with once its workloads are restarted. */
+  /** To be continued once its workloads are restarted. */
   | BackgroundTask;
 
 /** Until something changes. */

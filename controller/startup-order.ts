@@ -8,17 +8,18 @@ const ORDER: readonly Kind[] = ["PlatformTeam", "MemoryLibrary", "ModelGateway",
 export type StartupOrder = {
   /** Whether an object is worked on yet; one that is not will be, so nothing is lost. */
   admits(object: ObjectRef): boolean;
-  /** Tells that an object was worked on, whether or not it went well. */
+  /** Notes that an object was worked on, whether or not that succeeded. */
   attempted(object: ObjectRef): void;
   /** Has every object worked on once, in its turn. Resolves when all have had theirs. */
   run(cluster: Pick<Cluster, "list">, enqueue: (object: ObjectRef) => void, signal: AbortSignal): Promise<void>;
 };
 
 /**
- * The order of a start: kind after kind, so that no status says that a team or a library is missing only because it has
- * not been looked at; teams one by one, since of several that claim a namespace the first one gets it (spec §5); of the
- * others what is being deleted first, then what is not as declared: leaders that come and go before they have been
- * through everything must not leave the same ones to the last. One that fails holds nobody up: one attempt counts.
+ * The order of a start. Kinds come one after the other, so that no status says that a team or a library is missing only
+ * because it has not been looked at. Teams come one by one, since the first of several that claim a namespace gets it
+ * (spec §5). Of the other kinds, what is being deleted comes first, then what is not as declared: leaders that are
+ * replaced before they have been through everything must not all leave the same objects to the last. An object that
+ * fails holds up no other: one attempt counts.
  */
 export function startupOrder(): StartupOrder {
   let stage = -1;

@@ -3,8 +3,8 @@ import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluste
 import { secretsNamedBy } from "./key/secret-names.ts";
 
 /**
- * Makes a question for each change that a cluster tells of: what has to be looked at because of it? It keeps account of
- * which objects name which Secrets, so it has to be asked of every change.
+ * Makes a function that returns what has to be looked at because of a change that a cluster reports. It keeps account
+ * of which objects name which Secrets, so it has to be called with every change.
  */
 export function createWatchMapping(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
   /** By object, and by Secret. */

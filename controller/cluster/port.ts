@@ -64,7 +64,7 @@ export type SecretObject = SecretDraft & {
   readonly immutable: boolean;
   /** It was deleted, and is still there. */
   readonly deleting: boolean;
-  /** What others have left on it that tells who they are, as people may read it. Nothing is decided by it. */
+  /** The marks that other tools have left on it, as text for people. Nothing is decided by them. */
   readonly marks: readonly string[];
 };
 
@@ -106,7 +106,7 @@ export class ClusterError extends Error {
   }
 }
 
-/** What a cluster tells its watcher: names only, since what matters is what is there when it is read. */
+/** What a cluster reports to its watcher: names only, since what counts is the state when it is read. */
 export type ClusterChange =
   | ({ readonly of: "object" } & ObjectRef)
   | { readonly of: "secret"; readonly namespace: string; readonly name: string };
@@ -160,8 +160,8 @@ export type Cluster = {
   namespaceTerminates(namespace: string): Promise<boolean>;
 
   /**
-   * The version of a Secret as it was last heard of, by a watch or by an answer to ourselves; no request. Null for none
-   * that was heard of. Undefined where a cluster hears nothing of its Secrets now: then only reading tells.
+   * The version of a Secret as it was last heard of, by a watch or by an answer to ourselves; no request. Null where
+   * none was heard of. Undefined while the cluster hears nothing of its Secrets: then only a read shows it.
    */
   cachedSecretVersion(namespace: string, name: string): string | null | undefined;
   /** Reads a Secret from its source, not from a cache. Undefined when there is none. */
@@ -177,7 +177,7 @@ export type Cluster = {
   recordEvent(object: DeclaredObject, event: ClusterEvent): Promise<void>;
   /**
    * Rolls a workload out again by annotating its pod template; the same value twice is no change. It may take a second,
-   * in which others of the same workload are gathered: nobody is to be held up by it.
+   * in which restarts of the same workload are gathered: no other work should wait for it.
    */
   restartWorkload(
     namespace: string,

@@ -23,7 +23,7 @@ import { writeStatus } from "../status-write.ts";
 /**
  * Brings a gateway into the store with its providers' credentials, which are stored encrypted.
  *
- * @param moved told, as soon as it is committed, that whoever refers to it has to be looked at
+ * @param moved called as soon as the change is committed: what refers to the gateway has to be looked at
  */
 export async function reconcileGateway(
   deps: ControllerDeps,

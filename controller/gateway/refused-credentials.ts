@@ -2,12 +2,12 @@ import { refusedCredentials } from "../../store/upstream-outcomes.ts";
 import type { ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 
-/** How soon a controller notices what calls have shown of a credential: no watch tells of it. Milliseconds. */
+/** How soon a controller notices what calls have shown of a credential, which no watch reports. Milliseconds. */
 export const REFUSED_CREDENTIALS_INTERVAL_MS = 5_000;
 
 /**
- * Makes a question: of which gateways do other upstreams refuse their credentials than when it was asked before? The first
- * time, of those where any does.
+ * Makes a query for the gateways of which an upstream has come to refuse its credential since the query before, or no
+ * longer does. The first query returns those of which any upstream refuses it.
  */
 export function watchRefusedCredentials({
   cluster,

@@ -203,7 +203,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
   },
 
   async ReleaseFinalizer(deps, { object }) {
-    // Before it, since nobody comes back to an object that is gone.
+    // Before the finalizer is removed: an object that is gone is not reconciled again.
     forgetKey(deps.keyMemory, object.uid);
     deps.confirmations.forget(object.uid);
     await deps.cluster.removeFinalizer(object);

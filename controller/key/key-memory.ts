@@ -3,7 +3,7 @@ import type { ClusterEvent, SecretObject } from "../cluster/port.ts";
 
 /**
  * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
- * moment: a plaintext that nobody holds any longer is minted anew (architecture §2).
+ * moment: where a plaintext is lost, a new secret is minted (architecture §2).
  */
 export type KeyMemory = {
   /** A secret that was minted and is not yet known to be in its Secret. */
@@ -33,7 +33,7 @@ export type Delivered = {
   readonly resourceVersion: string;
   /** Of the key that it holds: SHA-256, 32 latin1 characters. */
   readonly digest: string;
-  /** Tells all else in it from what another declaration would have there. */
+  /** A hash of all else that it should have: another one shows that something else is declared by now. */
   readonly content: string;
   /** As {@link SecretObject} has them. */
   readonly marks: readonly string[];
@@ -42,7 +42,7 @@ export type Delivered = {
 export type AlteredWrite = AlteredSecret & {
   /** Of the Secret that was written: it is the key's, whatever it has become. */
   readonly secretUid: string;
-  /** Tells all in it but its key from what another declaration would have there. */
+  /** A hash of all but its key that it should have: another one shows that something else is declared by now. */
   readonly content: string;
 };
 

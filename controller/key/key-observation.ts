@@ -49,7 +49,7 @@ export async function observeDeclaration(
   const declared = declareKey(object.namespace, object.name, object.spec);
   const found = rows ?? (await readRows(deps, object, declared));
   const { stored, team } = found;
-  // Whoever revoked it: the receipt says when every replica had been told.
+  // Also for a revocation by hand: the receipt says when every replica has acknowledged it.
   if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
   const { references } = resolveReferences(declared, {
     teamId: team?.id ?? null,
@@ -186,7 +186,7 @@ function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): 
 }
 
 /**
- * Of a Secret that has gone, or that nobody may read any more as its declaration goes, the namespace may be the cause.
+ * Whether the namespace ends: that may be why a Secret has gone, or why it may not be read while its declaration goes.
  */
 async function namespaceTerminates(
   { cluster }: ControllerDeps,

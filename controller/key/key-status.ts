@@ -87,13 +87,13 @@ function lastUsedTime(usedAt: number, before: unknown): string | undefined {
   return usedAt > 0 ? rfc3339(usedAt) : undefined;
 }
 
-/** The end that is near enough to be warned of: kept, so that it is told once, whoever leads. */
+/** The end that is near enough for a warning. It is kept, so that leaders after this one do not report it again. */
 function expiryWarned(observed: ObservedKey, key: StoredKey | undefined, now: number): string | undefined {
   const notice = key && expiryNotice(observed.declared, key, now);
   return notice !== undefined && notice.from <= now ? rfc3339(notice.expiry) : undefined;
 }
 
-/** Also what the next plan knows of what is told here: see `reportedUse`. */
+/** The next plan reads back what is reported here: see `reportedUse`. */
 function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, now: number) {
   const use = staleUse(observed, key, now)?.use;
   if (use === undefined) return undefined;

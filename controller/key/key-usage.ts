@@ -8,9 +8,7 @@ import type { ControllerDeps } from "../deps.ts";
 /** The longest that a status shows of what a consumer says of itself, in characters. */
 const MAX_LENGTH = 120;
 
-/**
- * What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is.
- */
+/** What is known of the uses of a key. What a consumer says of itself is untrusted text, and is sanitized here. */
 export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
   const usage = await readKnownUsage(store.db, keyId);
   const clean = (text: string | null) => text && sanitizeUntrusted(text, MAX_LENGTH);
@@ -24,7 +22,7 @@ export async function observeUsage({ store }: ControllerDeps, keyId: string): Pr
   };
 }
 
-/** The use of an old version that a status tells of, read back: a last use that moves on is not told at every look. */
+/** The use of an old version that a status reports, read back: a last use that moves on is not reported each time. */
 export function reportedUse({ status }: DeclaredObject<"PlatformKey">): LastUse | null {
   const told: unknown = status?.staleConsumer;
   if (!isRecord(told)) return null;

@@ -18,9 +18,9 @@ import { tellNotices } from "./tell-notices.ts";
 const MAX_STEPS = 32;
 
 /**
- * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (architecture §2). The
- * status is written once, at rest. While the replicas are being told or workloads restarted, nobody waits: the worker
- * is another key's.
+ * Brings one declared key to rest: observes, plans one step, carries it out, and repeats (architecture §2). The status
+ * is written once, at rest. No worker waits while the replicas acknowledge a change or workloads restart: it works on
+ * another key.
  *
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */
@@ -60,7 +60,7 @@ type Attempt = {
   found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined;
 };
 
-/** Has the status tell of a failure, and of what was found not to be as declared before it. */
+/** Has the status report a failure, and what was found not to be as declared before it. */
 async function reportFailureInStatus<T>(deps: ControllerDeps, attempt: Attempt, task: Promise<T>): Promise<T> {
   const { name, signal } = attempt;
   try {
@@ -110,8 +110,7 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
     try {
       await actOnKey(deps, observation, plan.action);
     } catch (error) {
-      // Somebody else was there first, or what was taken for granted is not so: nothing was written, and what is there
-      // now decides.
+      // Another writer was first, or an assumption is wrong: nothing was written, and what is there now decides.
       if (!(error instanceof ClusterError && (OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation))))
         throw error;
       continue;
@@ -129,7 +128,7 @@ function isWrittenAgain({ observed: { altered, held } }: KeyObservation): boolea
 /** Steps on the way to a key after which the next one needs nothing new of the store: it need not be asked again. */
 const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
 
-/** After these there is nothing to do before every replica has been told. */
+/** After these there is nothing to do before every replica has acknowledged the change. */
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
 /** So that a process after this one need not read it again. */
@@ -141,12 +140,12 @@ async function recordSecret(deps: ControllerDeps, observation: KeyObservation): 
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);
 
-/** Whether the Secrets of a namespace are closed to us, which reading one will tell, and how. */
+/** Whether the right to the Secrets of a namespace may be missing. A read of one shows that, and why. */
 function mayBeForbidden({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {
   return code === "Forbidden" && action.do === "Publish" && !isRead;
 }
 
-/** What is done to a Secret that is there is decided by a read of it. */
+/** Actions on a Secret that is there: what they do is decided by a read of it. */
 const NEEDS_READ: ReadonlySet<KeyAction["do"]> = new Set([
   "Reserve",
   "Publish",

@@ -6,8 +6,8 @@ import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";
 
 /**
- * Tells what a status says for the first time of an end that is near, or of consumers that are late: the status keeps
- * what was told, and the store too, for the team's webhooks.
+ * Reports an end that is near, or consumers that are late, when the status says so for the first time. The status keeps
+ * what was reported; the store does too, for the team's webhooks.
  */
 export async function tellNotices(
   deps: ControllerDeps,

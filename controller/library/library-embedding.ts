@@ -45,7 +45,7 @@ export async function reconcileEmbedding(
   const draft = {
     library: { ...library, cluster: cluster.uid, namespace, name },
     ...{ gatewayId, model, dimensions, generation },
-    // The plaintext ends here: nobody presents this key.
+    // The plaintext is dropped here: no client presents this key.
     mint() {
       const plaintext = mintKey(deps.randomBytes);
       return { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) };
@@ -60,7 +60,7 @@ export async function reconcileEmbedding(
   };
 }
 
-/** Where nothing can be embedded until somebody acts, there is no hurry: there may be many such libraries, for long. */
+/** Where nothing can be embedded until a person acts, looks are rare: many libraries may be so for a long time. */
 export function nextLookMs(progress: EmbeddingProgress | undefined): number {
   const canGoOn = progress?.hasVectors === true && progress.revoked === null;
   return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;
@@ -91,7 +91,7 @@ function setAsideInWords(setAside: number): string {
   return setAside > MAX_COUNTED ? `More than ${count} atoms` : `${count} atoms`;
 }
 
-/** In round numbers, so that a library of many atoms is told of in few words. */
+/** In round numbers, so that a library of many atoms takes few different messages. */
 function waitingInWords({ waiting, isMore }: EmbeddingProgress): string {
   if (isMore && waiting === 0) return "The atoms are about to be looked through";
   if (isMore) return `More than ${waiting.toLocaleString("en")} atoms wait to be embedded`;

@@ -18,7 +18,7 @@ const NEXT_ROUND_MS = 1_000;
 /**
  * Brings a library into the store, as its namespace's team's.
  *
- * @param moved told, as soon as it is committed, that whoever refers to it has to be looked at
+ * @param moved called as soon as the change is committed: what refers to the library has to be looked at
  */
 export async function reconcileLibrary(
   deps: ControllerDeps,
@@ -66,8 +66,8 @@ export async function reconcileLibrary(
 }
 
 /**
- * Out of reach at once; with `Delete` the declaration stays until its atoms are gone, and tells how far that is
- * (threats c52).
+ * Puts a library out of reach at once. With `Delete` the declaration stays until its atoms are gone, and its status
+ * reports the progress (threats c52).
  */
 async function endLibrary(
   deps: ControllerDeps,
@@ -103,7 +103,7 @@ async function endLibrary(
   return { requeueAfterMs: NEXT_ROUND_MS };
 }
 
-/** In round numbers: a million is told in a hundred of them. */
+/** In round numbers: the deletion of a million atoms takes a hundred different messages. */
 function inWords({ deleted, left, isMore }: DeletionProgress): string {
   const step = deleted < 10_000 ? 1_000 : 10_000;
   const done = deleted < step ? `${deleted}` : `more than ${(Math.floor(deleted / step) * step).toLocaleString("en")}`;

@@ -43,7 +43,7 @@ export type WorkQueueOptions<T> = NameQueueOptions<T> & {
   readonly clock: { now(): number; monotonic(): number };
   /** Uniform in [0, 1): the jitter that keeps retries apart. */
   readonly random: () => number;
-  /** Told of each failure and of the delay before the next attempt. */
+  /** Called with each failure and the delay before the next attempt. */
   readonly onFailure: (item: T, error: unknown, retryInMs: number) => void;
   readonly timers?: Timers;
   readonly metrics?: QueueMetrics;
@@ -54,7 +54,7 @@ export type WorkQueue<T> = {
   add(item: T): void;
   /** The same, before all that was added and is not urgent: what is half done is finished before anything is begun. */
   resume(item: T): void;
-  /** The same, `delayMs` from now. Of several deadlines of one name the earliest is kept. */
+  /** The same, `delayMs` from now. A name with several deadlines keeps the earliest. */
   addAfter(item: T, delayMs: number): void;
   /** Works until the signal, then resolves once the work in hand has ended. What still waits is dropped. */
   run(signal: AbortSignal): Promise<void>;

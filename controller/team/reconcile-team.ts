@@ -18,7 +18,7 @@ import { readWebhooks } from "./team-webhooks.ts";
 /**
  * Brings a team's claims, members and policy into the store. The first stored claim of a namespace wins.
  *
- * @param moved told, as soon as it is committed, of the namespaces that have another team now
+ * @param moved called, as soon as the change is committed, with the namespaces that have another team now
  */
 export async function reconcileTeam(
   deps: ControllerDeps,

@@ -15,8 +15,9 @@ type ReadWebhooks = {
 };
 
 /**
- * A team's webhooks with their signing secrets: one that is not there leaves its webhook without, and one that may not
- * be read as it was. No Secret is read but in a namespace that is the team's, or nobody's yet.
+ * A team's webhooks with their signing secrets. A webhook whose Secret is missing has no signing secret; one whose
+ * Secret may not be read keeps the one that it had. Only Secrets in a namespace of this team, or of no team yet, are
+ * read.
  *
  * @param reserved namespaces that are no team's
  */
