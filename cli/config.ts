@@ -49,9 +49,9 @@ export async function encryptionKeys(env: Environment, file: string | undefined)
 }
 
 /**
- * The same for whoever cannot do without.
+ * The same for callers that need the keys.
  *
- * @throws UsageError where none is given, too
+ * @throws UsageError also where none is given
  */
 export async function requiredEncryptionKeys(env: Environment, file: string | undefined): Promise<Keyring> {
   const keyring = await encryptionKeys(env, file);

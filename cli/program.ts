@@ -65,7 +65,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
 
 /** What the program has of the process that runs it. */
 export type Surroundings = Pick<Process, "env"> & {
-  /** @param tell told that it stops */
+  /** @param tell called with a line that says that the process stops */
   readonly stopSignal: (tell: (line: string) => void) => AbortSignal;
   /** Writes to standard output. */
   readonly out: (text: string) => void;
@@ -86,7 +86,7 @@ function ofThisProcess(): Surroundings {
   const err = (text: string) => void process.stderr.write(text);
   const { stdout } = process;
   stdout.on("error", (error) => {
-    // Whoever has read enough, as `head` has, is told nothing.
+    // A reader that has enough and closes the pipe, such as `head`, gets no error message.
     if (!hasCode(error, "EPIPE")) writeError(new Error(`standard output cannot be written: ${error.message}`), err);
     process.exit(1);
   });

@@ -20,7 +20,7 @@ export const addRotate: AddCommand = (program, process) => {
     .action((key, flags) => runRotate(key, flags, process));
 };
 
-/** How long a controller that is well may take: it is told at once, and waits for every replica. Milliseconds. */
+/** How long a healthy controller may take: it is notified at once, and waits for every replica. Milliseconds. */
 const DELIVERY_MS = 20_000;
 
 /**

@@ -39,8 +39,8 @@ export async function readServerFile(data: string): Promise<RunningServerFile | 
 }
 
 /**
- * Whether a process works on the folder now. Told by the lock, which the kernel drops with the process: a file may be
- * left behind, and its port may have come into other hands.
+ * Whether a process works on the folder now. The lock shows it, since the kernel drops it with the process. A file may
+ * be left behind, and its port may be another process's by now.
  *
  * @throws UsageError when there is no such folder, or it is not one of `up`
  */
@@ -66,8 +66,8 @@ export async function assertDataFolder(data: string): Promise<void> {
 }
 
 /**
- * Reads a secret of the installation; at the first start it is made, in a file that nobody else may read, which is
- * there with all of it or not at all. Whoever calls it holds the folder's lock.
+ * Reads a secret of the installation. The first start makes it, in a file that no other user may read, and that is
+ * written whole or not at all. The caller holds the folder's lock.
  */
 export async function readOrMakeSecret(file: string, make: () => string): Promise<string> {
   const known = await readFile(file, "utf8").catch(whenMissing(undefined));

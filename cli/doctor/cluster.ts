@@ -1,5 +1,6 @@
 /**
- * What is wrong with an installation on Kubernetes: it is read with the rights of whoever asks, and nothing is changed.
+ * What is wrong with an installation on Kubernetes: it is read with the rights of the person who asks, and nothing is
+ * changed.
  */
 import { randomUUID } from "node:crypto";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";

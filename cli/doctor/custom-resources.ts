@@ -10,7 +10,7 @@ import type { Schema } from "../../domain/manifest/schema.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** By force: Helm, or whoever made them another version's, is the owner of what is to be changed. */
+/** By force: Helm, or the tool that applied another version, owns the fields that are to be changed. */
 const APPLY = "kubectl apply --server-side --force-conflicts -f crds/";
 const [, VERSION = ""] = API_VERSION.split("/");
 /** How many fields are named. */

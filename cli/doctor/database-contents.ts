@@ -71,7 +71,7 @@ export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Findi
   return findings.length > 0 ? findings : [ok("replicas", `${living.length} of ${all.length} servers are alive`)];
 }
 
-/** Whether a bootstrap token stands beside an issuer: it opens every team's keys, and is nobody's in particular. */
+/** Whether a bootstrap token stands beside an issuer: it opens every team's keys, and belongs to no one person. */
 export async function checkBootstrapToken({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const replicas = await replicasWithSpareToken(db);
   if (replicas.length === 0) return [ok("bootstrap-token", "no bootstrap token stands beside an issuer")];
@@ -80,7 +80,7 @@ export async function checkBootstrapToken({ db }: Pick<Contents, "db">): Promise
   return [note("bootstrap-token", message, "once JWTs let people in, start them without --bootstrap-token-file")];
 }
 
-/** Keys that were reported as leaked, and of which nobody has decided yet. */
+/** Keys that were reported as leaked and still work, since no person has decided about them yet. */
 export async function checkLeaks({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const leaks = await livingLeaks(db);
   if (leaks.length === 0) return [ok("leaked-keys", "no key works on that was reported as leaked")];
@@ -98,7 +98,7 @@ export async function checkLeaks({ db }: Pick<Contents, "db">): Promise<Finding[
   return findings;
 }
 
-/** What a restored backup has brought; nothing of it lets anybody in. */
+/** The sessions that a restored backup has brought; none of them is accepted. */
 export async function checkSessions({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const count = await countRestoredSessions(db);
   if (count === 0) return [];

@@ -127,7 +127,7 @@ async function checkSchema({ store }: Database): Promise<Finding> {
   }
 }
 
-/** By what is given, which may be a pooler: it may lead some to the database and not what the database tells. */
+/** Through the URL that is given, which may be a pooler's: a pooler may pass on statements but no notifications. */
 async function checkNotifications({ store }: Database): Promise<Finding[]> {
   try {
     await assertListenWorks(store);

@@ -13,7 +13,7 @@ import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** How many of those with one reason are named. */
 const MAX_NAMED = 5;
-/** Reasons of a declaration that has ended, in time or because somebody wanted it: nothing is wrong with it. */
+/** Reasons of a declaration that has ended, by its expiry or on request: nothing is wrong with it. */
 const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
 /** What is declared of a kind. */

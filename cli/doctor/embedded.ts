@@ -81,7 +81,7 @@ async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
   return findings;
 }
 
-/** A fault keeps what was declared before it, which nobody sees who looks at the keys alone. */
+/** A fault in a manifest keeps what was declared before, so the keys alone do not show it. */
 async function checkManifests({ data }: Embedded): Promise<Finding[]> {
   const { manifests } = (await readServerFile(data)) ?? {};
   if (manifests === undefined) return [];

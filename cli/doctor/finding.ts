@@ -46,7 +46,7 @@ export type FindingName = (typeof FINDING_NAMES)[number];
 /** One thing that was looked at. */
 export type Finding = {
   readonly name: FindingName;
-  /** An `error` needs somebody to do something; a `note` is to be known. */
+  /** An `error` needs a person to act; a `note` is for information. */
   readonly severity: "ok" | "note" | "error";
   /** What is so. */
   readonly message: string;

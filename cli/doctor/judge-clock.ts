@@ -1,6 +1,6 @@
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** What nobody notices. Milliseconds. */
+/** The largest difference that has no effect. Milliseconds. */
 const MAX_NOTHING_MS = 2_000;
 /** From here on tokens of issuers count as expired or not yet valid, and people look for an event at the wrong time. */
 const MAX_TOLERABLE_MS = 30_000;

@@ -163,7 +163,7 @@ export function judgeLeaderClocks(leases: readonly WatchedLease[]): Finding[] {
   );
 }
 
-/** Whether anybody leads. */
+/** Whether a controller leads. */
 export function judgeLeases(namespace: string, leases: readonly WatchedLease[]): Finding[] {
   const step = `kubectl -n ${namespace} get pods,leases; give --controller-namespace NAME where the controllers run in another one`;
   const isLed = leases.some(({ state }) => state === "renewed");

@@ -1,4 +1,4 @@
-/** Whether somebody looks after the keys of a Kubernetes cluster: a controller that runs, in a namespace that lasts. */
+/** Whether a running controller serves the keys of a Kubernetes cluster, and whether their namespaces stay. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";

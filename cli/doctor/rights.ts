@@ -15,7 +15,7 @@ export type Rule = {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** What it can do without, where nobody uses this. */
+  /** What needs the rule: a controller for which that is not used can do without. */
   readonly usedFor?: string;
 };
 

@@ -1,12 +1,12 @@
 import type { Seen } from "../source/source.ts";
 
 /**
- * Tells of each object that comes, changes or goes, until the signal, by listing them whenever something may have changed:
- * what came and went in between is not seen.
+ * Reports each object that comes, changes or goes, until the signal, by listing them whenever something may have
+ * changed: an object that came and went between two lists is not seen.
  *
- * @param changes yields when it may have
+ * @param changes yields when something may have changed
  * @param known what was there when it began
- * @param onChange told of what has gone with its last state
+ * @param onChange called with each; one that has gone comes with its last state
  * @throws where they can no longer be listed before the signal
  */
 export async function follow(

@@ -116,7 +116,7 @@ async function runGet(
   const onChange = (object: Seen, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
   const list = async () => (await listEach(source, kinds, wanted)).found;
   const end = interrupt();
-  // Whoever asks for its end does not wait for a server that does not answer.
+  // An interrupt does not wait for a server that does not answer.
   end.addEventListener("abort", () => source.close());
   await follow({ list, changes: () => source.changes(kinds, wanted, end) }, objects, onChange, end);
 }

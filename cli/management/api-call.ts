@@ -1,15 +1,15 @@
-/** One call of a server's API, and what a person is told where it fails. */
+/** One call of a server's API, and the message to a person where it fails. */
 import { connectionErrorText } from "../../domain/error-text.ts";
 import { containsKey } from "../../domain/redact.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Whom a call is made to, and as whom. */
+/** The server that a call is made to, and the credential that it is made with. */
 export type Target = {
   /** Without a slash at its end. */
   readonly url: string;
   /** The installation's token, or a key. */
   readonly credential: string;
-  /** What a person is told where the credential is refused. */
+  /** The message to a person where the credential is refused. */
   readonly refused: string;
   /** Ends what is not answered yet. */
   readonly signal?: AbortSignal | undefined;

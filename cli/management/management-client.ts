@@ -133,7 +133,7 @@ export async function openManagement(
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);
-      // Whoever is not known there is told that it was received, and no more.
+      // A caller that is not authenticated gets only the answer that the report was received.
       if (leaks === undefined) throw new Error(target.refused);
       return leaks;
     },

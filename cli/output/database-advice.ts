@@ -33,7 +33,7 @@ const BY_MESSAGE: readonly (readonly [message: RegExp, advice: string])[] = [
   ],
 ];
 
-/** What to do about a database that cannot be reached, or lets nobody in; undefined for every other error. */
+/** What to do about a database that cannot be reached, or refuses us; undefined for every other error. */
 export function databaseAdvice(error: unknown): string | undefined {
   if (!(error instanceof DatabaseUnavailableError) && !isOfServer(error)) return undefined;
   const causes = error.cause instanceof Error ? [error, error.cause] : [error];

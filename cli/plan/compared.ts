@@ -120,10 +120,10 @@ function isHeld({ metadata, spec }: Held): boolean {
   return spec !== undefined && metadata.deletionTimestamp === undefined;
 }
 
-/** Of no key, where nobody who knows is asked. */
+/** Knows the last use of no key, where no server is asked. */
 const unknown: LastUseLookup = () => undefined;
 
-/** When each key was last used, by its id; of none where `up` does not run. */
+/** When each key was last used, by its id; known of none where `up` does not run. */
 async function lastUses(env: Environment, data: string): Promise<LastUseLookup> {
   if (!(await isRunning(data))) return unknown;
   const keys = await openManagement(env, { data }).then((client) => client.listKeys());

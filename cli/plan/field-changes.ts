@@ -64,7 +64,7 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return value.every((item) => nameOf(item) !== undefined) && members.size === value.length ? members : undefined;
 }
 
-/** By what the schemas tell the items of a list apart (`x-kubernetes-list-map-keys`), but for URLs. */
+/** What identifies the items of a list in the schemas (`x-kubernetes-list-map-keys`), but for URLs. */
 function nameOf(item: unknown): string | undefined {
   if (!isRecord(item)) return undefined;
   const name = item.name ?? item.model;

@@ -119,7 +119,7 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
       };
     }
     case "Release":
-      // The key and its Secret stay, and are nobody's from here on.
+      // The key and its Secret stay, and no declaration owns them from here on.
       return { ...after, stored: undefined, secret: secret.state === "ours" ? { state: "unmanaged" } : secret };
     case "Render":
       return { ...after, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };

@@ -1,6 +1,4 @@
-/**
- * A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest.
- */
+/** A key of an embedded installation as its status file shows it: what is stored, but for the secret and its digest. */
 
 import type { VersionState } from "../../domain/access/key-record.ts";
 import { findCondition, type Reason } from "../../domain/conditions.ts";

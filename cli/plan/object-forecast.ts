@@ -14,7 +14,7 @@ import {
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { isMissing, type KnownSecrets } from "./known-secrets.ts";
 
-/** Its `Ready`, as far as manifests tell. What is not known of a Secret holds nothing up. */
+/** Its `Ready`, as far as manifests determine it. A Secret of which nothing is known blocks nothing. */
 export function forecastObject(object: Declared, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
   if (isOfKind(object, "PlatformTeam")) return readyOf(teamConditions(object, world));
   const team = world.teamOf(object.namespace);

@@ -13,7 +13,7 @@ import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
 
-/** Why a new version is minted, for whoever reads the plan. */
+/** Why a new version is minted, in the words of the plan. */
 const WHY: Readonly<Record<MintReason, string>> = {
   FirstVersion: "none was delivered yet",
   RequestedByHand: "asked for by hand",
@@ -33,7 +33,7 @@ const ENDS: { readonly [reason in RevocationReason]?: string } = {
 const SHOWN =
   /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|allowedModels|state|expiresAt|rateLimit)\b/;
 
-/** When a key was last used, by its id: null for never, undefined where nobody who knows was there to ask. */
+/** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;
 
 /** One thing that a plan says of an object: `+` comes, `~` changes, `-` goes, `!` will not be. */
@@ -55,7 +55,7 @@ export type PlannedObject = {
   readonly changes: readonly PlannedChange[];
 };
 
-/** A key of the plan, and all that its changes are told of. */
+/** A key of the plan, and all that its changes are described by. */
 type PlannedKey = {
   readonly title: string;
   readonly input: ForecastInput;

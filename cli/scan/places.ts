@@ -14,7 +14,7 @@ export type Look =
   | { readonly path: string; readonly done: true }
   | { readonly path: string; readonly why: string };
 
-/** Looks into all that paths name. Paths and errors are told without what a terminal obeys, or that may be a key. */
+/** Looks into all that paths name. Paths and errors are reported without what a terminal obeys or what may be a key. */
 export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> {
   for (const named of paths) {
     if (named === STDIN) {

@@ -47,8 +47,8 @@ type Scan = {
 type Place = { readonly path: string } & FoundKey;
 
 /**
- * `keyplane scan`: one line for each place where a key is. A server is told SHA-256 sums alone, and changes nothing by
- * it. Ends with exit code 1 where a key was found, or a file could not be read.
+ * `keyplane scan`: one line for each place where a key is. A server receives SHA-256 sums alone, and changes nothing.
+ * Ends with exit code 1 where a key was found, or a file could not be read.
  */
 async function runScan(
   { paths, client, output }: Scan,

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   gateway: "ModelGateway",
   library: "MemoryLibrary",
 };
-/** What somebody may have to do something about. */
+/** Events on which a person may have to act. */
 const WARNINGS = new Set(["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"]);
 
 /** What the audit log has of what is declared or was made by hand, the oldest first. */

@@ -6,13 +6,13 @@ const GATHER_MS = 100;
 /**
  * Yields whenever a watch has reported a change since the last time, however often, and ends with the watch.
  *
- * @param watch tells until it is to end
+ * @param watch calls its argument at each change, and resolves when the watch ends
  * @throws what the watch throws
  */
 export async function* changesOf(watch: (tell: () => void) => Promise<void>): AsyncGenerator<void> {
   let next = Promise.withResolvers<"changed">();
   const ended = watch(() => next.resolve("changed")).then(() => "ended" as const);
-  // Heard where it is waited for.
+  // A failure is handled where `ended` is awaited.
   ended.catch(() => {});
   while ((await Promise.race([next.promise, ended])) === "changed") {
     next = Promise.withResolvers();
@@ -21,7 +21,7 @@ export async function* changesOf(watch: (tell: () => void) => Promise<void>): As
   }
 }
 
-/** Tells every so many milliseconds, until the signal. */
+/** Calls `tell` every `ms` milliseconds, until the signal. */
 export async function tellEvery(ms: number, tell: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(ms, undefined, { signal }).catch(() => {});

@@ -48,7 +48,7 @@ export function dataSource(data: string): Source {
   };
 }
 
-/** Whoever may not write in the folder cannot tell. */
+/** A process that may not write in the folder cannot try its lock, and assumes that `up` runs. */
 function mayRun(data: string): Promise<boolean> {
   return isRunning(data).catch(() => true);
 }

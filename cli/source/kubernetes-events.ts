@@ -5,7 +5,7 @@ import { isClusterScoped, isKind } from "../../domain/manifest/kinds.ts";
 import type { Selectors } from "./list-all.ts";
 import type { EventsWanted, SeenEvent } from "./source.ts";
 
-/** The path, and the fields, by which the API server finds the events that the controller has told. */
+/** The path, and the fields, by which the API server finds the events that the controller has recorded. */
 export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: string, selectors: Selectors] {
   const fields = [
     `reportingController=${REPORTER}`,

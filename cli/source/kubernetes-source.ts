@@ -32,7 +32,7 @@ export type KubernetesSource = Omit<Source, "list"> & {
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
- * What a Kubernetes cluster holds, read with the rights of whoever asks. Nothing is written.
+ * What a Kubernetes cluster holds, read with the rights of the person who asks. Nothing is written.
  *
  * @throws KubeconfigError where the flags lead to no cluster
  */

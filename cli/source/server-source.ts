@@ -8,12 +8,12 @@ import { changesOf, tellEvery } from "./changes.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
 import { versionStateOf } from "./version-state.ts";
 
-/** A server tells of no change by itself. */
+/** A server reports no change by itself. Milliseconds. */
 const POLL_MS = 2_000;
 
 /**
- * What a server's management API shows to whoever has the token: what is stored, revoked keys and what no declaration
- * governs too.
+ * What a server's management API shows to the holder of the token: what is stored, also revoked keys and what no
+ * declaration governs.
  *
  * @throws UsageError where the token is missing, or the URL is none
  */
@@ -38,7 +38,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   };
 }
 
-/** A key in the fields of a PlatformKey, as far as the API tells them. */
+/** A key in the fields of a PlatformKey, as far as the API has them. */
 function seenKey(key: KeyJson): Seen<"PlatformKey"> {
   const { id, namespace, name, prefix, team, scopes, createdAt, declaredIn, spec, versions, revocation } = key;
   return {

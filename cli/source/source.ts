@@ -25,7 +25,7 @@ export type Source = {
   close(): void;
 };
 
-/** An object as a source tells of it. */
+/** An object as a source shows it. */
 export type Seen<K extends Kind = Kind> = {
   readonly kind: K;
   readonly metadata: StatusObject<K>["metadata"];

@@ -6,12 +6,12 @@ import type { Selectors } from "./list-all.ts";
 /** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
 const WATCH_SECONDS = 60;
 const WATCH_GRACE_SECONDS = 10;
-/** Until it is tried again, where the API server does not let us watch, or is away. Milliseconds. */
+/** The pause before the next attempt, where the API server refuses the watch or does not answer. Milliseconds. */
 const RETRY_MS = 2_000;
 
 /**
- * Tells of each change of a collection of a Kubernetes API, until the signal. A watch that ends, or cannot be had, is
- * opened again; since something may have changed meanwhile, it tells of that too.
+ * Calls `tell` at each change of a collection of a Kubernetes API, until the signal. A watch that ends or fails is
+ * opened again; `tell` is called then too, since something may have changed meanwhile.
  */
 export async function watchObjects(
   api: Pick<ApiClient, "request" | "stream">,

@@ -8,7 +8,7 @@ import type { EmbeddedStore } from "../../store/database/store.ts";
 import { type DeclaredCluster, declaredClusters } from "../../store/declared-clusters.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Opened once, by whoever asks first, and with the folder's lock held. */
+/** Opened once, for the first caller, with the folder's lock held. */
 export function embeddedDatabase(data: string) {
   let opened: Promise<EmbeddedStore> | undefined;
 
@@ -38,7 +38,7 @@ export function embeddedDatabase(data: string) {
      * The id that a lost `cluster-id` had (threats c53).
      *
      * @returns undefined where nothing was declared yet
-     * @throws Error where there are several: which one it was nobody knows but the owner
+     * @throws Error where there are several: only the owner knows which one it was
      */
     async lostClusterId(): Promise<string | undefined> {
       if (!(await isThere(join(data, "db")))) return undefined;

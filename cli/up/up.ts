@@ -68,7 +68,7 @@ const LOOPBACK = "127.0.0.0/8,::1/128";
  * `keyplane up`: the embedded default in one process, until the signal. Prints at once what it does, `ready URL` once it
  * serves, and the declared keys once each has been looked at; its log is lines for people on a terminal, else JSON.
  *
- * @throws the signal's reason where it is told to end before it serves
+ * @throws the signal's reason where the signal aborts before it serves
  */
 export async function runUp(
   flags: UpFlags,
@@ -106,7 +106,7 @@ export async function runUp(
     const broken = store.failed.then((error) => {
       throw error;
     });
-    // Heard where it is waited for; while others close, it is too late to tell.
+    // A failure is handled where `broken` is awaited; while the others close, it is too late to report it.
     broken.catch(() => {});
     await database.assertClusterId(cluster.uid);
     await database.assertObjects(cluster.uid);
