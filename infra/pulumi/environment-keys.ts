@@ -39,7 +39,9 @@ const LIFE: Readonly<Record<Environment, Pick<PlatformKeyArgs, "expiresAfter" | 
   production: { rotation: { interval: "2160h", overlap: "72h" } },
 };
 
-/** What no production key has unless `environments.production.scopes` says so: there nobody tries things out. */
+/**
+ * What no production key has unless `environments.production.scopes` says so: production is not for trying things out.
+ */
 const NOT_BY_DEFAULT: Readonly<Record<Environment, readonly Scope[]>> = {
   dev: [],
   staging: [],

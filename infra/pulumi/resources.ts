@@ -97,7 +97,10 @@ function sealedWebhooks(
   );
 }
 
-/** A key that is there, whoever has made it: by its id, or by its name, team and namespace. Never its secret. */
+/**
+ * A key that is there, whether or not this stack has made it: by its id, or by its name, team and namespace. Never its
+ * secret.
+ */
 export function getKey(args: GetKeyArgs, options: InvokeOptions = {}): Promise<GetKeyResult> {
   return runtime.invoke("keyplane:index:getKey", args, { version, ...options });
 }

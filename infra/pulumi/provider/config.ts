@@ -1,4 +1,4 @@
-/** How the provider is told which installation it works for, and with what token. */
+/** The provider's configuration: which installation it works for, and with what token. */
 import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";

@@ -9,7 +9,7 @@ export type Change = {
   readonly what: "add" | "delete" | "update";
 };
 
-/** Every place where two values differ, as deep as they can be told apart. */
+/** Every place where two values differ, by the deepest path that names it. */
 export function differences(old: unknown, next: unknown, path = ""): Change[] {
   if (isDeepStrictEqual(old, next)) return [];
   if (old === undefined) return [{ path, what: "add" }];

@@ -15,7 +15,7 @@ const MAX_LENGTH = 2_000;
 /**
  * An error as the engine takes it: the text is the resource's diagnostic, and what is half done is kept in the state.
  *
- * @param secrets texts that must not come out, whoever said them
+ * @param secrets texts that must not be shown, wherever they come from
  */
 export function failureOf(
   error: unknown,

@@ -1,4 +1,4 @@
-/** `getKey`, `getTeam`, `getGateway`: what is there, whoever has made it. */
+/** `getKey`, `getTeam`, `getGateway`: what is there, whether or not this stack has made it. */
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Api } from "./api/api.ts";

@@ -8,7 +8,7 @@ import type { Inputs } from "./resources.ts";
 import type { Update } from "./update.ts";
 import type { Values } from "./values.ts";
 
-/** A secret that a version is to have, and what the API is told of it. */
+/** A secret that a version is to have, and what the API receives of it. */
 export type NewSecret = {
   readonly text: string;
   readonly source: { readonly hash: { readonly sha256: string; readonly prefix: string } };
@@ -55,7 +55,7 @@ export function knownSecrets({ secret, previousSecret, pendingSecret }: Inputs):
   return [pendingSecret, secret, previousSecret].filter((text) => typeof text === "string");
 }
 
-/** Why a key is to have a new version: nobody has its secret; the program asks for one; the one it has is too old. */
+/** Why a key is to have a new version: its secret is lost; the program asks for one; the one it has is too old. */
 export type VersionReason = "SecretLost" | "TriggerChanged" | "IntervalPassed";
 
 /** @param now milliseconds since the epoch */

@@ -49,9 +49,9 @@ export class HalfDoneError extends Error {
 }
 
 /**
- * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is used is nobody's
- * leftover: unless it is this stack's own, which is to be replaced, another of the same name has it, and its secret
- * goes on.
+ * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is in use is no leftover of
+ * one: it is refused, since another stack of the same name has it, and its secret goes on. The exception is this
+ * stack's own, which is to be replaced.
  *
  * @throws Refusal, HalfDoneError
  */
@@ -109,7 +109,7 @@ async function ensureVersion(
   return readObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
 }
 
-/** Written down where nobody knows whether its version was made: the next `up` asks for it again. */
+/** The secret to record where it is not known whether its version was made: the next `up` asks for it again. */
 function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Values {
   const isInDoubt = error instanceof UnreachableError || (error instanceof Refusal && error.status >= 500);
   return isInDoubt && deliver !== "none" ? { pendingSecret: new Secret(text) } : {};

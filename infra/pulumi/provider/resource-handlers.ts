@@ -82,7 +82,7 @@ export async function handleCreate(session: Session, request: CreateRequest): Pr
   return new messages.CreateResponse().setId(id).setProperties(structOf(outputs));
 }
 
-/** What is said of an object that was found instead of made: whoever did not expect that is to know. */
+/** The warning for an object that was found instead of made, which the user may not expect. */
 function takenUp({ kind, noun }: ResourceKind, id: string): string {
   const secret = kind === "PlatformKey" ? ", with a new secret: no other works any more" : "";
   return `${noun} ${id} was there, made for this URN before: it is taken up${secret}`;

@@ -38,8 +38,8 @@ export function diagnosticsOf(kind: Kind, name: string, spec: Fields): FieldDiag
 }
 
 /**
- * Whether two specs come to the same, whatever they leave to a default. That is without credentials and signing secrets,
- * which nobody can read, and without a public id that only one of them gives.
+ * Whether two specs come to the same, whatever they leave to a default. Not compared are credentials and signing
+ * secrets, which the API never returns, and a public id that only one of them gives.
  */
 export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): boolean {
   const [one, other] = [normal(kind, name, a), normal(kind, name, b)];

@@ -10,16 +10,16 @@ type Creation = {
   readonly body: object;
 };
 
-/** More than anybody destroys and makes one resource again within a day. */
+/** More often than one resource is destroyed and made again within a day. */
 const MAX_ROUNDS = 500;
 
 /**
- * Makes an object, or finds the one that a killed `up` has made and did not live to write down. Both send the same
- * Idempotency-Key, which follows from the URN and from what says which object it is; one whose object is gone by now
- * is spent, and the next one is taken.
+ * Makes an object, or finds the one that a killed `up` has made and not recorded. Both send the same Idempotency-Key,
+ * which is derived from the URN and the properties that identify the object. A key whose object is gone by now is
+ * spent, and the next one is used.
  *
  * @returns `adopted` where the object was there before this call: its spec, and its secret, may be others
- * @throws Refusal with code `exists` for an object that somebody else has made
+ * @throws Refusal with code `exists` for an object that another client has made
  */
 export async function createOnce(
   api: Api,

@@ -64,11 +64,11 @@ const ADVICE: Readonly<Record<string, Explain>> = {
   unavailable: () => "the server cannot work at the moment: run it again in a while",
 };
 
-/** Somebody else has changed the object since this stack last looked. */
+/** Another client has changed the object since this stack last looked. */
 export const OUTRUN =
   "somebody has changed it since this stack last looked: run `pulumi refresh`, see in `pulumi preview` what would be undone, then `pulumi up`";
 
-/** A refusal as a person should read it, who runs `pulumi up`. */
+/** A refusal, in words for the person who runs `pulumi up`. */
 export function explainRefusal(refusal: Refusal, subject: Subject): string {
   return ADVICE[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
 }

@@ -6,7 +6,7 @@ type TokenSource = {
   /** For messages: the file, or the variable. */
   readonly where: string;
   /**
-   * The token as it is now. A file is read each time: whoever writes it may write a new one at any moment.
+   * The token as it is now. A file is read each time, since its writer may replace the token at any moment.
    *
    * @throws TokenError where there is none
    */

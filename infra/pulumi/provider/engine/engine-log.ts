@@ -2,16 +2,16 @@ import engineService from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import engine from "@pulumi/pulumi/proto/engine_pb.js";
 import { grpc } from "./protocol.ts";
 
-/** Says something to whoever runs the engine, on the resource of a URN. */
+/** Shows a message to the user of the engine, on the resource of a URN. */
 export type Say = (severity: "info" | "warning", urn: string, message: string) => void;
 
-/** @param address of the engine, where it has told one */
+/** @param address of the engine, where it has given one */
 export function engineLog(address: string | undefined): Say {
   if (address === undefined) return () => {};
   const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());
   return (severity, urn, message) => {
     const level = severity === "warning" ? engine.LogSeverity.WARNING : engine.LogSeverity.INFO;
-    // What cannot be said is lost: no operation fails for it.
+    // A message that cannot be sent is lost: no operation fails for it.
     client.log(new engine.LogRequest().setSeverity(level).setUrn(urn).setMessage(message), () => {});
   };
 }
