@@ -116,7 +116,7 @@ function withSecret(
   return { ...list, items };
 }
 
-/** @param hidden outputs of the resource that nobody else can know */
+/** @param hidden outputs of the resource that only its own stack can know */
 function lookup(kind: Kind, { description, outputs }: Signature, hidden: readonly string[] = []) {
   const { name, team, namespace } = outputs.properties ?? {};
   const id: Property = { type: "string", description: "Its id." };
