@@ -4,7 +4,7 @@ import type { BackgroundTask } from "./queue/work-queue.ts";
 export type ReconcileResult =
   /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
   | { readonly requeueAfterMs: number | undefined }
-  /** To be continued once every replica has acknowledged the change of the declaration with this uid. */
+  /** To be continued once the change of the declaration with this uid is confirmed for every replica. */
   | { readonly unconfirmed: string }
   /** To be continued once its workloads are restarted. */
   | BackgroundTask;

@@ -72,7 +72,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 `,
 );
 
-files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(), null, 2)}\n`);
+files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(crds), null, 2)}\n`);
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());

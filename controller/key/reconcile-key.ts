@@ -128,7 +128,7 @@ function isWrittenAgain({ observed: { altered, held } }: KeyObservation): boolea
 /** Steps on the way to a key after which the next one needs nothing new of the store: it need not be asked again. */
 const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
 
-/** After these there is nothing to do before every replica has acknowledged the change. */
+/** After these there is nothing to do before the change is confirmed for every replica. */
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
 /** So that a process after this one need not read it again. */

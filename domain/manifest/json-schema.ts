@@ -15,8 +15,11 @@ export function jsonSchema(schema: Schema): Record<string, unknown> {
   };
 }
 
+/** The schema of each kind, as the API server has it. */
+type Schemas = Readonly<Record<Kind, Schema>>;
+
 /** A manifest of any kind of Keyplane's, as JSON Schema has it, for editors. Manifests of other kinds pass. */
-export function manifestSchema(): Record<string, unknown> {
+export function manifestSchema(schemas: Schemas = SCHEMAS): Record<string, unknown> {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Manifests of Keyplane",
@@ -30,7 +33,7 @@ export function manifestSchema(): Record<string, unknown> {
           apiVersion: { enum: API_VERSIONS },
           kind: true,
           metadata: { type: "object", required: isClusterScoped(kind) ? ["name"] : ["name", "namespace"] },
-          spec: jsonSchema(specSchema(kind)),
+          spec: jsonSchema(specSchema(kind, schemas)),
           status: true,
         },
         additionalProperties: false,
@@ -40,8 +43,8 @@ export function manifestSchema(): Record<string, unknown> {
 }
 
 /** A kind's spec. */
-export function specSchema(kind: Kind): Schema {
-  const spec = SCHEMAS[kind].properties?.spec;
+export function specSchema(kind: Kind, schemas: Schemas = SCHEMAS): Schema {
+  const spec = schemas[kind].properties?.spec;
   if (spec === undefined) throw new Error(`the schema of ${kind} has no spec`);
   return spec;
 }

@@ -46,7 +46,7 @@ export type PlatformTeamSpec = {
       name: string;
     };
     /**
-     * The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count.
+     * The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count.
      *
      * Items: One library.
      */
@@ -80,7 +80,7 @@ export type PlatformTeamSpec = {
     };
   };
   /**
-   * What becomes of a key of the team that somebody reports as leaked.
+   * What happens to a key of the team that is reported as leaked.
    */
   leaks?: {
     /**
@@ -89,7 +89,7 @@ export type PlatformTeamSpec = {
     action: "Revoke" | "Alert";
   };
   /**
-   * Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks).
+   * Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks).
    *
    * Items: One receiver.
    */
@@ -101,7 +101,7 @@ export type PlatformTeamSpec = {
     /**
      * Which events are posted.
      *
-     * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: somebody still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.
+     * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.
      */
     events: ("key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked")[];
     /**

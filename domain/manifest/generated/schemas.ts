@@ -1529,7 +1529,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   }
                 },
                 "libraryRefs": {
-                  "description": "The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count.",
+                  "description": "The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count.",
                   "type": "array",
                   "minItems": 1,
                   "maxItems": 64,
@@ -1593,7 +1593,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "leaks": {
-            "description": "What becomes of a key of the team that somebody reports as leaked.",
+            "description": "What happens to a key of the team that is reported as leaked.",
             "type": "object",
             "properties": {
               "action": {
@@ -1608,7 +1608,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "webhooks": {
-            "description": "Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks).",
+            "description": "Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks).",
             "type": "array",
             "maxItems": 5,
             "x-kubernetes-list-type": "map",
@@ -1638,7 +1638,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "maxItems": 5,
                   "x-kubernetes-list-type": "set",
                   "items": {
-                    "description": "key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: somebody still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.",
+                    "description": "key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.",
                     "type": "string",
                     "enum": [
                       "key.expiring",

@@ -140,7 +140,7 @@ export type PlatformTeamSpecArgs = {
       /** Its name. */
       name: Input<string>;
     }> | undefined;
-    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count. */
+    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
     libraryRefs?: Input<Array<Input<{
       /** The MemoryLibrary's namespace, one of the team's. */
       namespace: Input<string>;
@@ -158,12 +158,12 @@ export type PlatformTeamSpecArgs = {
       name: Input<string>;
     }> | undefined;
   }> | undefined;
-  /** What becomes of a key of the team that somebody reports as leaked. */
+  /** What happens to a key of the team that is reported as leaked. */
   leaks?: Input<{
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
     action?: Input<"Revoke" | "Alert"> | undefined;
   }> | undefined;
-  /** Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  /** Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
   webhooks?: Input<Array<Input<{
     /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
     url: Input<string>;
