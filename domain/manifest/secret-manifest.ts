@@ -1,3 +1,4 @@
+import { secretData } from "../secret-data.ts";
 import type { Complaint } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 import { suggestion } from "./suggestion.ts";
@@ -16,7 +17,7 @@ export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
   complaints: Complaint[];
 } {
   const complaints: Complaint[] = [];
-  const data: Record<string, string> = {};
+  const data: [dataKey: string, value: string][] = [];
   for (const field of Object.keys(manifest)) {
     if (!FIELDS.includes(field)) {
       complaints.push({ path: [field], of: "key", message: `unknown field: ${suggestion(field, FIELDS)}` });
@@ -31,10 +32,10 @@ export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
     for (const [key, value] of Object.entries(entries)) {
       const message = faultOf(field, key, value);
       if (message !== undefined) complaints.push({ path: [field, key], of: "key", message });
-      else data[key] = field === "data" ? Buffer.from(String(value), "base64").toString("utf8") : String(value);
+      else data.push([key, field === "data" ? Buffer.from(String(value), "base64").toString("utf8") : String(value)]);
     }
   }
-  return { data, complaints };
+  return { data: secretData(data), complaints };
 }
 
 function faultOf(field: "data" | "stringData", key: string, value: unknown): string | undefined {

@@ -211,11 +211,9 @@ function credentialWarnings(
     return [{ path, message: `there is no ${title} among these manifests: ${step}` }];
   }
   const data = secrets.get(`${namespace}/${name}`)?.data;
-  if (data === undefined) return [];
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
-  if (value?.trim()) return [];
+  if (data === undefined || data[key]?.trim()) return [];
   const message =
-    value !== undefined
+    key in data
       ? `data key ${key} of ${title} is empty: write the credential into it`
       : `${title} has no data key ${key}: ${dataKeyStep(key, Object.keys(data))}`;
   return [{ path: [...path, "key"], message }];

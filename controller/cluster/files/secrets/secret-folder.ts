@@ -5,6 +5,7 @@
 import { constants } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
 import { join } from "node:path";
+import { secretData } from "../../../../domain/secret-data.ts";
 import { hasCode } from "../../../../runtime/error-code.ts";
 import { standingAt, whenMissing } from "../disk.ts";
 import { dataKeyPath, isDataKey } from "../paths.ts";
@@ -29,7 +30,7 @@ export async function identifyFolder(folder: string, root: string): Promise<stri
 
 /** The data, as text by data key. */
 export async function readFolder(folder: string, root: string): Promise<Record<string, string>> {
-  if ((await standingAt(folder, root)) !== "folder") return {};
+  if ((await standingAt(folder, root)) !== "folder") return secretData([]);
   const data: [string, string][] = [];
   let room = MAX_BYTES;
   for (const key of (await entriesOf(folder)).filter(isDataKey)) {
@@ -38,7 +39,7 @@ export async function readFolder(folder: string, root: string): Promise<Record<s
     room -= content.length;
     data.push([key, content.toString("utf8")]);
   }
-  return Object.fromEntries(data);
+  return secretData(data);
 }
 
 /** The sorted names in a folder, as many as a Secret can have. */

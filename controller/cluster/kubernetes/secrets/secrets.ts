@@ -1,5 +1,6 @@
 /** Secrets: read by GET and never kept, written under exactly the uid and resourceVersion that were read. */
 import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { secretData } from "../../../../domain/secret-data.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import type { ApiClient } from "../api/api-client.ts";
@@ -181,7 +182,7 @@ const encode = (data: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 
 const decode = (data: unknown) =>
-  Object.fromEntries(Object.entries(texts(data)).map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
+  secretData(Object.entries(texts(data)).map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
 
 function texts(map: unknown): Record<string, string> {
   const entries = Object.entries(isRecord(map) ? map : {});
