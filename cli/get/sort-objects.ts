@@ -38,12 +38,14 @@ export function sortedBy<T extends Pick<Seen, "json">>(path: FieldPath, objects:
 }
 
 function valueAt(json: unknown, path: FieldPath): string | number | undefined {
-  const value = path.reduce<unknown>(
-    (at, step) => (isRecord(at) || Array.isArray(at) ? Object(at)[step] : undefined),
-    json,
-  );
+  const value = path.reduce<unknown>((at, step) => (isField(at, step) ? Object(at)[step] : undefined), json);
   if (value === undefined || value === null) return undefined;
   return typeof value === "number" ? value : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What every object has, such as `constructor`, is no field of any, nor is the length of a list. */
+function isField(at: unknown, step: string): boolean {
+  return Array.isArray(at) ? /^\d+$/.test(step) : isRecord(at) && Object.hasOwn(at, step);
 }
 
 function compareValues(a: string | number | undefined, b: string | number | undefined): number {

@@ -48,10 +48,13 @@ async function writeFirstManifests(
   }
   // Git's own is not in the way, nor what an editor keeps.
   if (dir === "") throw new UsageError("init: name a folder, or leave it out for manifests");
-  const taken = (await makeFolder(dir)).filter((name) => !name.startsWith(".") || name === ".gitignore");
+  const files = firstManifests(team, namespace);
+  const taken = (await makeFolder(dir)).filter(
+    (name) => !name.startsWith(".") || files.some(({ file }) => file === name),
+  );
   if (taken.length > 0) throw new UsageError(`${dir} has ${taken[0]} in it: name a folder with nothing in it`);
   const written: Written[] = [];
-  for (const { file, text, is } of firstManifests(team, namespace)) {
+  for (const { file, text, is } of files) {
     const path = join(dir, file);
     // One that has come meanwhile stays.
     await writeFile(path, text, { flag: "wx", mode: file === PROVIDER_FILE ? 0o600 : 0o644 });

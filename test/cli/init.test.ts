@@ -57,6 +57,13 @@ describe("keyplane init", () => {
     expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
   });
 
+  test.each([".gitignore", ".manifest.schema"])("writes nothing into a folder that has a %s already", async (file) => {
+    writeFileSync(join(folder, file), "");
+    const { code, err } = await keyplane(["init", folder]);
+    expect([code, err]).toEqual([2, `keyplane: ${folder} has ${file} in it: name a folder with nothing in it\n`]);
+    expect(readdirSync(folder)).toEqual([file]);
+  });
+
   test("writes files in whose order kubectl finds each namespace before what is in it", async () => {
     await keyplane(["init", folder, "--team", "a-team", "--namespace", "on"]);
     const files = readdirSync(folder)

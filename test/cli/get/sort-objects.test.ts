@@ -44,4 +44,11 @@ describe("objects by a field", () => {
     expect(() => sortedBy(["status", "nmae"], [{ json: { status: {} } }])).toThrow("none of them has status.nmae");
     expect(sortedBy(["status"], [])).toEqual([]);
   });
+
+  test.each(["__proto__", "constructor", ".versions.length"])(
+    "have no field %s, which every object or list has",
+    (path) => {
+      expect(() => sortedBy(parseFieldPath(path), [{ json: { versions: [1] } }])).toThrow("none of them has");
+    },
+  );
 });
