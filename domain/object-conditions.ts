@@ -1,7 +1,7 @@
 /** What the statuses of teams, libraries and gateways say: in the controller's words, which a plan has too. */
 import { condition, type StatedCondition } from "./conditions.ts";
 import { nameSome } from "./name-some.ts";
-import { redactKeys } from "./redact.ts";
+import { dataKeyTitle } from "./redact.ts";
 
 /** `Ready` of a team, a library or a gateway: True where each of its own conditions is. */
 export function readyOf(stated: readonly StatedCondition[]): StatedCondition {
@@ -65,7 +65,7 @@ export type NamedCredential = { readonly upstream: string; readonly secret: stri
 /** Of a gateway: the credentials that are not there. */
 export function gatewayCredentials(missing: readonly NamedCredential[]): StatedCondition {
   const named = missing.map(
-    ({ upstream, secret, key }) => `Secret ${secret} with data key ${redactKeys(key)} (upstream ${upstream})`,
+    ({ upstream, secret, key }) => `Secret ${secret} with ${dataKeyTitle(key)} (upstream ${upstream})`,
   );
   return named.length > 0
     ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`)
@@ -83,7 +83,7 @@ export function credentialsAccepted(refused: readonly RefusingUpstream[]): State
   }
   const named = refused.map(
     ({ upstream, dialect, secret, key }) =>
-      `upstream ${upstream} (${dialect}) refuses data key ${redactKeys(key)} of Secret ${secret}`,
+      `upstream ${upstream} (${dialect}) refuses ${dataKeyTitle(key)} of Secret ${secret}`,
   );
   const message = `The provider does not take its credential: ${named.join("; ")}.`;
   return condition("CredentialsAccepted", "False", "CredentialRefused", message);

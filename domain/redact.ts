@@ -14,6 +14,11 @@ export function redactKeys(text: string): string {
   return text.replace(MAYBE_KEY, "inf_...");
 }
 
+/** A data key of a Secret as messages name it: its pattern takes a key that was pasted in its place. */
+export function dataKeyTitle(dataKey: string): string {
+  return `data key ${redactKeys(dataKey)}`;
+}
+
 /**
  * What may be written down of a text that a stranger chose, as a User-Agent: no key (threats b78), and nothing that a
  * terminal obeys.

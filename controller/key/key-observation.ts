@@ -8,6 +8,7 @@ import { type ReferenceScope, referencedLibraries, resolveReferences } from "../
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
 import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
+import { dataKeyTitle } from "../../domain/redact.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
@@ -150,7 +151,7 @@ async function readImport(
   if ("why" in read) return { problem: `Secret ${name} cannot be read: ${read.why}.` };
   const value = read.secret?.data[key];
   return value === undefined
-    ? { problem: `There is no Secret ${name} with data key ${key}.` }
+    ? { problem: `There is no Secret ${name} with ${dataKeyTitle(key)}.` }
     : importText(value.trim());
 }
 

@@ -1,4 +1,4 @@
-import { redactKeys } from "../../domain/redact.ts";
+import { dataKeyTitle } from "../../domain/redact.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import { namespacesOfOthers } from "../../store/teams.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
@@ -43,7 +43,7 @@ export async function readWebhooks(
     const text = read.secret?.data[secretRef.key]?.trim();
     const secret = text !== undefined && parseWebhookSecrets(text) !== undefined ? text : null;
     if (secret === null) {
-      missing.push(`Secret ${namespace}/${secretRef.name} with data key ${redactKeys(secretRef.key)} (webhook ${url})`);
+      missing.push(`Secret ${namespace}/${secretRef.name} with ${dataKeyTitle(secretRef.key)} (webhook ${url})`);
     }
     webhooks.push({ url, events, secret });
   }

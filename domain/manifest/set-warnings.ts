@@ -2,7 +2,7 @@
  * What manifests show of one another, each of which admission lets in: what will not be as declared, unless what is
  * missing is declared elsewhere.
  */
-import { redactKeys } from "../redact.ts";
+import { dataKeyTitle, redactKeys } from "../redact.ts";
 import type { Diagnostic, Path } from "./diagnostic.ts";
 import { secretTarget } from "./effective.ts";
 import type { Kind } from "./kinds.ts";
@@ -200,7 +200,7 @@ function credentialWarnings(
   if (!secrets.has(`${namespace}/${name}`)) {
     const beside = [...secrets.keys()].filter((one) => one.startsWith(`${namespace}/`));
     if (beside.length === 0) {
-      const message = `${title} is not among these manifests: see that it is made, with the data key ${key}`;
+      const message = `${title} is not among these manifests: see that it is made, with the ${dataKeyTitle(key)}`;
       return [{ path, message, severity: "note" }];
     }
     const near = suggest(
@@ -214,8 +214,8 @@ function credentialWarnings(
   if (data === undefined || data[key]?.trim()) return [];
   const message =
     key in data
-      ? `data key ${key} of ${title} is empty: write the credential into it`
-      : `${title} has no data key ${key}: ${dataKeyStep(key, Object.keys(data))}`;
+      ? `${dataKeyTitle(key)} of ${title} is empty: write the credential into it`
+      : `${title} has no ${dataKeyTitle(key)}: ${dataKeyStep(key, Object.keys(data))}`;
   return [{ path: [...path, "key"], message }];
 }
 

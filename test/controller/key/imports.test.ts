@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
+import { HOUR, key, type Manifest, startWorld, team } from "../fixtures/world.ts";
 
 /** A key as another system made it: of another shape than ours. */
 const elsewhere = () => `inf_${randomBytes(24).toString("hex")}`;
@@ -91,5 +91,33 @@ describeWorlds("an imported key", (setup) => {
     const source = { type: "ImportSecret", secretRef: { name: "legacy", key: "token" } };
     await world.declare(key("second", { source, secret: { name: "second-key" } }));
     expect(world.condition("Ready", "second")).toBe("False/ImportUnusable");
+  });
+
+  it("that stands where the name of its data key belongs is in no status, event or line", async (context) => {
+    const value = elsewhere();
+    const source = { type: "ImportSecret", secretRef: { name: "legacy", key: value } };
+    const webhook = {
+      url: "https://hooks.example",
+      events: ["key.rotated"],
+      secretRef: { namespace: "dev", name: "legacy", key: value },
+    };
+    const credentialRef = { name: "legacy", key: value };
+    const upstreams = [{ name: "a", dialect: "openai", baseURL: "https://a.example", credentialRef }];
+    const world = await startWorld(context, setup(), legacy("sk-1"));
+    const main: Manifest = { kind: "ModelGateway", name: "main", spec: { upstreams } };
+    await world.declare(fromSecret({ source }), main, team("team-a", ["dev"], { webhooks: [webhook] }));
+    const reasons = [
+      world.condition("Ready", "agent"),
+      world.condition("Ready", "main", "ModelGateway"),
+      world.condition("Ready", "team-a", "PlatformTeam", ""),
+    ];
+    expect(reasons).toEqual(["False/ImportUnusable", "False/CredentialNotFound", "False/WebhookSecretNotFound"]);
+    const written = [
+      world.get("PlatformKey", "agent")?.status,
+      world.get("ModelGateway", "main")?.status,
+      world.get("PlatformTeam", "team-a", "")?.status,
+      world.lines,
+    ];
+    expect(JSON.stringify(written)).not.toContain(value);
   });
 });

@@ -183,6 +183,10 @@ describe("b78: shows nothing that may be a pasted key", () => {
   test.each<[where: string, manifests: string[]]>([
     ["as a data key", [secret("provider", { [pasted]: "x" }), gateway("main")]],
     ["where a data key is named", [secret("provider"), gateway("main", upstreamWith(pasted))]],
+    [
+      "where a data key is named that is empty",
+      [secret("provider", { [pasted]: "" }), gateway("main", upstreamWith(pasted))],
+    ],
     ["where a data key is named of a Secret that is not there", [gateway("main", upstreamWith(pasted))]],
     [
       "as a model",
