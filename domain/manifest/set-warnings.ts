@@ -8,7 +8,7 @@ import { secretTarget } from "./effective.ts";
 import type { Kind } from "./kinds.ts";
 import type { SetEntry } from "./manifest-set.ts";
 import { type Declared, isOfKind, type ManifestWorld, worldOf } from "./manifest-world.ts";
-import { suggest, suggestion } from "./suggestion.ts";
+import { boundedSuggest, suggestion } from "./suggestion.ts";
 import { unservedModels } from "./unserved-models.ts";
 import type { SecretManifest } from "./validate.ts";
 
@@ -21,7 +21,12 @@ type ManifestSet = {
   readonly secrets: ReadonlyMap<string, SecretManifest | undefined>;
   /** Whether a team among them has a fault, so that its namespaces are not known. */
   readonly hasFaultyTeam: boolean;
+  /** The name that was most likely meant by a misspelt one. */
+  readonly suggest: ReturnType<typeof boundedSuggest>;
 };
+
+/** Names that are compared with misspelt ones, all in all: about a second's work. */
+const MAX_COMPARISONS = 200_000;
 
 type Warning = { readonly path: Path; readonly message: string; readonly severity?: "note" };
 
@@ -60,15 +65,13 @@ function readSet(entries: readonly SetEntry[]): ManifestSet {
       ]),
     ),
     hasFaultyTeam: named.some(({ identity, manifest }) => identity.kind === "PlatformTeam" && manifest === undefined),
+    suggest: boundedSuggest(MAX_COMPARISONS),
   };
 }
 
 /** Said once of a namespace, however many objects are in it. */
-function claimWarnings(
-  object: Declared,
-  { world, hasFaultyTeam }: ManifestSet,
-  unclaimed: Set<string>,
-): readonly Warning[] {
+function claimWarnings(object: Declared, set: ManifestSet, unclaimed: Set<string>): readonly Warning[] {
+  const { world, hasFaultyTeam } = set;
   const { namespace, name } = object;
   if (isOfKind(object, "PlatformTeam")) {
     return object.spec.namespaces.flatMap((claimed, i) => {
@@ -80,7 +83,7 @@ function claimWarnings(
   }
   if (hasFaultyTeam || unclaimed.has(namespace) || world.teamOf(namespace) !== null) return [];
   unclaimed.add(namespace);
-  const near = nearestClaimed(namespace, world);
+  const near = nearestClaimed(namespace, set);
   const step =
     near === undefined
       ? "add it to spec.namespaces of one, or name the folder that has its team with --filename too"
@@ -90,9 +93,9 @@ function claimWarnings(
 }
 
 /** The namespace of a team that was most likely meant by one that no team claims. */
-function nearestClaimed(namespace: string, { objects, teamOf }: ManifestWorld): string | undefined {
-  if (teamOf(namespace) !== null) return undefined;
-  const teams = objects.filter((one) => isOfKind(one, "PlatformTeam"));
+function nearestClaimed(namespace: string, { world, suggest }: ManifestSet): string | undefined {
+  if (world.teamOf(namespace) !== null) return undefined;
+  const teams = world.objects.filter((one) => isOfKind(one, "PlatformTeam"));
   return suggest(
     namespace,
     teams.flatMap(({ spec }) => spec.namespaces),
@@ -108,13 +111,14 @@ type Reference = {
 };
 
 /** What is referred to and not there grants nothing, nor does what is another team's. */
-function referenceWarnings(object: Declared, { world, names }: ManifestSet): Warning[] {
+function referenceWarnings(object: Declared, set: ManifestSet): Warning[] {
+  const { world, names, suggest } = set;
   const team = isOfKind(object, "PlatformTeam") ? object.name : world.teamOf(object.namespace);
   return referencesOf(object).flatMap((ref) => {
     const { kind, namespace, name, path } = ref;
     if (!names.has(`${kind}/${namespace}/${name}`)) {
       // Where the namespace is misspelt, that is the one fault.
-      if (namespace === object.namespace && nearestClaimed(namespace, world) !== undefined) return [];
+      if (namespace === object.namespace && nearestClaimed(namespace, set) !== undefined) return [];
       const there = world.objects.filter((one) => one.kind === kind && one.namespace === namespace);
       const near = suggest(
         name,
@@ -194,7 +198,7 @@ function credentialWarnings(
   namespace: string,
   { name, key }: { readonly name: string; readonly key: string },
   path: Path,
-  { secrets }: ManifestSet,
+  { secrets, suggest }: ManifestSet,
 ): Warning[] {
   const title = `Secret ${namespace}/${name}`;
   if (!secrets.has(`${namespace}/${name}`)) {

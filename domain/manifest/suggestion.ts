@@ -16,6 +16,19 @@ export function suggest(word: string, candidates: readonly string[]): string | u
     : undefined;
 }
 
+/**
+ * The same for many words: of those whose candidates come to more than so many together none is suggested, since to compare
+ * all with all is quadratic.
+ */
+export function boundedSuggest(maxComparisons: number): typeof suggest {
+  let left = maxComparisons;
+  return (word, candidates) => {
+    if (candidates.length > left) return undefined;
+    left -= candidates.length;
+    return suggest(word, candidates);
+  };
+}
+
 /** How to put the suggestion, or the whole choice where nothing is near. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const near = suggest(word, candidates);
