@@ -193,7 +193,7 @@ function gatewayWarnings(object: Declared, set: ManifestSet): Warning[] {
   ];
 }
 
-/** Secrets are seldom in Git: where no Secret of the namespace is among the manifests, this one need not be. */
+/** Secrets are seldom in Git: one that is not among the manifests is a warning only where another has nearly its name. */
 function credentialWarnings(
   namespace: string,
   { name, key }: { readonly name: string; readonly key: string },
@@ -203,16 +203,15 @@ function credentialWarnings(
   const title = `Secret ${namespace}/${name}`;
   if (!secrets.has(`${namespace}/${name}`)) {
     const beside = [...secrets.keys()].filter((one) => one.startsWith(`${namespace}/`));
-    if (beside.length === 0) {
-      const message = `${title} is not among these manifests: see that it is made, with the ${dataKeyTitle(key)}`;
-      return [{ path, message, severity: "note" }];
-    }
     const near = suggest(
       name,
       beside.map((one) => one.slice(namespace.length + 1)),
     );
-    const step = near === undefined ? "declare it, or correct the name" : `did you mean ${near}?`;
-    return [{ path, message: `there is no ${title} among these manifests: ${step}` }];
+    if (near !== undefined) {
+      return [{ path, message: `there is no ${title} among these manifests: did you mean ${near}?` }];
+    }
+    const message = `${title} is not among these manifests: see that it is made, with the ${dataKeyTitle(key)}`;
+    return [{ path, message, severity: "note" }];
   }
   const data = secrets.get(`${namespace}/${name}`)?.data;
   if (data === undefined || data[key]?.trim()) return [];

@@ -171,8 +171,11 @@ describe("warns of", () => {
   });
 });
 
-test("notes a credential that is not there where no Secret of its namespace is: Secrets are seldom in Git", () => {
-  expect(warningsOf(DEV, OPS, secret("other", undefined, "ops"), gateway("main"))).toEqual([
+test.each([
+  ["no Secret of its namespace is among them", secret("provider", undefined, "ops")],
+  ["no Secret has nearly its name: another tool may make it", secret("webhook")],
+])("notes a credential that is not there where %s", (_where, other) => {
+  expect(warningsOf(DEV, OPS, other, gateway("main"))).toEqual([
     "note: spec.upstreams[0].credentialRef: Secret dev/provider is not among these manifests: see that it is made, with the data key api-key",
   ]);
 });
