@@ -47,8 +47,12 @@ export const addGet: AddCommand = (program, process) => {
       const kinds = kindsOf(word);
       if (kinds.length > 1 && names.length > 0) throw new UsageError(`${ALL} takes no name: say of which kind`);
       const task = {
-        ...{ kinds, wanted: wantedBy(names, flags), isNamed: names.length > 0, watch: flags.watch === true },
-        ...{ format: flags.output, hasHeadings: flags.headers },
+        kinds,
+        wanted: wantedBy(names, flags),
+        isNamed: names.length > 0,
+        watch: flags.watch === true,
+        format: flags.output,
+        hasHeadings: flags.headers,
         order: flags.sortBy === undefined ? undefined : parseFieldPath(flags.sortBy),
       };
       const source = await openSource(env, flags);

@@ -26,7 +26,10 @@ export async function watchObjects(
       tell();
       await api.stream(
         {
-          ...{ method: "GET", path, signal, timeoutMs: (WATCH_SECONDS + WATCH_GRACE_SECONDS) * 1_000 },
+          method: "GET",
+          path,
+          signal,
+          timeoutMs: (WATCH_SECONDS + WATCH_GRACE_SECONDS) * 1_000,
           query: { ...selectors, watch: "1", resourceVersion, timeoutSeconds: String(WATCH_SECONDS) },
         },
         false,

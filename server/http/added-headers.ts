@@ -3,23 +3,24 @@ import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerRe
 export type ResponseClass = typeof ServerResponse<IncomingMessage>;
 export type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/**
- * Makes a class of responses that all say something more in their heads, whatever answers and however.
- *
- * @param added names and values in turn, by the request, what its answer's head is given, and its status
- */
-export function withAddedHeaders(
-  Response: ResponseClass,
-  added: (request: IncomingMessage, given: Headers, status: number) => readonly string[],
-): ResponseClass {
+/** What an answer's head says more: names and values in turn, by its request, what it is given, and its status. */
+export type HeaderAddition = (request: IncomingMessage, given: Headers, status: number) => readonly string[];
+
+/** Makes a class of responses that all say something more in their heads, whatever answers and however. */
+export function withAddedHeaders(Response: ResponseClass, additions: readonly HeaderAddition[]): ResponseClass {
+  function headOf(request: IncomingMessage, given: Headers = {}, status: number): Headers {
+    return withPairs(
+      given,
+      additions.flatMap((added) => added(request, given, status)),
+    );
+  }
   return class AddingResponse extends Response {
     override writeHead(status: number, reason?: string, headers?: Headers): this;
     override writeHead(status: number, headers?: Headers): this;
     override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-      const add = (given: Headers = {}) => withPairs(given, added(this.req, given, status));
       return typeof reason === "string"
-        ? super.writeHead(status, reason, add(headers))
-        : super.writeHead(status, add(reason));
+        ? super.writeHead(status, reason, headOf(this.req, headers, status))
+        : super.writeHead(status, headOf(this.req, reason, status));
     }
   };
 }

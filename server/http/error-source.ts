@@ -1,4 +1,4 @@
-import { type Headers, type ResponseClass, withAddedHeaders } from "./added-headers.ts";
+import type { HeaderAddition, Headers } from "./added-headers.ts";
 
 /** On errors under `/g/`: whether `keyplane` or the `upstream` refuses. */
 export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";
@@ -10,14 +10,11 @@ const NOTHING: readonly string[] = [];
 const OF_GATEWAYS = /^(?:https?:\/\/[^/]*)?\/g\//;
 
 /**
- * Makes a class of responses that say of an error under `/g/` that Keyplane refuses, where the head does not say who does:
- * what is refused before its route is found no upstream has seen.
+ * Says of an error under `/g/` that Keyplane refuses, where the head does not say who does: no upstream has seen what is
+ * refused before its route is found.
  */
-export function withErrorSource(Response: ResponseClass): ResponseClass {
-  return withAddedHeaders(Response, ({ url = "" }, given, status) =>
-    status >= 400 && OF_GATEWAYS.test(url) && !saysSource(given) ? OWN_ERROR : NOTHING,
-  );
-}
+export const addErrorSource: HeaderAddition = ({ url = "" }, given, status) =>
+  status >= 400 && OF_GATEWAYS.test(url) && !saysSource(given) ? OWN_ERROR : NOTHING;
 
 function saysSource(given: Headers): boolean {
   return Array.isArray(given) ? given.includes(ERROR_SOURCE_HEADER) : ERROR_SOURCE_HEADER in given;

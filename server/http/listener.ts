@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import { withAddedHeaders } from "./added-headers.ts";
 import type { AnswerRoom } from "./answers/answer-room.ts";
-import { withErrorSource } from "./error-source.ts";
+import { addErrorSource } from "./error-source.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
-import { withRequestId } from "./request-id.ts";
+import { addRequestId } from "./request-id.ts";
 import { stopAtRefusals } from "./stop-parsing.ts";
-import { withTransportSecurity } from "./transport-security.ts";
+import { addTransportSecurity } from "./transport-security.ts";
 
 /** A certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
@@ -42,8 +43,8 @@ export function createListener(
   answers: AnswerRoom,
   overTls = tls !== null,
 ): Server {
-  const Response = withErrorSource(withRequestId(responseClass(lingering, answers)));
-  const options = { ...STRICT, ServerResponse: overTls ? withTransportSecurity(Response) : Response };
+  const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, addRequestId];
+  const options = { ...STRICT, ServerResponse: withAddedHeaders(responseClass(lingering, answers), additions) };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;

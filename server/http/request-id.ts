@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
-import { type ResponseClass, withAddedHeaders } from "./added-headers.ts";
+import type { HeaderAddition } from "./added-headers.ts";
 
 /** On every answer: by which the log and the audit log know its request. */
 export const REQUEST_ID_HEADER = "x-keyplane-request-id";
@@ -26,14 +26,12 @@ export function nextRequestId(): string {
   return `${PREFIX}${count.toString(36)}`;
 }
 
-/** Makes a class of responses that name their request, whatever answers and however. */
-export function withRequestId(Response: ResponseClass): ResponseClass {
-  return withAddedHeaders(Response, (request, given) => {
-    const id = requestIdOf(request);
-    const isNamed = Array.isArray(given) ? hasUpstreamId(given) : UPSTREAM_HEADERS.some((name) => name in given);
-    return isNamed ? [REQUEST_ID_HEADER, id] : [REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
-  });
-}
+/** Names the request in the head of its answer. */
+export const addRequestId: HeaderAddition = (request, given) => {
+  const id = requestIdOf(request);
+  const isNamed = Array.isArray(given) ? hasUpstreamId(given) : UPSTREAM_HEADERS.some((name) => name in given);
+  return isNamed ? [REQUEST_ID_HEADER, id] : [REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
+};
 
 /** @param given names and values in turn */
 function hasUpstreamId(given: readonly OutgoingHttpHeader[]): boolean {

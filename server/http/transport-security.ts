@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ServerConfig } from "../config.ts";
-import { type ResponseClass, withAddedHeaders } from "./added-headers.ts";
+import type { HeaderAddition } from "./added-headers.ts";
 
 const NAME = "strict-transport-security";
 /** A year: who looks at the console once in a season is still kept from asking for it in the clear. */
@@ -14,15 +14,13 @@ export function isOverTls({ publicUrl, tls }: Pick<ServerConfig, "publicUrl" | "
 }
 
 /**
- * Makes a class of responses that have a browser ask for this host over TLS alone from then on (RFC 6797), whatever
- * answers and however: but for the names of its own machine, where that would hold for all of its servers.
+ * Has a browser ask for this host over TLS alone from then on (RFC 6797): but for the names of its own machine, where that
+ * would hold for all of its servers.
  */
-export function withTransportSecurity(Response: ResponseClass): ResponseClass {
-  return withAddedHeaders(Response, (request) => {
-    const host = hostOf(request);
-    return host !== undefined && !LOOPBACK_HOST.test(host) ? [NAME, VALUE] : [];
-  });
-}
+export const addTransportSecurity: HeaderAddition = (request) => {
+  const host = hostOf(request);
+  return host !== undefined && !LOOPBACK_HOST.test(host) ? [NAME, VALUE] : [];
+};
 
 /** Of the raw headers: a flood of refusals would make Node write out all of `headers` for each. */
 function hostOf({ rawHeaders }: IncomingMessage): string | undefined {
