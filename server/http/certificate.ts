@@ -29,10 +29,9 @@ const READ_MS = 1_000;
  */
 export async function readCertificate(files: Files): Promise<Certificate> {
   const { certFile, keyFile } = files;
-  const [cert, key] = await Promise.all([
-    readConfiguredFile("--tls-cert", certFile),
-    readConfiguredFile("--tls-key", keyFile),
-  ]);
+  // One after the other: where neither can be read, the fault names the same one each time.
+  const cert = await readConfiguredFile("--tls-cert", certFile);
+  const key = await readConfiguredFile("--tls-key", keyFile);
   const leaf = parse(`--tls-cert: ${certFile} must hold a certificate chain in PEM`, () => new X509Certificate(cert));
   const secret = parse(`--tls-key: ${keyFile} must hold a private key in PEM, without a passphrase`, () =>
     createPrivateKey(key),
