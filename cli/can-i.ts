@@ -1,6 +1,6 @@
 import { isScope, SCOPES } from "../domain/access/scopes.ts";
 import type { Environment } from "../domain/environment.ts";
-import type { Access, AccessQuestion } from "../server/whoami/review-access.ts";
+import type { Access, AccessQuestion } from "../server/management/keys/review-access.ts";
 import type { AddCommand } from "./command.ts";
 import { callApi } from "./management/api-call.ts";
 import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./management/key-client.ts";

@@ -5,7 +5,7 @@ import { KubeconfigError } from "../controller/cluster/kubernetes/api/kubeconfig
 import { hasCode } from "../runtime/error-code.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
-import { ConfigError } from "../server/config.ts";
+import { ConfigError } from "../server/context/config.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command.ts";
 import { environment } from "./config.ts";

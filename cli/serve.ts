@@ -1,7 +1,7 @@
 import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
-import { parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { parseServerConfig, type ServerFlags } from "../server/context/config.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";

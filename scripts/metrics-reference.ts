@@ -1,7 +1,7 @@
 import type { Registry } from "@prometheus-io/client";
 import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
-import { observeAnswers, observeCalls } from "../server/auth/call-metrics.ts";
+import { observeAnswers, observeCalls } from "../server/calls/call-metrics.ts";
 import { observeUpstreams } from "../server/gateway/upstream/upstream-metrics.ts";
 import { observeCertificate } from "../server/http/certificate.ts";
 import { observePipelining } from "../server/http/pipelining-metrics.ts";

@@ -1,11 +1,9 @@
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
-import { observeAnswers, observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
-import { ASSETS_ROUTE } from "./console/assets.ts";
-import type { ServerDeps } from "./deps.ts";
+import { observeAnswers, observeCalls } from "./calls/call-metrics.ts";
 import { TICK_MS } from "./http/answers/answer-room.ts";
 import { PacedResponse } from "./http/answers/paced-response.ts";
 import { refuseCodedBodies } from "./http/body-coding.ts";
@@ -21,6 +19,8 @@ import { requireSingleHost } from "./http/single-host.ts";
 import { isOverTls } from "./http/transport-security.ts";
 import { collectDocs } from "./openapi/document.ts";
 import type { RouteDocs } from "./openapi/route-docs.ts";
+import { ASSETS_ROUTE } from "./pages/assets.ts";
+import type { ServerDeps } from "./product/deps.ts";
 
 /** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;

@@ -1,5 +1,5 @@
 import type { MemberToken } from "../../domain/access/membership.ts";
-import type { ServerDeps } from "../deps.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import {
   type DecisionDeps,
   type Granted,

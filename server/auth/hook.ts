@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from "fastify";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
-import type { OpenCall, ServerDeps } from "../deps.ts";
+import { keepBody } from "../calls/open-call.ts";
 import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
 import { PageTurns } from "../http/answers/page-turns.ts";
 import { hasBody } from "../http/body-framing.ts";
+import type { OpenCall, ServerDeps } from "../product/deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
 import { keepManagedBody } from "./management/body-holder.ts";
 import { authenticatePrincipal, authenticatePrincipalAgain } from "./management/management-hook.ts";
-import { keepBody } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
 import { declaredAccess, productOf } from "./route-config.ts";
 import type { ConsoleSession } from "./session/authenticate-session.ts";

@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationH
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { CallerLeftError } from "../../store/database/errors.ts";
-import type { ServerDeps } from "../deps.ts";
+import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
 import { tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
-import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { recordRefusal } from "./refusals/record-refusal.ts";

@@ -1,6 +1,6 @@
-import type { ServerConfig } from "../config.ts";
-import { baseUrl } from "../http/base-url.ts";
-import { MCP_PATH, memoryResourceUrl } from "./memory-resource.ts";
+import { baseUrl } from "../context/base-url.ts";
+import type { ServerConfig } from "../context/config.ts";
+import { MCP_PATH, memoryResourceUrl } from "../context/memory-resource.ts";
 
 /** Where a resource says which authorization servers its tokens come from (RFC 9728 §3). */
 export const METADATA_ROOT = "/.well-known/oauth-protected-resource";

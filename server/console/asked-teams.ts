@@ -1,7 +1,7 @@
 import type { Db } from "../../store/database/change.ts";
 import { listObjects } from "../../store/objects.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 /** Names of teams that a page offers; any other can be written. */
 const OFFERED_TEAMS = 200;

@@ -1,4 +1,4 @@
-import { type Content, type Html, html } from "./html.ts";
+import { type Content, type Html, html } from "../pages/html.ts";
 
 /** What is known of something, each by its name. */
 export type Facts = readonly (readonly [name: string, value: Content])[];

@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 /** A link to another page of a list, whose script takes the list alone from there. */
 export function pageLink(title: string, url: string): Html {

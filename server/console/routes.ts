@@ -1,14 +1,15 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "../deps.ts";
+import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import type { Management } from "../management/context.ts";
-import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
-import { assetRoutes } from "./assets.ts";
+import { assetRoutes } from "../pages/assets.ts";
+import { parseForms } from "../pages/forms.ts";
+import { protectPages } from "../pages/headers.ts";
+import { showProblems } from "../pages/problem-page.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
-import { parseForms } from "./forms.ts";
 import { gatewayPageRoutes } from "./gateways/gateway-routes.ts";
-import { protectPages } from "./headers.ts";
 import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
 import { keyEditRoutes } from "./keys/edit-routes.ts";
@@ -16,7 +17,6 @@ import { keyExportRoutes } from "./keys/export-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
-import { showProblems } from "./problem-page.ts";
 import { teamRoutes } from "./team/team-routes.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 

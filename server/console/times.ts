@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 const MINUTE = 60_000;
 const UNITS = [

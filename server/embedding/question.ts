@@ -1,6 +1,6 @@
 import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
-import { keepNewest } from "../bounded-map.ts";
-import type { EmbedRequest, EmbedResult } from "./embed-request.ts";
+import { keepNewest } from "../context/bounded-map.ts";
+import type { EmbedRequest, EmbedResult } from "../gateway/embed-request.ts";
 
 /** How long a search waits for the vectors of its question at most. Milliseconds. */
 const TIMEOUT_MS = 1_000;

@@ -1,8 +1,8 @@
-import { type Html, html } from "../console/html.ts";
-import { layout } from "../console/layout.ts";
-import { table } from "../console/table.ts";
 import { PROBLEMS } from "../http/errors.ts";
 import type { OpenApiDocument } from "../openapi/format.ts";
+import { type Html, html } from "../pages/html.ts";
+import { layout } from "../pages/layout.ts";
+import { table } from "../pages/table.ts";
 import { operationSection, type Shown } from "./operation-section.ts";
 import { inline, prose } from "./prose.ts";
 import { schemaTable } from "./schema-fields.ts";

@@ -1,6 +1,6 @@
 import { renderSecretData } from "../../domain/key/secret-template.ts";
-import { type Html, html } from "../console/html.ts";
-import { layout } from "../console/layout.ts";
+import { type Html, html } from "../pages/html.ts";
+import { layout } from "../pages/layout.ts";
 
 /**
  * What runs here and where, for people who open the server's address. It shows nothing that the API's public

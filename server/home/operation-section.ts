@@ -1,6 +1,6 @@
-import { type Content, type Html, html } from "../console/html.ts";
-import { table } from "../console/table.ts";
 import type { Answer, JsonSchema, Operation } from "../openapi/format.ts";
+import { type Content, type Html, html } from "../pages/html.ts";
+import { table } from "../pages/table.ts";
 import { exampleCall } from "./example-call.ts";
 import { inline, prose } from "./prose.ts";
 import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";

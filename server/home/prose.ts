@@ -1,4 +1,4 @@
-import { type Html, html } from "../console/html.ts";
+import { type Html, html } from "../pages/html.ts";
 
 /** A description's text, with what stands between backticks as code, and an empty line as the end of a paragraph. */
 export function prose(text: string): Html {

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { reachedAt } from "../auth/session/reached-at.ts";
-import { protectPages } from "../console/headers.ts";
-import { showErrors } from "../console/problem-page.ts";
-import { sendPage } from "../console/send-page.ts";
-import type { ServerDeps } from "../deps.ts";
 import { cachedText } from "../http/cached-text.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
+import { protectPages } from "../pages/headers.ts";
+import { showErrors } from "../pages/problem-page.ts";
+import { sendPage } from "../pages/send-page.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { docsPage } from "./docs-page.ts";
 import { landingPage } from "./landing-page.ts";
 

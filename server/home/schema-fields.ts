@@ -1,6 +1,6 @@
-import { type Content, type Html, html } from "../console/html.ts";
-import { table } from "../console/table.ts";
 import { isSchema, type JsonSchema } from "../openapi/format.ts";
+import { type Content, type Html, html } from "../pages/html.ts";
+import { table } from "../pages/table.ts";
 import { inline } from "./prose.ts";
 
 const NAMED = "#/components/schemas/";

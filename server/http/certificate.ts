@@ -6,9 +6,9 @@ import { createSecureContext } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { ConfigError, type ServerConfig } from "../config.ts";
-import { readConfiguredFile } from "../configured-file.ts";
-import { startRounds } from "../rounds.ts";
+import { startRounds } from "../../runtime/periodic.ts";
+import { ConfigError, type ServerConfig } from "../context/config.ts";
+import { readConfiguredFile } from "../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
 
 type Files = NonNullable<ServerConfig["tls"]>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { ServerConfig } from "../config.ts";
+import type { ServerConfig } from "../context/config.ts";
 import type { HeaderAddition } from "./added-headers.ts";
 
 const NAME = "strict-transport-security";

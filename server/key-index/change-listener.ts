@@ -1,7 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
+import { answerWithin } from "../../runtime/deadline.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { ListenConnection } from "../../store/database/store.ts";
-import { answerWithin } from "./deadline.ts";
 import type { Feed } from "./feed.ts";
 
 /** Between two pings of the connection: nothing else would show that it is dead. */

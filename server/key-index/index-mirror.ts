@@ -2,7 +2,8 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
-import type { KeyIndexView } from "../deps.ts";
+import { PlaceholderKeys } from "../context/placeholders.ts";
+import type { KeyIndexView } from "../product/deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexMessage } from "./index-messages.ts";
 import { IndexTables } from "./index-tables.ts";
@@ -10,7 +11,6 @@ import { InternedAttributes } from "./key-attributes.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
-import { PlaceholderKeys } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
 import { TeamTable } from "./team-table.ts";
 

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { StreamRegistry } from "../calls/open-streams.ts";
 import type { Lease } from "./lease.ts";
-import type { StreamRegistry } from "./open-streams.ts";
 
 /** How often open streams are decided again: for expiry, and for the end of the lease. */
 export const REVALIDATION_INTERVAL_MS = 200;

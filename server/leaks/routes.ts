@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { keepManagedBody } from "../auth/management/body-holder.ts";
 import { identifyIfKnown } from "../auth/management/management-hook.ts";
-import type { ServerDeps } from "../deps.ts";
+import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { logFailure, Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { isJsonType } from "../http/json-body.ts";
 import { boundUnknownBodies } from "../http/unknown-bodies.ts";
-import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { answerGithub } from "./answer-github.ts";
 import { answerMember } from "./answer-member.ts";
 import { leakPaths } from "./described.ts";

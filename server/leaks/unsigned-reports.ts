@@ -3,7 +3,7 @@ import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 import { findSecrets } from "../../store/keys/key-leaks.ts";
 import { minuteOf, networkOf } from "../auth/refusals/refusal-rows.ts";
-import type { ServerDeps } from "../deps.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import { MAX_LEAKS, readReport } from "./report.ts";

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Author } from "../../store/audit.ts";
+import { authorOf, principalOf } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
-import { authorOf, principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import type { ReasonBody } from "./request-schemas.ts";
 import { type Rights, rightsOf } from "./rights.ts";

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { authorOf, principalOf } from "../auth/management/author.ts";
 import { makeOneTimeLink } from "../auth/session/one-time-link.ts";
 import { reachedAt } from "../auth/session/reached-at.ts";
-import type { ServerDeps } from "../deps.ts";
 import { problem } from "../http/errors.ts";
-import { authorOf, principalOf } from "./author.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { managedRoute } from "./managed-route.ts";
 import { closed, TEXT, TIME } from "./response-schemas.ts";
 

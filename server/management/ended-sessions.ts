@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "../../store/audit.ts";
 import { endSessionsOf } from "../../store/sessions.ts";
-import type { ServerConfig } from "../config.ts";
+import type { ServerConfig } from "../context/config.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { change, commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { listObjects, type ObjectKind } from "../../store/objects.ts";
-import { principalOf } from "./author.ts";
+import { principalOf } from "../auth/management/author.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { createOnce, creationOf, markCreated } from "./creation.ts";

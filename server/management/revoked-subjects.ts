@@ -4,7 +4,7 @@ import { isId } from "../../store/database/ids.ts";
 import { keysMadeBy, type NamedKey } from "../../store/keys/keys-made-by.ts";
 import { lockObject } from "../../store/objects.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
-import type { ServerConfig } from "../config.ts";
+import type { ServerConfig } from "../context/config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "../deps.ts";
+import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
+import { refuseOddBodies } from "../http/body-text.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
-import { refuseOddBodies } from "./body-text.ts";
 import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
 import { endedSessionRoutes } from "./ended-sessions.ts";
-import { recordForbidden } from "./forbidden.ts";
 import { GATEWAYS } from "./gateways.ts";
 import { keyAccessRoutes } from "./keys/access-routes.ts";
 import { createReceipts } from "./keys/receipt.ts";

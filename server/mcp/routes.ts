@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations.ts";
-import { MCP_PATH } from "../auth/memory-resource.ts";
 import { protectedResource } from "../auth/protected-resource.ts";
 import { forbiddenKey } from "../auth/refusals/forbidden-key.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { lacksScope, scopeChallenge } from "../auth/tokens/token-problems.ts";
-import type { ServerDeps } from "../deps.ts";
+import { MCP_PATH } from "../context/memory-resource.ts";
 import { type Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { challenged } from "./challenge.ts";
 import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";

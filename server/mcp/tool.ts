@@ -5,13 +5,13 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
-import type { ServerDeps } from "../deps.ts";
 import type { Meaning } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
 import { findMeantLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { withSingleTypes } from "./single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */

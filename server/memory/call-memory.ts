@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { accessNow } from "../auth/key-hook.ts";
-import type { ServerDeps } from "../deps.ts";
 import { roomForAnswer } from "../http/answers/paced-response.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";
+import type { ServerDeps } from "../product/deps.ts";
 
 /** Runs the statements of a request, as {@link callMemory} does. */
 export type MemoryCaller = <T>(body: (db: Db, key: KeyRecord) => Promise<T>) => Promise<T>;

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { type Correction, correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
-import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
 import { correctedJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";

@@ -4,7 +4,7 @@ import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
 import type { Page } from "../../store/memory/page.ts";
 import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
-import type { ServerDeps } from "../deps.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { atomLine } from "./atom-json.ts";
 import { type MemoryCaller, memoryCaller } from "./call-memory.ts";
 import { reachOf } from "./libraries.ts";

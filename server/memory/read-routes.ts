@@ -8,7 +8,7 @@ import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch } from "../../store/memory/search/search-words.ts";
-import type { ServerDeps } from "../deps.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";

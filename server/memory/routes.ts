@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";
 import { leaveOutEmptyParameters } from "./empty-parameters.ts";
 import { memoryExportRoutes } from "./export-routes.ts";

@@ -12,9 +12,9 @@ import {
   type RepeatableSave,
   waitForRoom,
 } from "../../store/memory/repeatable-saves.ts";
-import type { ServerDeps } from "../deps.ts";
 import { problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { type MemoryWrite, takeBack, writeAs } from "./write-as.ts";
 
 /** A save that is made once for its Idempotency-Key. */

@@ -8,8 +8,8 @@ import type { Correction, Deletion } from "../../store/memory/atom-writes.ts";
 import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
-import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { reachOf } from "./libraries.ts";
 
 /** A change of the memory. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerConfig } from "../config.ts";
+import type { ServerConfig } from "../context/config.ts";
 import { TAGS } from "./areas.ts";
 import { describeRoute, templateOf } from "./describe-route.ts";
 import { isSchema, type JsonSchema, type OpenApiDocument, type Operation } from "./format.ts";

@@ -1,5 +1,5 @@
 import { cookieName } from "../auth/session/cookies.ts";
-import type { ServerConfig } from "../config.ts";
+import type { ServerConfig } from "../context/config.ts";
 import { SAFE_METHODS } from "../http/errors.ts";
 import type { Operation, SecurityScheme } from "./format.ts";
 

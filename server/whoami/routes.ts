@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "../deps.ts";
 import { validateStrictly } from "../http/validation.ts";
+import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/review-access.ts";
 import { callMemory } from "../memory/call-memory.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import { WHOAMI } from "./response-schema.ts";
-import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 import { whoami } from "./whoami.ts";
 
 /**

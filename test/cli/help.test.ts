@@ -45,7 +45,7 @@ describe.each(commands)("help of keyplane %s", (typed, command) => {
 });
 
 test("flags that are read as variables too are those that help says it of", () => {
-  const sources = [...filesBelow("cli", ".ts"), "server/config.ts"].map(read);
+  const sources = [...filesBelow("cli", ".ts"), "server/context/config.ts"].map(read);
   const isRead = (name: string) =>
     sources.some((text) => new RegExp(`(setting|required)\\(\\w+, "${name}"|: "--${name}",$`, "m").test(text));
   const flags = commands.flatMap(([, { options }]) => options as Option[]);

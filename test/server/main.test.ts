@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import type { Mount } from "../../server/app.ts";
-import { parseServerConfig } from "../../server/config.ts";
+import { parseServerConfig } from "../../server/context/config.ts";
 import { startServer } from "../../server/main.ts";
 import type { Store } from "../../store/database/store.ts";
 import { openEmptyEmbedded } from "../env/database/embedded-database.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
-import { ASSETS_ROUTE } from "../../server/console/assets.ts";
+import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { createLog } from "../../runtime/log.ts";
-import { startRounds } from "../../server/rounds.ts";
+import { startRounds } from "../../runtime/periodic.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";

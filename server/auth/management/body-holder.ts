@@ -1,9 +1,9 @@
 import type { preParsingHookHandler } from "fastify";
 import { MEMBER_SCOPES, standingNames } from "../../../domain/access/member-access.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import type { KeyIndexView, ServerDeps } from "../../deps.ts";
-import type { BodyHolder } from "../../key-index/body-room.ts";
-import { keepKeylessBody } from "../open-call.ts";
+import type { BodyHolder } from "../../calls/body-room.ts";
+import { keepKeylessBody } from "../../calls/open-call.ts";
+import type { KeyIndexView, ServerDeps } from "../../product/deps.ts";
 import type { Principal } from "../principal.ts";
 
 /** In the place of a team's id, which none of them is: of the installation's own, and of callers who are in no team. */

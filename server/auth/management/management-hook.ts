@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
-import type { ServerDeps } from "../../deps.ts";
 import { problem } from "../../http/errors.ts";
-import { authorOf } from "../../management/author.ts";
+import type { ServerDeps } from "../../product/deps.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell } from "../hook-outcome.ts";
@@ -13,6 +12,7 @@ import { hasCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
 import { renewUrl, SIGN_IN, signInUrl } from "../session/return-to.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
+import { authorOf } from "./author.ts";
 
 const NO_PRINCIPAL = problem(
   "unauthorized",

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ServerDeps } from "../../deps.ts";
+import type { ServerDeps } from "../../product/deps.ts";
 import type { Refused } from "../decide.ts";
 
 /** Why a request is refused, with its key, and with its principal where one is known. */

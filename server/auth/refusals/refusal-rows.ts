@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
-import type { RefusalEvent } from "../../deps.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { requestIdOf } from "../../http/request-id.ts";
+import type { RefusalEvent } from "../../product/deps.ts";
 
 const MINUTE_MS = 60_000;
 

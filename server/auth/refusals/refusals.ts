@@ -2,8 +2,8 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { appendRefusals, countRefusals } from "../../../store/refusals.ts";
-import type { RefusalEvent, RefusalRecorder } from "../../deps.ts";
 import type { LostAudit, ServerMetrics } from "../../metrics.ts";
+import type { RefusalEvent, RefusalRecorder } from "../../product/deps.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 
 /** How often refusals are written to the audit log. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
 import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
-import type { ServerDeps } from "../../deps.ts";
 import { logFailure, problemOf, sendProblem } from "../../http/errors.ts";
 import { boundUnknownBodies } from "../../http/unknown-bodies.ts";
-import { authorAs } from "../../management/author.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { authorAs } from "../management/author.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { createLogoutJudge } from "./logout-token.ts";

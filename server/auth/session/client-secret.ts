@@ -1,5 +1,5 @@
-import { ConfigError, type ConsoleClient } from "../../config.ts";
-import { readConfiguredFile } from "../../configured-file.ts";
+import { ConfigError, type ConsoleClient } from "../../context/config.ts";
+import { readConfiguredFile } from "../../context/configured-file.ts";
 
 /**
  * Reads the secret of a client at an issuer.

@@ -1,4 +1,4 @@
-import type { ServerConfig } from "../../config.ts";
+import type { ServerConfig } from "../../context/config.ts";
 import { isOverTls } from "../../http/transport-security.ts";
 
 /**

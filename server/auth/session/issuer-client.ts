@@ -1,7 +1,7 @@
 import type { JWTPayload } from "jose";
 import * as openid from "openid-client";
 import type { Clock } from "../../../runtime/clock.ts";
-import type { ConsoleClient } from "../../config.ts";
+import type { ConsoleClient } from "../../context/config.ts";
 import { type Discovered, discover, endpointOf, fetchWhole, IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { CLOCK_SKEW_S } from "../tokens/jwt.ts";
 import { readClientSecret } from "./client-secret.ts";

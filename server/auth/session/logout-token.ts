@@ -1,7 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey } from "jose";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { LogoutRequest } from "../../../store/sessions.ts";
-import type { ConsoleClient } from "../../config.ts";
+import type { ConsoleClient } from "../../context/config.ts";
 import { createIssuerKeys } from "../tokens/issuer-keys.ts";
 import { CLOCK_SKEW_S, SIGNATURE_ALGORITHMS } from "../tokens/jwt.ts";
 import { createTokenVerifier, type VerifyToken } from "../tokens/verify-token.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import type { ServerConfig } from "../../config.ts";
-import { baseUrl } from "../../http/base-url.ts";
+import { baseUrl } from "../../context/base-url.ts";
+import type { ServerConfig } from "../../context/config.ts";
 
 /** Where clients reach this server, without a trailing slash: as it is configured, or as this one has reached it. */
 export function reachedAt(

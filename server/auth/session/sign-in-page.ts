@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
-import { type Content, type Html, html } from "../../console/html.ts";
-import { layout } from "../../console/layout.ts";
-import { sendPage } from "../../console/send-page.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { layout } from "../../pages/layout.ts";
+import { sendPage } from "../../pages/send-page.ts";
 import { SIGN_IN } from "./return-to.ts";
 
 /** Answers with a page of the sign-in. */

@@ -1,6 +1,6 @@
 import type { JWTPayload } from "jose";
 import type { IssuedNames, MemberNames } from "../../../domain/team-member.ts";
-import type { OidcConfig } from "../../config.ts";
+import type { OidcConfig } from "../../context/config.ts";
 import type { Principal } from "../principal.ts";
 
 /** What a subject may be (OpenID Connect Core §2). */

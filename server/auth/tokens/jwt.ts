@@ -2,7 +2,7 @@ import { decodeJwt, errors, type JWTPayload } from "jose";
 import type { MemberNames } from "../../../domain/team-member.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
-import type { OidcConfig } from "../../config.ts";
+import type { OidcConfig } from "../../context/config.ts";
 import { memberNamesOf } from "./claims.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from "jose";
-import { keepNewest } from "../../bounded-map.ts";
+import { keepNewest } from "../../context/bounded-map.ts";
 
 /** Tokens whose signature is known to be bad. */
 const MAX_FAILED = 1_024;

@@ -2,10 +2,10 @@ import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.t
 import type { EventNames } from "../../management/audit/audit-json.ts";
 import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { ACTIONS } from "../../management/audit/event-text.ts";
+import { type Content, flag, type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
-import { type Content, flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { type Column, table } from "../table.ts";
 import { exactly } from "../times.ts";
 import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";

@@ -1,6 +1,6 @@
 import type { StoredAuditEvent } from "../../../store/audit-search.ts";
-import { type Content, type Html, html } from "../html.ts";
-import { isolated } from "../isolated-text.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { isolated } from "../../pages/isolated-text.ts";
 
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
   if (/\.(revoked|deleted|leaked)$/.test(kind)) return "bad";

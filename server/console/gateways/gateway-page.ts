@@ -1,12 +1,12 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredGateway } from "../../../store/objects.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { table } from "../../pages/table.ts";
 import { declaredIn } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
-import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { urlOf } from "../query-text.ts";
-import { table } from "../table.ts";
 import { moment } from "../times.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
 import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import { listObjects } from "../../../store/objects.ts";
 import { countBoundKeys, upstreamStates } from "../../../store/upstream-outcomes.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";
-import type { ServerConfig } from "../../config.ts";
+import type { ServerConfig } from "../../context/config.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
-import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { rightsOf } from "../../management/rights.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
 import { offeredTeams } from "../asked-teams.ts";
 import { refName } from "../keys/key-words.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
-import { sendConsolePage } from "../send-page.ts";
 import { gatewayContent } from "./gateway-page.ts";
 import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
 

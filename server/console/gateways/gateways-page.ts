@@ -1,12 +1,12 @@
 import type { StoredGateway } from "../../../store/objects.ts";
 import type { BoundKeys, UpstreamState } from "../../../store/upstream-outcomes.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { type Column, table } from "../table.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
 /** What the list of gateways is asked for. */

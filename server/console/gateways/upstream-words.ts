@@ -1,6 +1,6 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { UpstreamState } from "../../../store/upstream-outcomes.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
 import { ago } from "../times.ts";
 
 type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | "" };

@@ -1,10 +1,10 @@
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { type Content, flag, type Html, html } from "../html.ts";
-import { csrfField } from "../layout.ts";
+import { type Content, flag, type Html, html } from "../../pages/html.ts";
+import { csrfField } from "../../pages/layout.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { ago } from "../times.ts";
-import type { Viewer } from "../viewer.ts";
 import { type RequestBar, sumOf, sumsOf } from "./request-bars.ts";
 
 export type ActForm = {

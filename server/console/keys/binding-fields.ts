@@ -1,4 +1,4 @@
-import { flag, type Html, html } from "../html.ts";
+import { flag, type Html, html } from "../../pages/html.ts";
 import type { KeyFields } from "./key-fields.ts";
 import { chosenField, type FormErrors, labelled, type Offer, withChosen } from "./key-form.ts";
 

@@ -1,6 +1,6 @@
-import { flag, type Html, html } from "../html.ts";
-import { csrfField } from "../layout.ts";
-import type { Viewer } from "../viewer.ts";
+import { flag, type Html, html } from "../../pages/html.ts";
+import { csrfField } from "../../pages/layout.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import {

@@ -1,8 +1,8 @@
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { csrfField } from "../../pages/layout.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { factList } from "../facts.ts";
-import { type Html, html } from "../html.ts";
-import { csrfField } from "../layout.ts";
-import type { Viewer } from "../viewer.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import { refNamesFor } from "./bindings.ts";
 import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";

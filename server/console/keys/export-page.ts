@@ -1,7 +1,7 @@
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyExport } from "../../management/keys/export-key.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { flag, type Html, html } from "../html.ts";
+import { flag, type Html, html } from "../../pages/html.ts";
 
 export type ExportPage = {
   readonly key: KeyJson;

@@ -1,7 +1,7 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { eventText } from "../../management/audit/event-text.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../../pages/html.ts";
 import { moment } from "../times.ts";
 
 export function eventList(events: readonly KeyEvent[], now: number): Html {

@@ -1,7 +1,7 @@
 import { isScope, PRESETS, type Preset, type Scope } from "../../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import { choices, type FormBody, field } from "../forms.ts";
+import { choices, type FormBody, field } from "../../pages/forms.ts";
 
 /** A key as the form of it has it: what was typed, whatever it is. */
 export type KeyFields = {

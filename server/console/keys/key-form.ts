@@ -1,5 +1,5 @@
 import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
-import { type Content, flag, type Html, html } from "../html.ts";
+import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type KeyFields, productOfScope } from "./key-fields.ts";
 
 /** What can be chosen, by what a form sends for it. */

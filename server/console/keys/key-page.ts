@@ -3,12 +3,12 @@ import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { csrfField } from "../../pages/layout.ts";
+import { type Column, table } from "../../pages/table.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { chips, type Facts, factList } from "../facts.ts";
-import { type Html, html } from "../html.ts";
-import { csrfField } from "../layout.ts";
-import { type Column, table } from "../table.ts";
 import { ago, moment } from "../times.ts";
-import type { Viewer } from "../viewer.ts";
 import { eventList } from "./key-event-list.ts";
 import {
   bindingsOf,

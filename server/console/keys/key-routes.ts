@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
-import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { RELEASED, requireUnmanaged } from "../../management/keys/changes.ts";
 import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
-import { sendConsolePage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
+import { viewerOf } from "../../pages/viewer.ts";
 import { keyContent } from "./key-page.ts";
 import { beginOfRequests, type Requests, requestsOf } from "./request-bars.ts";
 

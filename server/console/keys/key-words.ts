@@ -1,6 +1,6 @@
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../../pages/html.ts";
 
 type Tone = "good" | "warn" | "bad" | "";
 

@@ -1,5 +1,5 @@
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../../pages/html.ts";
 import { moment } from "../times.ts";
 import { leakedVersions } from "./key-words.ts";
 

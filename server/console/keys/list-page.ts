@@ -1,11 +1,11 @@
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { flag, type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
 import { chips } from "../facts.ts";
-import { flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { type Column, table } from "../table.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
 import { type ListQuery, listUrl } from "./list-query.ts";

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { findKeys, identifyKeys, searchKeys } from "../../../store/keys/key-search.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
-import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
 import { mayIn, type Rights, rightsOf } from "../../management/rights.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
 import { offeredTeams } from "../asked-teams.ts";
-import { sendConsolePage } from "../send-page.ts";
 import { listContent } from "./list-page.ts";
 import { type ListQuery, readListQuery } from "./list-query.ts";
 

@@ -1,6 +1,6 @@
 import { REQUEST_SCOPES, type RequestScope } from "../../../domain/access/request-scope.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import { type Html, html } from "../html.ts";
+import { type Html, html } from "../../pages/html.ts";
 import { type RequestBar, type Requests, sumOf, sumsOf } from "./request-bars.ts";
 
 const WIDTH = 320;

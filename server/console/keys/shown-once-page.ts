@@ -2,8 +2,8 @@ import { isScope } from "../../../domain/access/scopes.ts";
 import { renderSecretData } from "../../../domain/key/secret-template.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../../pages/html.ts";
 import { chips, factList } from "../facts.ts";
-import { type Html, html } from "../html.ts";
 
 /** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";

@@ -1,8 +1,8 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom, AtomMetadata, AtomRevision } from "../../../store/memory/atom.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { isolated } from "../../pages/isolated-text.ts";
 import { type Facts, factList } from "../facts.ts";
-import { type Html, html } from "../html.ts";
-import { isolated } from "../isolated-text.ts";
 import { refName } from "../keys/key-words.ts";
 import { moment } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";

@@ -1,11 +1,11 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredOf } from "../../../store/objects.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { type Column, table } from "../table.ts";
 import { ago } from "../times.ts";
 import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
 

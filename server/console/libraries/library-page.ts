@@ -1,7 +1,7 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom } from "../../../store/memory/atom.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Content, type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";

@@ -3,12 +3,12 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { TeamMember } from "../../../domain/team-member.ts";
 import type { StoredTeam } from "../../../store/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { table } from "../../pages/table.ts";
 import { declaredIn } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
-import { type Content, type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { urlOf } from "../query-text.ts";
-import { table } from "../table.ts";
 import { moment } from "../times.ts";
 
 /** What a team's page shows. */

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/team-member.ts";
 import { findObject, listObjects, type StoredTeam } from "../../../store/objects.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
-import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
-import { sendConsolePage } from "../send-page.ts";
 import { teamContent } from "./team-page.ts";
 import { teamsContent } from "./teams-page.ts";
 

@@ -1,9 +1,9 @@
 import type { StoredTeam } from "../../../store/objects.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Content, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { type Column, table } from "../table.ts";
 
 /** What the list of teams is asked for. */
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };

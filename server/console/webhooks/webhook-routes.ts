@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { listDeliveries, listWebhooks } from "../../../store/webhooks/delivery-log.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
-import { principalOf } from "../../management/author.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { allows, rightsOf } from "../../management/rights.ts";
 import { redeliverByHand } from "../../management/webhook-deliveries.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
+import { viewerOf } from "../../pages/viewer.ts";
 import { offeredTeams } from "../asked-teams.ts";
 import { queryText, readAfterId } from "../query-text.ts";
-import { sendConsolePage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
 import { webhooksContent } from "./webhooks-page.ts";
 
 const PAGE = 50;

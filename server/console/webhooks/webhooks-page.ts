@@ -1,14 +1,14 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type LoggedDelivery, type LoggedWebhook, MAX_COUNTED } from "../../../store/webhooks/delivery-log.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { csrfField } from "../../pages/layout.ts";
+import { type Column, table } from "../../pages/table.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { teamField } from "../asked-teams.ts";
 import { chips } from "../facts.ts";
-import { type Content, type Html, html } from "../html.ts";
-import { csrfField } from "../layout.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { type Column, table } from "../table.ts";
 import { ago, exactly } from "../times.ts";
-import type { Viewer } from "../viewer.ts";
 
 /** What the page of webhooks shows. */
 export type WebhooksPage = {

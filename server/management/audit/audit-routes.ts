@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { searchAudit } from "../../../store/audit-search.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
-import { principalOf } from "../author.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { findKeyInUse } from "../../../store/keys/key-in-use.ts";
-import type { ServerDeps } from "../../deps.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import { STALE_VIEW } from "../../http/errors.ts";
-import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../../whoami/review-access.ts";
-import { principalOf } from "../author.ts";
+import type { ServerDeps } from "../../product/deps.ts";
 import { managedRoute } from "../managed-route.ts";
 import { rightsOf, sees } from "../rights.ts";
 import { NO_KEY } from "./changes.ts";
 import { type ById, keyIdOf } from "./key-request.ts";
+import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 
 /** What a key may do, for those who look after it and do not hold it. */
 export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDeps): void {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { listKeys } from "../../../store/keys/key-lists.ts";
-import { principalOf } from "../author.ts";
+import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { pageOf, readCursor } from "../paging.ts";

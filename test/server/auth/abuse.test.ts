@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checksum, keyDigest, mintKey } from "../../../domain/key/key-format.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
-import { parsePlaceholders, resolvePlaceholders } from "../../../server/key-index/placeholders.ts";
+import { parsePlaceholders, resolvePlaceholders } from "../../../server/context/placeholders.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";

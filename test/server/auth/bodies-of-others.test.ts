@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
+import type { CallLimits } from "../../../server/calls/open-streams.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import type { CallLimits } from "../../../server/key-index/open-streams.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { PRODUCTS } from "../../../server/products.ts";

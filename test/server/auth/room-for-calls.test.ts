@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { CallLimits } from "../../../server/key-index/open-streams.ts";
+import type { CallLimits } from "../../../server/calls/open-streams.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { until } from "../../env/until.ts";
 import { routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";

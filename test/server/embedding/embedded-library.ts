@@ -5,7 +5,7 @@ import type { Dialect, RouteRecord } from "../../../domain/access/key-record.ts"
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { parseServerConfig } from "../../../server/config.ts";
+import { parseServerConfig } from "../../../server/context/config.ts";
 import { startLibraryEmbedder } from "../../../server/embedding/library-embedder.ts";
 import { createTextEmbedder } from "../../../server/gateway/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";

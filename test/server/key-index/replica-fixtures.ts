@@ -3,9 +3,9 @@ import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
+import { StreamRegistry } from "../../../server/calls/open-streams.ts";
+import type { Placeholder } from "../../../server/context/placeholders.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
-import { StreamRegistry } from "../../../server/key-index/open-streams.ts";
-import type { Placeholder } from "../../../server/key-index/placeholders.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
-import { parsePlaceholders } from "../../../server/key-index/placeholders.ts";
+import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";

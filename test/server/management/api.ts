@@ -3,7 +3,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management/management-token.ts";
-import { parseServerConfig } from "../../../server/config.ts";
+import { parseServerConfig } from "../../../server/context/config.ts";
 import { startServer } from "../../../server/main.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import type { Store } from "../../../store/database/store.ts";

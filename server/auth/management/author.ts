@@ -1,0 +1,37 @@
+import type { FastifyRequest } from "fastify";
+import { containsKey, sanitizeUntrusted } from "../../../domain/redact.ts";
+import type { Author } from "../../../store/audit.ts";
+import { clientAddress } from "../../http/client-address.ts";
+import { problem } from "../../http/errors.ts";
+import type { Principal } from "../principal.ts";
+
+/** Longer than any honest User-Agent. */
+const MAX_USER_AGENT = 256;
+
+/** Who a management request comes from. */
+export function principalOf({ managementPrincipal }: FastifyRequest): Principal {
+  if (managementPrincipal === null) throw new Error("a management route was reached without a principal");
+  return managementPrincipal;
+}
+
+/**
+ * Who makes a change, from where and why, for the audit log.
+ *
+ * @throws Problem `invalid_request` for a reason that holds what looks like a key: it would be kept
+ */
+export function authorOf(request: FastifyRequest, reason: string | undefined): Author {
+  if (reason !== undefined && containsKey(reason)) {
+    throw problem("invalid_request", "The reason holds what looks like a key: write it without, it is kept.");
+  }
+  return { ...authorAs(principalOf(request).actor, request), ...(reason === undefined ? {} : { why: reason }) };
+}
+
+/** Who does something by a request, and from where. */
+export function authorAs(actor: string, request: FastifyRequest): Author {
+  const userAgent = request.headers["user-agent"];
+  return {
+    actor,
+    address: clientAddress(request),
+    ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, MAX_USER_AGENT) }),
+  };
+}

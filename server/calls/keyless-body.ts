@@ -1,0 +1,40 @@
+import type { IncomingMessage } from "node:http";
+import type { OpenBody } from "../product/deps.ts";
+import type { BodyBound, BodyHolder } from "./body-room.ts";
+import { type KeptBodies, KeptBody } from "./kept-bodies.ts";
+
+/** The body of a request that no key stands for: its caller is the holder, and no open call watches it. */
+export class KeylessBody extends KeptBody implements OpenBody {
+  readonly holder: BodyHolder;
+  readonly #bodies: KeptBodies;
+  readonly #request: IncomingMessage;
+  readonly #answer: () => void;
+  #ended = false;
+
+  /** @param answer answers the request, as its body makes way */
+  constructor(bodies: KeptBodies, holder: BodyHolder, request: IncomingMessage, answer: () => void) {
+    super();
+    this.holder = holder;
+    this.#bodies = bodies;
+    this.#request = request;
+    this.#answer = answer;
+  }
+
+  get isAwaited(): boolean {
+    return !this.#request.complete;
+  }
+
+  keep(bytes: number): BodyBound | undefined {
+    return this.#ended ? "process" : this.#bodies.keep(this, bytes);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#bodies.release(this);
+  }
+
+  makeWay(): void {
+    this.end();
+    this.#answer();
+  }
+}

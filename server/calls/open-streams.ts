@@ -1,0 +1,178 @@
+import type { IncomingMessage } from "node:http";
+import { getHeapStatistics } from "node:v8";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { unusableBecause } from "../../domain/access/key-state.ts";
+import type { CallFigures, CutCause, OpenBody, OpenCall, OpenStreams } from "../product/deps.ts";
+import { BodyPace } from "./body-pace.ts";
+import type { BodyBound, BodyHolder } from "./body-room.ts";
+import { CallsPerKey } from "./calls-per-key.ts";
+import { KeptBodies, KeptBody } from "./kept-bodies.ts";
+import { KeylessBody } from "./keyless-body.ts";
+
+/** What open calls may take of this process: of each thread, where there are several. */
+export type CallLimits = {
+  /** Calls under way of one key that declares no bound of its own. */
+  readonly callsPerKey: number;
+  /** Bytes of bodies that are kept. */
+  readonly kept: number;
+};
+
+export const CALL_LIMITS: CallLimits = {
+  callsPerKey: 256,
+  kept: Math.floor(getHeapStatistics().heap_size_limit / 4),
+};
+
+const ignore = (): void => {};
+
+/** A call that is open, and the version of a key that it was let through with. */
+class TrackedCall extends KeptBody implements OpenCall {
+  record: KeyRecord;
+  onCut: (cause: CutCause) => void;
+  onEnd = ignore;
+  request: IncomingMessage | undefined;
+  /** On the list of all. */
+  place = 0;
+  readonly #registry: StreamRegistry;
+
+  constructor(registry: StreamRegistry, record: KeyRecord, onCut: TrackedCall["onCut"], request?: IncomingMessage) {
+    super();
+    this.#registry = registry;
+    this.record = record;
+    this.onCut = onCut;
+    this.request = request;
+  }
+
+  get holder(): BodyHolder {
+    return this.record;
+  }
+
+  get isAwaited(): boolean {
+    return this.request?.complete === false;
+  }
+
+  keep(bytes: number): BodyBound | undefined {
+    return this.#registry.keep(this, bytes);
+  }
+
+  makeWay(): void {
+    this.#registry.cut(this, "no_room");
+  }
+
+  end(): void {
+    const { onEnd } = this;
+    if (this.#registry.remove(this)) onEnd();
+  }
+}
+
+/**
+ * The open calls of this replica, each from its head on: cut when the key they were let through with stops being
+ * usable. They stand in a list in any order, and not in a Set: with a Set, to which each request adds one, a part of
+ * what requests allocate was seen to outlive them until the whole heap was collected (docs/performance.md).
+ */
+export class StreamRegistry implements OpenStreams {
+  readonly #calls: TrackedCall[] = [];
+  readonly #perKey = new CallsPerKey(this.#calls);
+  readonly #pace = new BodyPace();
+  readonly #onKeyEnded: () => void;
+  readonly #callsPerKey: number;
+  readonly #bodies: KeptBodies;
+  #refusedCalls = 0;
+
+  /** @param onKeyEnded called for every call that is cut because its key has ended */
+  constructor(onKeyEnded: () => void, { callsPerKey, kept }: CallLimits = CALL_LIMITS) {
+    this.#onKeyEnded = onKeyEnded;
+    this.#callsPerKey = callsPerKey;
+    this.#bodies = new KeptBodies(kept);
+  }
+
+  get size(): number {
+    return this.#calls.length;
+  }
+
+  figures(): CallFigures {
+    return {
+      calls: this.#calls.length,
+      keptBytes: this.#bodies.held,
+      refusedCalls: this.#refusedCalls,
+      refusedBodies: this.#bodies.refused,
+    };
+  }
+
+  hasRoom(key: KeyRecord): boolean {
+    const limit = key.concurrent ?? this.#callsPerKey;
+    // One key cannot have more calls than all together: most calls are never counted by key.
+    if (this.#calls.length < limit || this.#perKey.countOf(key.keyId) < limit) return true;
+    this.#refusedCalls++;
+    return false;
+  }
+
+  /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
+  keep(call: TrackedCall, bytes: number): BodyBound | undefined {
+    // A call that has been cut keeps nothing.
+    return this.#calls[call.place] === call ? this.#bodies.keep(call, bytes) : "process";
+  }
+
+  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody {
+    return new KeylessBody(this.#bodies, holder, request, answer);
+  }
+
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
+    const call = new TrackedCall(this, key, onCut, request);
+    call.place = this.#calls.push(call) - 1;
+    this.#perKey.add(call);
+    return call;
+  }
+
+  /** Takes a call out, once: the last one takes its place. False where it was out already. */
+  remove(call: TrackedCall): boolean {
+    const { place } = call;
+    if (this.#calls[place] !== call) return false;
+    this.#bodies.release(call);
+    this.#perKey.remove(call);
+    // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
+    call.onCut = ignore;
+    call.onEnd = ignore;
+    call.request = undefined;
+    const last = this.#calls.pop();
+    if (last !== undefined && last !== call) {
+      this.#calls[place] = last;
+      last.place = place;
+    }
+    return true;
+  }
+
+  /**
+   * Cuts the calls whose key may not be used any more. Run after each change of the index, and between them for expiry.
+   *
+   * @param findPresent what a key's version is now; undefined when the index has it no more
+   * @param now milliseconds since the epoch
+   */
+  revalidate(findPresent: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
+    for (const call of [...this.#calls]) {
+      const present = findPresent(call.record);
+      if (present !== undefined && unusableBecause(present, now) === undefined) {
+        call.record = present;
+        continue;
+      }
+      this.#onKeyEnded();
+      this.cut(call, "key_ended");
+    }
+  }
+
+  cutSlowBodies(now: number): void {
+    for (const call of [...this.#calls]) {
+      if (call.request !== undefined && this.#pace.isTooSlow(call.request, now)) this.cut(call, "slow_body");
+    }
+  }
+
+  /** Cuts every call: of a lease that has run out, and the last of a drain. */
+  cutAll(cause: CutCause): void {
+    for (const call of [...this.#calls]) this.cut(call, cause);
+  }
+
+  cut(call: TrackedCall, cause: CutCause): void {
+    const { onCut } = call;
+    this.remove(call);
+    onCut(cause);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Server } from "node:http";
+import { pause } from "../runtime/deadline.ts";
+import { buildApp, type Mount } from "./app.ts";
+import type { StreamRegistry } from "./calls/open-streams.ts";
+import { callableAddress } from "./http/all-addresses.ts";
+import { readCertificate, renewCertificate } from "./http/certificate.ts";
+import type { ServerDeps } from "./product/deps.ts";
+
+/** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
+const LAST_WORDS_MS = 500;
+/**
+ * How long a drain leaves a connection open that is idle, or falls idle, for a call that is on its way: its answer says
+ * that it is the last one there. Closed at once, the connection would reset that call.
+ */
+const LAST_CALL_MS = 1_000;
+
+type PublicListener = {
+  /** @param shared whether other threads listen on the same port */
+  listen(port: number, shared: boolean): Promise<void>;
+  /** Where it listens, without a trailing slash. */
+  url(): string;
+  port(): number;
+  /** No new work; open answers end within so many milliseconds. */
+  drain(graceMs: number): Promise<void>;
+};
+
+/**
+ * Makes the public listener of one thread, with all that it serves.
+ *
+ * @throws ConfigError where its certificate cannot be had
+ */
+export async function createPublicListener(
+  deps: ServerDeps,
+  streams: StreamRegistry,
+  mounts: readonly Mount[],
+): Promise<PublicListener> {
+  const { config, log, metrics } = deps;
+  const certificate = config.tls && (await readCertificate(config.tls));
+  const app = await buildApp(deps, mounts, certificate);
+  const endRenewals = certificate && renewCertificate(app.server, certificate, { log, registry: metrics.registry });
+  return {
+    async listen(port, shared) {
+      await app.listen({ host: config.host, port, ...(shared && { reusePort: true }) });
+    },
+    url: () => urlOf(config.tls === null ? "http" : "https", app.server),
+    port: () => addressOf(app.server).port,
+    async drain(graceMs) {
+      const { server } = app;
+      const closeIdle = server.closeIdleConnections.bind(server);
+      // What Node and the framework call as they stop to listen.
+      server.closeIdleConnections = ignore;
+      server.keepAliveTimeout = LAST_CALL_MS;
+      const closed = app.close();
+      const ended = Promise.withResolvers<void>();
+      closed.then(ended.resolve, ended.resolve);
+      const lastCall = setTimeout(closeIdle, LAST_CALL_MS);
+      await pause(graceMs, ended.promise);
+      clearTimeout(lastCall);
+      streams.cutAll("stopping");
+      await pause(LAST_WORDS_MS, ended.promise);
+      server.closeAllConnections();
+      await Promise.all([closed, endRenewals?.()]);
+    },
+  };
+}
+
+/** Where a server is called on its own machine, without a trailing slash. */
+export function urlOf(scheme: "http" | "https", server: Server): string {
+  const { address, port } = addressOf(server);
+  const host = callableAddress(address);
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function addressOf(server: Server): { address: string; port: number } {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the listener has no address");
+  return address;
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,78 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
+import { REQUEST_SCOPES, REQUEST_SLOT_MS, requestScope } from "../../domain/access/request-scope.ts";
+import { KeyRow } from "../key-index/key-row.ts";
+
+/** How many requests there were, by what {@link readRequestCountName} reads. */
+export type RequestCounts = Map<string, number>;
+
+/** More pairs of a key and a scope than one thread lets through between two drains. */
+const MAX_PAIRS = 1 << 18;
+
+/** Where among the counts of its key each operation is counted; -1 for one that is not. */
+const PLACES = Object.fromEntries(
+  Object.keys(OPERATIONS).map((name) => {
+    const counted = requestScope(name as OperationName);
+    return [name, counted === undefined ? -1 : REQUEST_SCOPES.indexOf(counted)];
+  }),
+) as Readonly<Record<OperationName, number>>;
+
+/**
+ * Counts the requests of this thread by key, scope and five minutes. A request costs one look-up by its key's row; what
+ * it takes to write a count down is done when it is drained.
+ */
+export class RequestCounter {
+  /** By the row of the key and the place of its scope, for one table of rows and one slot. */
+  #pairs = new Map<number, { readonly key: KeyRow; count: number }>();
+  #generation = -1;
+  #slot = Number.NaN;
+  #drained: RequestCounts = new Map();
+
+  /**
+   * Counts a request that was let through. Requests with a placeholder key are not counted.
+   *
+   * @param at milliseconds since the epoch, by the database's clock
+   */
+  count(key: KeyRecord, operation: OperationName, at: number): void {
+    const place = PLACES[operation];
+    if (!(key instanceof KeyRow) || place === -1) return;
+    const isSame = key.generation === this.#generation && at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS;
+    if (!isSame) this.#begin(key.generation, at);
+    const pair = key.row * REQUEST_SCOPES.length + place;
+    const known = this.#pairs.get(pair);
+    if (known !== undefined) known.count++;
+    else if (this.#pairs.size < MAX_PAIRS) this.#pairs.set(pair, { key, count: 1 });
+  }
+
+  /** Takes what was counted since the last time. */
+  drain(): RequestCounts {
+    this.#writeDown();
+    const drained = this.#drained;
+    this.#drained = new Map();
+    return drained;
+  }
+
+  #begin(generation: number, at: number): void {
+    this.#writeDown();
+    this.#generation = generation;
+    this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
+  }
+
+  #writeDown(): void {
+    for (const [pair, { key, count }] of this.#pairs) {
+      const name = requestCountName(key.keyId, pair % REQUEST_SCOPES.length, this.#slot);
+      this.#drained.set(name, (this.#drained.get(name) ?? 0) + count);
+    }
+    this.#pairs.clear();
+  }
+}
+
+function requestCountName(keyId: string, place: number, slot: number): string {
+  return `${keyId} ${REQUEST_SCOPES[place]} ${slot}`;
+}
+
+/** The parts of a name in {@link RequestCounts}. */
+export function readRequestCountName(name: string): { keyId: string; scope: string; slot: number } {
+  const [keyId = "", scope = "", slot = ""] = name.split(" ");
+  return { keyId, scope, slot: Number(slot) };
+}

@@ -1,0 +1,144 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { OperationName } from "../../domain/access/operations.ts";
+import { sanitizeUntrusted } from "../../domain/redact.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { Store } from "../../store/database/store.ts";
+import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
+import { clientAddress } from "../http/client-address.ts";
+import type { VersionUse } from "../key-index/key-index.ts";
+import type { Consumer, UsageRecorder } from "../product/deps.ts";
+import { RequestCountBuffer } from "./request-count-buffer.ts";
+import { RequestCounter, type RequestCounts } from "./request-counts.ts";
+
+/** So that no statement holds up others for long. */
+const ROWS_AT_ONCE = 1_000;
+/** Longest User-Agent that is kept. */
+const MAX_USER_AGENT = 200;
+
+/** Who used a version that is being replaced: what StaleConsumers reports (spec §5). */
+type Seen = { readonly address: string; readonly userAgent?: string };
+
+/** Who used which versions, by {@link nameOf}. */
+export type SeenConsumers = Map<string, Seen>;
+
+/** Notes the client of a retiring key version: such clients have to be found before the version ends. */
+export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Consumer): void {
+  if (key.versionState !== "retiring") return;
+  // Both are made when they are asked for: nearly no request needs them.
+  const { headers } = consumer;
+  const ip = clientAddress(consumer);
+  const userAgent = headers["user-agent"]?.slice(0, MAX_USER_AGENT);
+  seen.set(nameOf(key), { address: ip, ...(userAgent !== undefined && { userAgent }) });
+}
+
+/** The replica whose index notes the uses. Times are milliseconds since the epoch. */
+type NotedIn = {
+  readonly id: string;
+  /** The database's time at the last heartbeat; undefined before the first. */
+  databaseToldTime(): number | undefined;
+  noteUse(key: KeyRecord, at: number): void;
+  /** Takes what was noted since the last time. */
+  drainUses(): readonly VersionUse[];
+};
+
+/**
+ * When each key was last used, and how often: one store in memory for a request, written in batches. Each flush also
+ * records the time up to which all uses are written, even where there were none: an old version may end once that time
+ * is known of every replica.
+ */
+export class UsageBuffer implements UsageRecorder {
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #replica: NotedIn;
+  /** By version; what could not be written stays. */
+  #unwritten = new Map<string, VersionUse>();
+  #seen: SeenConsumers = new Map();
+  readonly #requests = new RequestCounter();
+  readonly #unwrittenRequests: RequestCountBuffer;
+  #flushing: Promise<void> | undefined;
+
+  constructor(store: Store, log: Logger, replica: NotedIn) {
+    this.#store = store;
+    this.#log = log;
+    this.#replica = replica;
+    this.#unwrittenRequests = new RequestCountBuffer(store, log);
+  }
+
+  record(key: KeyRecord, at: number, consumer: Consumer): void {
+    this.#replica.noteUse(key, at);
+    noteConsumer(this.#seen, key, consumer);
+  }
+
+  countRequest(key: KeyRecord, operation: OperationName, at: number): void {
+    this.#requests.count(key, operation, at);
+  }
+
+  /** Takes in what this thread has counted: often, so that no turn of it is long. */
+  collectRequests(): void {
+    this.addRequests(this.#requests.drain());
+  }
+
+  /** Takes in what another thread has counted. */
+  addRequests(counts: RequestCounts): void {
+    this.#unwrittenRequests.add(counts);
+  }
+
+  /** Takes in the clients that another thread has seen. */
+  addSeen(seen: SeenConsumers): void {
+    for (const [name, who] of seen) this.#seen.set(name, who);
+  }
+
+  /**
+   * Writes what has been noted. A batch that fails is written with the next, and what was used since then wins over it.
+   */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  /** Writes all that was noted before, also while a batch is under way. */
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    // A use is noted as it happens: every use before this time is among those that are written now.
+    const until = this.#replica.databaseToldTime();
+    for (const use of this.#replica.drainUses()) this.#unwritten.set(nameOf(use), use);
+    const [writing, seen] = [this.#unwritten, this.#seen];
+    this.#unwritten = new Map();
+    this.#seen = new Map();
+    const uses = [...writing].map(([name, { keyId, version, at }]) => ({
+      keyId,
+      version,
+      at,
+      ...readable(seen.get(name)),
+    }));
+    try {
+      for (let from = 0; from < uses.length; from += ROWS_AT_ONCE) {
+        await recordUsage(this.#store, uses.slice(from, from + ROWS_AT_ONCE));
+      }
+      if (until !== undefined) await markUsageWritten(this.#store, this.#replica.id, until);
+    } catch (error) {
+      this.#log.warn({ error, count: uses.length }, "could not write when keys were last used; it is tried again");
+      this.#unwritten = writing;
+      this.#seen = new Map([...seen, ...this.#seen]);
+    }
+    // Last: a key's old version waits for the uses, and nothing waits for these.
+    this.collectRequests();
+    await this.#unwrittenRequests.write();
+  }
+}
+
+function nameOf({ keyId, version }: { readonly keyId: string; readonly version: number }): string {
+  return `${keyId} ${version}`;
+}
+
+/** As it may be written down: a User-Agent is a stranger's text. */
+function readable(seen: Seen | undefined): Seen | undefined {
+  if (seen?.userAgent === undefined) return seen;
+  return { ...seen, userAgent: sanitizeUntrusted(seen.userAgent, MAX_USER_AGENT) };
+}

@@ -1,0 +1,111 @@
+/**
+ * The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { UNSTORED_VERSION } from "../domain/access/key-record.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { createLog } from "../runtime/log.ts";
+import { sampleLog } from "../runtime/log-sampler.ts";
+import { openPostgres } from "../store/database/postgres/postgres.ts";
+import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
+import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
+import { createJwtJudge } from "./auth/tokens/jwt.ts";
+import { StreamRegistry } from "./calls/open-streams.ts";
+import { createQuestionEmbedder } from "./embedding/question.ts";
+import { createTextEmbedder } from "./gateway/embed-texts.ts";
+import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
+import { IndexMirror } from "./key-index/index-mirror.ts";
+import { Lease } from "./key-index/lease.ts";
+import { sharedCells } from "./key-index/shared-cells.ts";
+import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./key-index/stream-revalidation.ts";
+import { createMetrics } from "./metrics.ts";
+import type { ServerDeps, UsageRecorder } from "./product/deps.ts";
+import { PRODUCTS } from "./products.ts";
+import { createPublicListener } from "./public-listener.ts";
+import { RequestCounter } from "./usage/request-counts.ts";
+import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
+import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
+
+/** How often a worker reports who used versions that are being replaced, and how many requests there were. */
+const TELL_MS = 1_000;
+
+const main = parentPort;
+if (main === null) throw new Error("this file is a worker's, not a program");
+// What `workers.ts` has put there.
+const start = workerData as WorkerStart;
+
+const report = (message: WorkerReport) => main.postMessage(message);
+const log = sampleLog(createLog("info"));
+const store = await openPostgres(start.database);
+const metrics = createMetrics();
+const streams = new StreamRegistry(metrics.countCutStream);
+const cells = sharedCells(start.cells);
+const lease = Lease.read(systemClock, cells.lease);
+const revalidate = () => revalidateStreams(streams, lease, (record) => index.findPresent(record));
+// In a turn of its own: a message may be taken in in the middle of a decision.
+const index: IndexMirror = new IndexMirror({
+  port: start.messages,
+  cells,
+  lease,
+  onChanged: () => setImmediate(revalidate),
+});
+const refusals = new RefusalSampler({
+  ...{ store, metrics, log, replica: start.replicaId },
+  clock: lease,
+  threads: start.config.workers,
+});
+let seen: SeenConsumers = new Map();
+const requests = new RequestCounter();
+const tellUsage = () => {
+  if (seen.size > 0) report({ told: "seen", seen });
+  seen = new Map();
+  const counts = requests.drain();
+  if (counts.size > 0) report({ told: "requests", counts });
+};
+const config = configOf(start.config);
+const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
+const bootstrapToken = await openConfiguredToken(config);
+const usage: UsageRecorder = {
+  record(key, at, consumer) {
+    if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
+    noteConsumer(seen, key, consumer);
+  },
+  countRequest: (key, operation, at) => requests.count(key, operation, at),
+};
+const calling = { store, index, streams, usage, clock, log, config };
+const embedder = createTextEmbedder(calling);
+const deps: ServerDeps = {
+  ...calling,
+  answers: new AnswerRoom(answerLimits(config.workers)),
+  questions: createQuestionEmbedder(embedder.embed, clock.monotonic),
+  refusals,
+  metrics,
+  managementToken: start.managementToken ?? bootstrapToken ?? null,
+  keyring: start.keyring,
+  judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
+};
+const listener = await createPublicListener(deps, streams, PRODUCTS);
+const timers = [
+  setInterval(revalidate, REVALIDATION_INTERVAL_MS),
+  setInterval(tellUsage, TELL_MS),
+  setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
+];
+
+main.on("message", async (message: ToWorker) => {
+  if (message.ask === "metrics") {
+    report({ told: "metrics", id: message.id, metrics: await metrics.registry.getMetricsAsJSON() });
+    return;
+  }
+  await listener.drain(message.graceMs);
+  await embedder.close();
+  bootstrapToken?.close();
+  for (const timer of timers) clearInterval(timer);
+  tellUsage();
+  await refusals.close();
+  await store.close();
+  report({ told: "drained" });
+});
+
+await listener.listen(start.port, true);
+report({ told: "listening", port: listener.port(), url: listener.url() });

@@ -1,0 +1,173 @@
+import { extname } from "node:path";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { answerWithin } from "../runtime/deadline.ts";
+import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
+import type { Keyring } from "../store/keyring.ts";
+import type { ManagementToken } from "./auth/management/management-token.ts";
+import type { ServerConfig } from "./context/config.ts";
+import type { Broadcast } from "./key-index/index-messages.ts";
+import type { SharedCells } from "./key-index/shared-cells.ts";
+import type { RequestCounts } from "./usage/request-counts.ts";
+import type { SeenConsumers } from "./usage/usage.ts";
+import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
+
+/** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+/** The time that all workers together get to report their metrics. */
+const METRICS_MS = 2_000;
+/** Beyond the grace period of a drain: a worker that has not ended by then is ended. */
+const LATE_MS = 5_000;
+
+type WorkersDeps = {
+  readonly count: number;
+  readonly database: DatabaseLocation;
+  readonly config: ServerConfig;
+  readonly cells: SharedCells;
+  readonly replicaId: string;
+  readonly managementToken: ManagementToken | null;
+  readonly keyring: Keyring;
+  /** Takes who used versions that are being replaced. */
+  readonly onSeen: (seen: SeenConsumers) => void;
+  /** Takes how many requests there were. */
+  readonly onRequests: (counts: RequestCounts) => void;
+};
+
+/** Takes a worker's reports of the use of keys. */
+type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests">;
+
+/** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
+export class Workers {
+  readonly #deps: WorkersDeps;
+  readonly #threads: Thread[] = [];
+  readonly #failure = Promise.withResolvers<Error>();
+  #stopping = false;
+
+  constructor(deps: WorkersDeps) {
+    this.#deps = deps;
+  }
+
+  /** Resolves when a worker has ended by itself, and not by a drain. */
+  get failed(): Promise<Error> {
+    return this.#failure.promise;
+  }
+
+  /** Sends a message of the index to every worker, and then counts it. */
+  readonly broadcast: Broadcast = (message) => {
+    for (const { messages: port } of this.#threads) port.postMessage(message);
+    Atomics.add(this.#deps.cells.broadcasts, 0, 1);
+  };
+
+  /**
+   * Starts them all, before the first message: the first takes the port, which may be any free one, and the others
+   * share it.
+   *
+   * @returns where they listen
+   */
+  async start(): Promise<string> {
+    const first = await this.#startOne(this.#deps.config.port);
+    const others = Array.from({ length: this.#deps.count - 1 }, () => this.#startOne(first.port));
+    await Promise.all(others);
+    return first.url;
+  }
+
+  /** The metrics of each. */
+  async metrics(): Promise<readonly (readonly object[])[]> {
+    return answerWithin(METRICS_MS, Promise.all(this.#threads.map((thread) => thread.metrics())));
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#threads.map((thread) => thread.drain(graceMs)));
+  }
+
+  async #startOne(port: number): Promise<{ port: number; url: string }> {
+    const { database, config, cells, replicaId, managementToken, keyring } = this.#deps;
+    const channel = new MessageChannel();
+    const start: WorkerStart = {
+      database,
+      config: plainConfig(config),
+      cells: cells.buffer,
+      messages: channel.port2,
+      replicaId,
+      managementToken,
+      keyring,
+      port,
+    };
+    const worker = new Worker(WORKER, {
+      workerData: start,
+      transferList: [channel.port2],
+    });
+    const thread = new Thread(worker, channel.port1, this.#deps);
+    this.#threads.push(thread);
+    thread.ended.then((error) => {
+      if (!this.#stopping) this.#failure.resolve(error);
+    });
+    const listening = await Promise.race([thread.listening, thread.ended]);
+    if (listening instanceof Error) throw listening;
+    return listening;
+  }
+}
+
+/** One worker, and what is asked of it. */
+class Thread {
+  readonly messages: MessageChannel["port1"];
+  /** Resolves when the thread has ended, with why. */
+  readonly ended: Promise<Error>;
+  readonly listening: Promise<{ port: number; url: string }>;
+  readonly #worker: Worker;
+  readonly #drained = Promise.withResolvers<void>();
+  readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
+  #questions = 0;
+
+  constructor(worker: Worker, messages: MessageChannel["port1"], taker: UsageTaker) {
+    this.#worker = worker;
+    this.messages = messages;
+    const listening = Promise.withResolvers<{ port: number; url: string }>();
+    this.listening = listening.promise;
+    const ended = Promise.withResolvers<Error>();
+    this.ended = ended.promise;
+    worker.on("error", (error) => ended.resolve(new Error("a worker thread failed", { cause: error })));
+    worker.on("exit", (code) => ended.resolve(new Error(`a worker thread ended by itself, with code ${code}`)));
+    worker.on("message", (message: WorkerReport) => {
+      switch (message.told) {
+        case "listening":
+          listening.resolve(message);
+          break;
+        case "metrics":
+          this.#asked.get(message.id)?.(message.metrics);
+          this.#asked.delete(message.id);
+          break;
+        case "seen":
+          taker.onSeen(message.seen);
+          break;
+        case "requests":
+          taker.onRequests(message.counts);
+          break;
+        case "drained":
+          this.#drained.resolve();
+      }
+    });
+  }
+
+  metrics(): Promise<readonly object[]> {
+    const { promise, resolve } = Promise.withResolvers<readonly object[]>();
+    const id = ++this.#questions;
+    this.#asked.set(id, resolve);
+    this.#ask({ ask: "metrics", id });
+    return promise;
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#ask({ ask: "drain", graceMs });
+    const over = Promise.race([this.#drained.promise, this.ended]);
+    await answerWithin(graceMs + LATE_MS, over).catch(() => {
+      // It is ended all the same.
+    });
+    this.messages.close();
+    await this.#worker.terminate();
+  }
+
+  #ask(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+}

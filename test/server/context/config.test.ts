@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { ConfigError, parseServerConfig } from "../../../server/context/config.ts";
+
+test("a configuration of nothing serves on loopback with the defaults of the spec", () => {
+  expect(parseServerConfig({}, {})).toMatchObject({
+    host: "127.0.0.1",
+    port: 8080,
+    adminPort: 8081,
+    vendorHeader: "x-goog-api-key",
+    publicUrl: null,
+    tls: null,
+    trustedProxies: [],
+    production: false,
+    placeholders: [],
+  });
+});
+
+test("a flag wins over its variable, and a variable over the default", () => {
+  const env = { KEYPLANE_PORT: "9000", KEYPLANE_VENDOR_HEADER: "X-Acme-API-Key" };
+  expect(parseServerConfig(env, {})).toMatchObject({ port: 9000, vendorHeader: "x-acme-api-key" });
+  expect(parseServerConfig(env, { port: "9001" })).toMatchObject({ port: 9001 });
+});
+
+test("every fault is reported, all at once, each by its flag or variable with what to give instead", () => {
+  const flags = {
+    host: "nowhere.test",
+    port: "80a",
+    adminPort: "65536",
+    vendorHeader: "authorization",
+    publicUrl: "ftp://x",
+    auditRetention: "90",
+  };
+  const env = {
+    KEYPLANE_TLS_CERT: "cert.pem",
+    KEYPLANE_TRUSTED_PROXIES: "10.0.0.0/33,1",
+    KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "loopback",
+    PLATFORM_API_KEYS: "not-a-key",
+  };
+  const error = faultOf(() => parseServerConfig(env, flags));
+  for (const name of [
+    "--host",
+    "--port",
+    "--admin-port",
+    "--vendor-header",
+    "--public-url",
+    "--audit-retention",
+    "KEYPLANE_TLS_CERT",
+    "KEYPLANE_ALLOW_PRIVATE_UPSTREAMS",
+    "PLATFORM_API_KEYS",
+  ]) {
+    expect(error.faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
+  }
+  expect(error.faults.filter((fault) => fault.startsWith("KEYPLANE_TRUSTED_PROXIES"))).toHaveLength(2);
+  expect(error.faults).toHaveLength(11);
+});
+
+test.each([
+  [undefined, 90 * 24],
+  ["7d", 7 * 24],
+  ["2160h", 2160],
+  ["1h30m", 1.5],
+])("the audit log is kept as long as is said: %s", (auditRetention, hours) => {
+  expect(parseServerConfig({}, { auditRetention }).retentionMs).toBe(hours * 3_600_000);
+});
+
+test.each(["", "0d", "59m", "-1d", "1w", "d", "90 d"])("the audit log is not kept for %j", (auditRetention) => {
+  expect(faultOf(() => parseServerConfig({}, { auditRetention })).faults).toEqual([
+    expect.stringContaining("--audit-retention"),
+  ]);
+});
+
+test.each([
+  [undefined, 5_000],
+  ["3s", 3_000],
+  ["1m", 60_000],
+  ["16.1s", 16_100],
+  ["4000.4ms", 4_000],
+])("the lease is as long as is said, in whole milliseconds: %s", (lease, ms) => {
+  expect(parseServerConfig({}, { lease }).leaseMs).toBe(ms);
+});
+
+test.each(["", "2.999s", "60.001s", "5", "soon"])("the lease is not of %j", (lease) => {
+  expect(faultOf(() => parseServerConfig({}, { lease })).faults).toEqual([
+    "--lease: must be a duration from 3s to 60s",
+  ]);
+});
+
+test.each(["true", "1", "*", "loopback", "10.0.0.0/33", "::/129", "10.0.0.0/8/8"])(
+  "proxies are trusted by address alone: %s is refused",
+  (text) => {
+    expect(faultOf(() => parseServerConfig({}, { trustedProxies: text })).faults).toHaveLength(1);
+  },
+);
+
+test("ranges of addresses are read in both families", () => {
+  const { allowedPrivateUpstreams } = parseServerConfig({}, { allowPrivateUpstreams: "10.0.0.0/8, ::1,fd00::/8" });
+  expect(allowedPrivateUpstreams.check("10.200.0.1")).toBe(true);
+  expect(allowedPrivateUpstreams.check("11.0.0.1")).toBe(false);
+  expect(allowedPrivateUpstreams.check("::1", "ipv6")).toBe(true);
+  expect(allowedPrivateUpstreams.check("fd12::1", "ipv6")).toBe(true);
+});
+
+describe("issuers", () => {
+  test("are several, with the audience that their tokens must be for", () => {
+    const oidcIssuer = "https://login.example.com, https://ci.example.com/token/,http://127.0.0.1:9000";
+    const env = { KEYPLANE_OIDC_ADMIN_GROUPS: "platform, security" };
+    expect(parseServerConfig(env, { oidcIssuer, oidcAudience: "keyplane" }).oidc).toEqual({
+      issuers: ["https://login.example.com", "https://ci.example.com/token/", "http://127.0.0.1:9000"],
+      audience: "keyplane",
+      adminGroups: ["platform", "security"],
+    });
+    expect(parseServerConfig({}, {}).oidc).toBeNull();
+  });
+
+  test("has a client for people to sign in by at each issuer, or at some of them", () => {
+    const issuers = { oidcIssuer: "https://a.example,https://b.example,https://c.example", oidcAudience: "keyplane" };
+    expect(parseServerConfig({}, issuers).consoleClients).toEqual([]);
+    const clients = { oidcClientId: "one,-,three", oidcClientSecretFile: "/run/one,-,-" };
+    expect(parseServerConfig({}, { ...issuers, ...clients }).consoleClients).toEqual([
+      { issuer: "https://a.example", clientId: "one", secretFile: "/run/one" },
+      { issuer: "https://c.example", clientId: "three", secretFile: null },
+    ]);
+  });
+
+  test.each([
+    { oidcClientId: "console" },
+    { oidcIssuer: "https://a.example,https://b.example", oidcAudience: "keyplane", oidcClientId: "console" },
+    { oidcIssuer: "https://a.example", oidcAudience: "keyplane", oidcClientSecretFile: "secret" },
+    { oidcIssuer: "https://a.example", oidcAudience: "k", oidcClientId: "c", oidcClientSecretFile: "one,two" },
+    { oidcIssuer: "https://login.example.com" },
+    { oidcAudience: "keyplane" },
+    {
+      ...{ oidcIssuer: "https://a.example", oidcAudience: "https://k.example/api/v1/memory/mcp" },
+      publicUrl: "https://k.example",
+    },
+    { oidcAdminGroups: "platform" },
+    { oidcIssuer: "http://login.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "https://user:password@login.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "http://127.0.0.1.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "login.example.com", oidcAudience: "keyplane" },
+  ])("that cannot be trusted are a fault: %j", (flags) => {
+    expect(faultOf(() => parseServerConfig({}, flags)).faults).toHaveLength(1);
+  });
+});
+
+describe("PLATFORM_API_KEYS", () => {
+  test("takes keys, each with the team it is for; the plaintext is not kept", () => {
+    const minted = mintKey(randomBytes);
+    const { placeholders } = parseServerConfig({ PLATFORM_API_KEYS: `${minted}, inf_dev@research,` }, {});
+    expect(placeholders.map(({ team, digest }) => [digest, team])).toEqual([
+      [keyDigest(minted), null],
+      [keyDigest("inf_dev"), "research"],
+    ]);
+    expect(JSON.stringify(placeholders)).not.toContain(minted.slice(12));
+  });
+
+  test("a mistyped key is a fault that names its place, not its text", () => {
+    const mistyped = mintKey(randomBytes).replace(/.$/, "_");
+    const { message } = faultOf(() => parseServerConfig({ PLATFORM_API_KEYS: `inf_dev,${mistyped}` }, {}));
+    expect(message).toContain("PLATFORM_API_KEYS, entry 2");
+    expect(message).not.toContain(mistyped.slice(4));
+  });
+});
+
+function faultOf(parse: () => unknown): ConfigError {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("the configuration was taken");
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { createLog } from "../../../runtime/log.ts";
+import { KeyIndex } from "../../../server/key-index/key-index.ts";
+import { RequestCountBuffer } from "../../../server/usage/request-count-buffer.ts";
+import { RequestCounter } from "../../../server/usage/request-counts.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { readRequestCounts } from "../../../store/keys/request-counts.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
+import { NOW, unique } from "../../store/fixtures.ts";
+import { indexedKey, keyRecord } from "../harness.ts";
+
+const SLOT = 5 * 60_000;
+
+/** A key as a decision finds it. */
+function indexed(index: KeyIndex, keyId: string): KeyRecord {
+  const digest = keyId.padEnd(32, "-");
+  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
+  const found = index.findKey(digest);
+  if (found === undefined) throw new Error("a key that was added is not there");
+  return found;
+}
+
+describe("Requests", () => {
+  test("are counted by key, scope and five minutes, and each once", () => {
+    const index = new KeyIndex();
+    const [a, b] = [indexed(index, "key_a"), indexed(index, "key_b")];
+    const counter = new RequestCounter();
+    counter.count(a, "atoms.list", NOW);
+    counter.count(a, "mcp.memory_search", NOW + SLOT - 1);
+    counter.count(a, "mcp.connect", NOW);
+    counter.count(a, "key.whoami", NOW);
+    counter.count(b, "gateway.chat_completions", NOW);
+    counter.count(a, "atoms.list", NOW + SLOT);
+    counter.count(a, "atoms.list", NOW - 1);
+    expect(Object.fromEntries(counter.drain())).toEqual({
+      [`key_a memory:read ${NOW}`]: 2,
+      [`key_a memory:* ${NOW}`]: 1,
+      [`key_b gateway:generate ${NOW}`]: 1,
+      [`key_a memory:read ${NOW + SLOT}`]: 1,
+      [`key_a memory:read ${NOW - SLOT}`]: 1,
+    });
+    expect(counter.drain().size).toBe(0);
+  });
+
+  test("of a key whose index was replaced meanwhile are the same key's", () => {
+    const former = new KeyIndex();
+    const counter = new RequestCounter();
+    const before = indexed(former, "key_a");
+    counter.count(before, "atoms.list", NOW);
+    const index = new KeyIndex(0, former);
+    counter.count(indexed(index, "key_b"), "atoms.list", NOW);
+    counter.count(indexed(index, "key_a"), "atoms.list", NOW);
+    counter.count(before, "atoms.list", NOW);
+    expect(Object.fromEntries(counter.drain())).toEqual({
+      [`key_a memory:read ${NOW}`]: 3,
+      [`key_b memory:read ${NOW}`]: 1,
+    });
+  });
+
+  test("of a placeholder key are nobody's", () => {
+    const counter = new RequestCounter();
+    counter.count(keyRecord(), "atoms.list", NOW);
+    expect(counter.drain().size).toBe(0);
+  });
+});
+
+describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
+  const log = createLog("silent");
+  const countsOf = (keyId: string, count = 1) => new Map([[`${keyId} memory:read ${NOW}`, count]]);
+  const stored = async (keyId: string) =>
+    (await readRequestCounts(store().db, keyId, 0)).reduce((sum, { count }) => sum + count, 0);
+
+  /** The database, of which transactions end as they are told to. */
+  function failing(end: { mode: "well" | "before" | "after" }): Store {
+    const { db } = store();
+    const transaction = () => ({
+      async execute<T>(body: Parameters<ReturnType<typeof db.transaction>["execute"]>[0]): Promise<T> {
+        const result = (await db.transaction().execute(async (tx) => {
+          const result = await body(tx);
+          if (end.mode === "before") throw new Error("the connection broke before the commit");
+          return result;
+        })) as T;
+        if (end.mode === "after") throw new Error("the connection broke after the commit");
+        return result;
+      },
+    });
+    const proxy = new Proxy(db, {
+      get: (target, name) => {
+        if (name === "transaction") return transaction;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    return { ...store(), db: proxy };
+  }
+
+  test.for(["before", "after"] as const)(
+    "are written once where the connection breaks %s the commit, with what came since",
+    async (mode) => {
+      const keyId = unique("key");
+      const end: { mode: "well" | "before" | "after" } = { mode };
+      const buffer = new RequestCountBuffer(failing(end), log);
+      buffer.add(countsOf(keyId, 3));
+      await buffer.write();
+      buffer.add(countsOf(keyId, 4));
+      end.mode = "well";
+      await buffer.write();
+      expect(await stored(keyId)).toBe(7);
+      await buffer.write();
+      expect(await stored(keyId)).toBe(7);
+    },
+  );
+
+  test("are kept where nothing could be begun", async () => {
+    const keyId = unique("key");
+    let isAway = true;
+    const db = new Proxy(store().db, {
+      get: (target, name) => {
+        if (isAway) throw new Error("the database is away");
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const buffer = new RequestCountBuffer({ ...store(), db }, log);
+    buffer.add(countsOf(keyId));
+    await buffer.write();
+    isAway = false;
+    await buffer.write();
+    expect(await stored(keyId)).toBe(1);
+  });
+
+  test("are written in slices, all of them", async () => {
+    const stem = unique("many");
+    const buffer = new RequestCountBuffer(store(), log);
+    const names = Array.from({ length: 2_500 }, (_, i) => `${stem}-${i} memory:read ${NOW}`);
+    buffer.add(new Map(names.map((name) => [name, 2])));
+    await buffer.write();
+    expect([await stored(`${stem}-0`), await stored(`${stem}-2499`)]).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,200 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLog } from "../../runtime/log.ts";
+import { parseServerConfig } from "../../server/context/config.ts";
+import { Lease } from "../../server/key-index/lease.ts";
+import { sharedCells } from "../../server/key-index/shared-cells.ts";
+import { type RunningServer, startServer } from "../../server/main.ts";
+import { saveGateway } from "../../store/gateways.ts";
+import { readRequestCounts } from "../../store/keys/request-counts.ts";
+import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
+import { until, untilNoLonger } from "../env/until.ts";
+import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
+import { testClock } from "./harness.ts";
+import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
+import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./management/issuer.ts";
+
+/** Connections enough that the kernel gives some to each of two threads, all but surely. */
+const CONNECTIONS = 24;
+const RESOURCE = "https://keys.example.com/api/v1/memory/mcp";
+
+describeOnPostgres("two worker threads", (store) => {
+  let server: RunningServer;
+  let home: Home;
+  let publicId: string;
+  let issuer: Issuer;
+  let signer: Signer;
+  const upstream = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n"),
+  );
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+    issuer = await startIssuer();
+    signer = await makeSigner("first");
+    issuer.keys = [signer.jwk];
+    home = await makeTeam(store());
+    publicId = unique("public");
+    const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    const upstreams = [{ name: "openai", dialect: "openai", baseUrl, credential: "sk-provider" }] as const;
+    await run(store(), (tx) => saveGateway(tx, gatewayDraft(home, { publicId, upstreams }), keyring));
+    server = await start();
+  });
+  afterAll(async () => {
+    await server.close();
+    upstream.closeAllConnections();
+    upstream.close();
+    issuer.close();
+  });
+
+  async function start(): Promise<RunningServer> {
+    const flags = { port: "0", adminPort: "0", workers: "2", allowPrivateUpstreams: "127.0.0.0/8" };
+    const tokens = { publicUrl: "https://keys.example.com", oidcIssuer: issuer.url, oidcAudience: "keyplane" };
+    const started = await startServer({
+      store: store(),
+      database: { url: (await databaseUrl(store())).href },
+      config: parseServerConfig({}, { ...flags, ...tokens }),
+      keyring,
+      clock: systemClock,
+      log: createLog("silent"),
+      graceMs: 5_000,
+    });
+    await started.whenCurrent;
+    return started;
+  }
+
+  /** The same request by connections of their own, so that both threads answer some. */
+  function callAll(key: string): Promise<number[]> {
+    const headers = { authorization: `Bearer ${key}`, connection: "close" };
+    const call = async () => (await fetch(`${server.url}/g/${publicId}/v1/models`, { headers })).status;
+    return Promise.all(Array.from({ length: CONNECTIONS }, call));
+  }
+
+  /** An answer that goes on, on a connection of its own. */
+  async function openStream(key: string): Promise<{ ended: () => boolean; rest: Promise<string> }> {
+    const response = await fetch(`${server.url}/g/${publicId}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", stream: true }),
+    });
+    expect(response.status).toBe(200);
+    let over = false;
+    const rest = response.text().finally(() => {
+      over = true;
+    });
+    rest.catch(() => {});
+    return { ended: () => over, rest };
+  }
+
+  async function metric(name: string, labels = ""): Promise<number> {
+    const text = await (await fetch(`${server.adminUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name}${labels.replace(/[{}]/g, "\\$&")} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
+  }
+
+  test("b22: serve the same keys on one port, and both refuse a revoked one within the lease", async () => {
+    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
+    await until("both know the key", async () => (await callAll(key.plaintext)).every((status) => status === 200));
+    await key.revoke();
+    const revokedAt = performance.now();
+    const someAccept = async () => (await callAll(key.plaintext)).some((status) => status !== 401);
+    expect((await untilNoLonger("one accepts it", someAccept)) - revokedAt).toBeLessThan(LEASE_MS);
+    expect((await callAll(key.plaintext)).filter((status) => status !== 401)).toEqual([]);
+    expect(await metric("keyplane_refusals_total", '{cause="revoked"}')).toBeGreaterThanOrEqual(CONNECTIONS);
+  });
+
+  test("b24: cut the open streams of a revoked key, and no other's", async () => {
+    const policy = policyOf({ scopes: ["gateway:generate"] });
+    const [revoked, other] = [await storeKey(store(), home, { policy }), await storeKey(store(), home, { policy })];
+    await until("the keys are known", async () =>
+      [...(await callAll(revoked.plaintext)), ...(await callAll(other.plaintext))].every((status) => status === 403),
+    );
+    const cut = await Promise.all(Array.from({ length: CONNECTIONS }, () => openStream(revoked.plaintext)));
+    const kept = await openStream(other.plaintext);
+    await revoked.revoke();
+    await until("every stream of it is cut", () => cut.every(({ ended }) => ended()));
+    expect(kept.ended()).toBe(false);
+    expect(await metric("keyplane_streams_cut_total")).toBe(CONNECTIONS);
+  });
+
+  test("let through as much as a rate limit allows, together", async () => {
+    const policy = policyOf({ scopes: ["gateway:routes"], rateLimit: { requestsPerMinute: 1, burst: 10 } });
+    const key = await storeKey(store(), home, { policy });
+    await until(
+      "the key is known",
+      async () =>
+        (await fetch(`${server.url}/atoms`, { headers: { authorization: `Bearer ${key.plaintext}` } })).status === 403,
+    );
+    const answers = [...(await callAll(key.plaintext)), ...(await callAll(key.plaintext))];
+    expect(answers.filter((status) => status === 200)).toHaveLength(10);
+    expect(answers.filter((status) => status === 429)).toHaveLength(2 * CONNECTIONS - 10);
+  });
+
+  test("decide by what was broadcast to them also when a whole page of keys came at once", async () => {
+    const policy = policyOf({ scopes: ["gateway:routes"], allowedModels: [unique("model")] });
+    const keys = await Promise.all(Array.from({ length: 20 }, () => storeKey(store(), home, { policy })));
+    for (const key of keys) {
+      await until("both know the key", async () => (await callAll(key.plaintext)).every((status) => status === 200));
+    }
+  });
+
+  test("b106: know the members of a team, and both refuse one who was removed within the lease", async () => {
+    const members = [{ role: "member", kind: "subject", value: "ann" }] as const;
+    const team = await makeTeam(store(), { members });
+    const token = await sign(issuer, signer, Date.now(), { claims: { aud: RESOURCE, scope: "memory:read" } });
+    const headers = { authorization: `Bearer ${token}`, connection: "close" };
+    // Of a method that it does not serve the endpoint says so to those alone whom it knows.
+    const call = async () => (await fetch(`${server.url}/api/v1/memory/mcp`, { headers })).status;
+    const callBoth = () => Promise.all(Array.from({ length: CONNECTIONS }, call));
+    await until("both know the member", async () => (await callBoth()).every((status) => status === 405));
+    await makeTeam(store(), { ...team, members: [], generation: 2 });
+    const removedAt = performance.now();
+    const someAccept = async () => (await callBoth()).some((status) => status !== 403);
+    expect((await untilNoLonger("one accepts it", someAccept)) - removedAt).toBeLessThan(LEASE_MS);
+  });
+
+  test("drain at the end: an answer under way is finished, nothing new is begun, and uses and counts are written", async () => {
+    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
+    let accepted = 0;
+    await until("both know the key", async () => {
+      const answers = await callAll(key.plaintext);
+      accepted += answers.filter((status) => status === 200).length;
+      return answers.every((status) => status === 200);
+    });
+    await server.close();
+    await expect(fetch(server.url)).rejects.toThrow();
+    const uses = await store().db.selectFrom("key_usage").selectAll().where("key_id", "=", key.keyId).execute();
+    expect(uses).toHaveLength(1);
+    const counts = await readRequestCounts(store().db, key.keyId, 0);
+    expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes"]));
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted);
+  });
+});
+
+test("c38: a worker stops deciding when the main thread, stalled, renews the lease no more", () => {
+  const clock = testClock();
+  const cells = sharedCells();
+  const kept = Lease.begin(clock, cells.lease);
+  const read = Lease.read(clock, sharedCells(cells.buffer).lease);
+  expect(read.holds()).toBe(false);
+  kept.renew(kept.moment(), LEASE_MS);
+  kept.setDatabaseTime(kept.moment(), 5_000);
+  clock.advance(LEASE_MS - 1);
+  expect([read.holds(), read.now()]).toEqual([true, 5_000 + LEASE_MS - 1]);
+  clock.advance(1);
+  expect(read.holds()).toBe(false);
+  kept.renew(kept.moment(), LEASE_MS);
+  expect(read.holds()).toBe(true);
+  kept.end();
+  expect(read.holds()).toBe(false);
+
+  kept.renew(kept.moment(), LEASE_RANGE_MS.most);
+  clock.advance(LEASE_RANGE_MS.most - 1);
+  expect([read.holds(), read.remaining()]).toEqual([true, 1]);
+  clock.advance(1);
+  expect(read.holds()).toBe(false);
+  kept.renew(kept.moment(), LEASE_MS);
+  const cut = new Float64Array(cells.lease.subarray(0, -1));
+  expect(Lease.read(clock, cut).holds(), "of a length that cannot be read").toBe(false);
+});
