@@ -13,6 +13,6 @@ const DIST = join(ROOT, "dist");
 rmSync(DIST, { recursive: true, force: true });
 const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [tsc, "--project", "tsconfig.package.json"], { cwd: ROOT, stdio: "inherit" });
-cpSync(join(ROOT, "server/console/assets"), join(DIST, "server/console/assets"), { recursive: true });
+cpSync(join(ROOT, "server/pages/assets"), join(DIST, "server/pages/assets"), { recursive: true });
 const commit = process.env.KEYPLANE_COMMIT || checkoutCommit(ROOT);
 writeFileSync(join(DIST, "cli/version/commit.js"), `export const COMMIT = ${JSON.stringify(commit)};\n`);
