@@ -20,11 +20,12 @@ import { Lease } from "./key-index/lease.ts";
 import { sharedCells } from "./key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./key-index/stream-revalidation.ts";
 import { createMetrics } from "./metrics.ts";
-import type { ServerDeps, UsageRecorder } from "./product/deps.ts";
+import type { ServerDeps } from "./product/deps.ts";
 import { PRODUCTS } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
 import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
+import type { UsageRecorder } from "./usage/usage-recorder.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** How often a worker reports who used versions that are being replaced, and how many requests there were. */

@@ -6,9 +6,10 @@ import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
+import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { ServerMetrics } from "../metrics.ts";
-import type { KeyIndexView, OpenStreams } from "../product/deps.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 
 /** What the matched route needs a key to be allowed. */

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest, preValidationHookHandler } from "fastify";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
+import type { OpenCall } from "../calls/calls.ts";
 import { keepBody } from "../calls/open-call.ts";
 import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
 import { PageTurns } from "../http/answers/page-turns.ts";
 import { hasBody } from "../http/body-framing.ts";
-import type { OpenCall, ServerDeps } from "../product/deps.ts";
+import type { ServerDeps } from "../product/deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";

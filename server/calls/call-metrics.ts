@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
-import type { OpenStreams } from "../product/deps.ts";
+import type { OpenStreams } from "./calls.ts";
 
 /** Exports how many calls are under way, the bytes of their bodies, and what was refused for want of room. */
 export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { OpenBody } from "../product/deps.ts";
 import type { BodyBound, BodyHolder } from "./body-room.ts";
+import type { OpenBody } from "./calls.ts";
 import { type KeptBodies, KeptBody } from "./kept-bodies.ts";
 
 /** The body of a request that no key stands for: its caller is the holder, and no open call watches it. */

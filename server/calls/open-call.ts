@@ -3,8 +3,8 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { hasBody } from "../http/body-framing.ts";
 import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
 import { heldBytes } from "../http/held-bytes.ts";
-import type { CutCause, OpenBody, OpenCall, OpenStreams } from "../product/deps.ts";
 import type { BodyHolder } from "./body-room.ts";
+import type { CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 
 /** For a process whose bodies take up all the room that it has for them. */
 const FULL = problem("unavailable", "This server holds as many bodies as it can: try again.");

@@ -2,9 +2,9 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "../../domain/environment.ts";
 import { parseDuration } from "../../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
-import { isTrustworthyUrl } from "../auth/tokens/issuer-http.ts";
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { type Placeholder, parsePlaceholders } from "./placeholders.ts";
+import { isTrustworthyUrl } from "./trustworthy-url.ts";
 
 /** Whose JWTs open the management API and, each for its own audience, the memory over MCP. */
 export type OidcConfig = {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Transform } from "node:stream";
+import type { OpenCall } from "../calls/calls.ts";
 import { roomFor } from "../calls/open-call.ts";
 import { BodyPieces } from "../http/body-pieces.ts";
 import { type Problem, problem } from "../http/errors.ts";
-import type { OpenCall } from "../product/deps.ts";
 
 /** The largest body that is read for its model (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;

@@ -2,15 +2,15 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
-import { PlaceholderKeys } from "../context/placeholders.ts";
-import type { KeyIndexView } from "../product/deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexMessage } from "./index-messages.ts";
 import { IndexTables } from "./index-tables.ts";
 import { InternedAttributes } from "./key-attributes.ts";
+import type { KeyIndexView } from "./key-index-view.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
+import { PlaceholderKeys } from "./placeholder-keys.ts";
 import type { SharedCells } from "./shared-cells.ts";
 import { TeamTable } from "./team-table.ts";
 

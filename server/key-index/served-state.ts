@@ -8,11 +8,12 @@ import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import { type Placeholder, PlaceholderKeys, resolvePlaceholders } from "../context/placeholders.ts";
-import type { KeyIndexView } from "../product/deps.ts";
+import type { Placeholder } from "../context/placeholders.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
+import type { KeyIndexView } from "./key-index-view.ts";
 import type { Lease } from "./lease.ts";
+import { PlaceholderKeys, resolvePlaceholders } from "./placeholder-keys.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
 /** Rows that a key which changes may take: its versions anew, where they end by not being given. */

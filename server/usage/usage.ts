@@ -6,9 +6,9 @@ import type { Store } from "../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
-import type { Consumer, UsageRecorder } from "../product/deps.ts";
 import { RequestCountBuffer } from "./request-count-buffer.ts";
 import { RequestCounter, type RequestCounts } from "./request-counts.ts";
+import type { Consumer, UsageRecorder } from "./usage-recorder.ts";
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;

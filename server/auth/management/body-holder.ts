@@ -3,7 +3,8 @@ import { MEMBER_SCOPES, standingNames } from "../../../domain/access/member-acce
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { BodyHolder } from "../../calls/body-room.ts";
 import { keepKeylessBody } from "../../calls/open-call.ts";
-import type { KeyIndexView, ServerDeps } from "../../product/deps.ts";
+import type { KeyIndexView } from "../../key-index/key-index-view.ts";
+import type { ServerDeps } from "../../product/deps.ts";
 import type { Principal } from "../principal.ts";
 
 /** In the place of a team's id, which none of them is: of the installation's own, and of callers who are in no team. */

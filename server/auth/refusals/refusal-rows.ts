@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import { clientAddress } from "../../http/client-address.ts";
 import { requestIdOf } from "../../http/request-id.ts";
-import type { RefusalEvent } from "../../product/deps.ts";
+import type { RefusalEvent } from "./refusal-event.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -3,7 +3,7 @@ import type { Logger } from "../../../runtime/log.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { appendRefusals, countRefusals } from "../../../store/refusals.ts";
 import type { LostAudit, ServerMetrics } from "../../metrics.ts";
-import type { RefusalEvent, RefusalRecorder } from "../../product/deps.ts";
+import type { RefusalEvent, RefusalRecorder } from "./refusal-event.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 
 /** How often refusals are written to the audit log. */

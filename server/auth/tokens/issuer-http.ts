@@ -1,3 +1,5 @@
+import { isTrustworthyUrl } from "../../context/trustworthy-url.ts";
+
 /** An issuer does not answer as it should at present: its tokens cannot be judged, and its people cannot sign in. */
 export class IssuerUnavailableError extends Error {
   constructor(issuer: string, options?: ErrorOptions) {
@@ -14,14 +16,6 @@ export type Discovered = Readonly<Record<string, unknown>> & { readonly issuer: 
 
 /** The endpoints that are asked, or that people are sent to. */
 export type Endpoint = "jwks_uri" | "authorization_endpoint" | "token_endpoint" | "end_session_endpoint";
-
-/** Whether it is https, or http on this machine. */
-export function isTrustworthyUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
-  if (username !== "" || password !== "") return false;
-  return protocol === "https:" || (protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
-}
 
 /**
  * Asks an issuer for its discovery document (OpenID Connect Discovery §4).

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from "node:http";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { BodyBound, BodyHolder } from "./body-room.ts";
+
+/**
+ * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not
+ * come, its body has been waited for the longest while all bodies have no more room, or this server stops.
+ */
+export type CutCause = "key_ended" | "stale_index" | "slow_body" | "no_room" | "stopping";
+
+/** A request's body, which is kept as it comes. */
+export type OpenBody = {
+  /**
+   * Notes that so many bytes more of it are kept, until the end.
+   *
+   * @returns whose bound they would break, and then they are not to be kept; undefined for none
+   */
+  keep(bytes: number): BodyBound | undefined;
+  /** Its call has ended: nothing of it is kept any more. */
+  end(): void;
+};
+
+/** A call that is watched from its head on, with its body. */
+export type OpenCall = OpenBody & {
+  /**
+   * Called once, when the call is to be broken off. A handler that takes the call over replaces it with its own.
+   */
+  onCut: (cause: CutCause) => void;
+  /** Called once, when the call has ended without having been broken off. The handler replaces this one likewise. */
+  onEnd: () => void;
+};
+
+/** What open calls take of this process. */
+export type CallFigures = {
+  readonly calls: number;
+  /** Of bodies that are kept. */
+  readonly keptBytes: number;
+  readonly refusedCalls: number;
+  readonly refusedBodies: number;
+};
+
+export type OpenStreams = {
+  /** Whether a key may have one call more under way. */
+  hasRoom(key: KeyRecord): boolean;
+  figures(): CallFigures;
+  /**
+   * Watches a call, which outlives its decision. It is cut when the key's version stops being usable (by the feed at
+   * once, by expiry within a second), when the lease runs out, and when its body does not come.
+   *
+   * @param request where its body may be waited for
+   */
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall;
+  /**
+   * Makes room for the body of a request that no key stands for.
+   *
+   * @param holder whose it is, in the place of a key and its team
+   * @param answer answers the request, where its body has to make way for another
+   */
+  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody;
+  /**
+   * Cuts the calls whose bodies come too slowly.
+   *
+   * @param now milliseconds on the monotonic clock
+   */
+  cutSlowBodies(now: number): void;
+};

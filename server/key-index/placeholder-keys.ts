@@ -1,0 +1,69 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
+import type { Placeholder } from "../context/placeholders.ts";
+
+/** A team as a placeholder is resolved against. */
+type Team = { readonly teamId: string; readonly name: string; readonly defaultLibraryId: string | null };
+
+/**
+ * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
+ *
+ * @returns `unresolved` counts those whose team does not exist, or which name none where there is not exactly one
+ */
+export function resolvePlaceholders(
+  placeholders: readonly Placeholder[],
+  teams: readonly Team[],
+): { records: Map<string, KeyRecord>; unresolved: number } {
+  const records = new Map<string, KeyRecord>();
+  for (const [index, { digest, team }] of placeholders.entries()) {
+    const matching = team === null ? teams : teams.filter(({ name }) => name === team);
+    const [only, ...others] = matching;
+    if (only === undefined || others.length > 0) continue;
+    records.set(digest, {
+      keyId: `placeholder_${index + 1}`,
+      version: UNSTORED_VERSION,
+      teamId: only.teamId,
+      namespace: "",
+      teamHoldsNamespace: true,
+      state: "active",
+      versionState: "active",
+      expiresAt: Number.POSITIVE_INFINITY,
+      scopes: scopeSet(SCOPES),
+      boundGatewayId: null,
+      libraryIds: null,
+      mcpDefaultLibraryId: null,
+      teamDefaultLibraryId: only.defaultLibraryId,
+      allowedModels: null,
+      rateLimit: null,
+      concurrent: null,
+    });
+  }
+  return { records, unresolved: placeholders.length - records.size };
+}
+
+/**
+ * Placeholder keys as a decision finds them. A stored key goes before one of the same text, also when it is revoked.
+ */
+export class PlaceholderKeys {
+  readonly #records: ReadonlyMap<string, KeyRecord>;
+
+  /** @param records by digest */
+  constructor(records: ReadonlyMap<string, KeyRecord> = new Map()) {
+    this.#records = records;
+  }
+
+  get exist(): boolean {
+    return this.#records.size > 0;
+  }
+
+  find(digest: string): KeyRecord | undefined {
+    // A map makes a hash of the text that it is asked for, even where it is empty: of a flood of unknown keys, each.
+    return this.exist ? this.#records.get(digest) : undefined;
+  }
+
+  /** What a placeholder that was found before is now. */
+  findPresent({ keyId }: KeyRecord): KeyRecord | undefined {
+    return [...this.#records.values()].find((record) => record.keyId === keyId);
+  }
+}
