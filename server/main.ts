@@ -33,6 +33,7 @@ import { isLoopback } from "./http/all-addresses.ts";
 import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
 import { readCertificate } from "./http/certificate.ts";
 import { feedOf } from "./key-index/feed.ts";
+import { observeIndex } from "./key-index/metrics.ts";
 import { Replica } from "./key-index/replica.ts";
 import { sharedCells } from "./key-index/shared-cells.ts";
 import { createReceipts } from "./management/keys/receipt.ts";
@@ -142,7 +143,7 @@ export async function startServer({
     feed: feedOf(store, feedStore, keyring, hasSpareToken),
     ...broadcasting,
   });
-  metrics.observeIndex(() => replica.figures());
+  observeIndex(metrics.registry, () => replica.figures());
   const usage = new UsageBuffer(store, log, replica);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };

@@ -9,8 +9,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
+import type { AuthMetrics } from "./metrics.ts";
 
 /** What the matched route needs a key to be allowed. */
 export type RouteAccess = {
@@ -55,7 +55,7 @@ export type Refused = {
 export type DecisionDeps = {
   readonly index: KeyIndexView;
   readonly clock: Clock;
-  readonly metrics: ServerMetrics;
+  readonly metrics: Pick<AuthMetrics, "countLookUp">;
   readonly streams: Pick<OpenStreams, "hasRoom">;
   readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };

@@ -1,6 +1,17 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import type { OpenStreams } from "./calls.ts";
+
+/** Counts streams that were cut because their key had ended. */
+export type CountCutStream = () => void;
+
+export function cutStreamMetrics(registry: Registry): CountCutStream {
+  const counter = new Counter({
+    name: "keyplane_streams_cut_total",
+    help: "Open streams that were cut because their key stopped being usable",
+    registers: [registry],
+  });
+  return () => counter.inc();
+}
 
 /** Exports how many calls are under way, the bytes of their bodies, and what was refused for want of room. */
 export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {
@@ -31,31 +42,6 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
       this.reset();
       this.inc({ of: "calls" }, refusedCalls);
       this.inc({ of: "bodies" }, refusedBodies);
-    },
-  });
-}
-
-/** Exports the bytes of answers that have not left, and the counts of those that found no room or were not read. */
-export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
-  const registers = [registry];
-  new Gauge({
-    name: "keyplane_held_answer_bytes",
-    help: "Bytes that answers hold, or may come to hold, until their callers have taken them",
-    registers,
-    collect() {
-      this.set(answers.figures().heldBytes);
-    },
-  });
-  new Counter({
-    name: "keyplane_answers_without_room_total",
-    help: "Answers by outcome: refused for want of room, or cut because their caller did not read them",
-    labelNames: ["outcome"],
-    registers,
-    collect() {
-      const { refused, cut } = answers.figures();
-      this.reset();
-      this.inc({ outcome: "refused" }, refused);
-      this.inc({ outcome: "cut" }, cut);
     },
   });
 }

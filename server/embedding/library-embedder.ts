@@ -11,13 +11,13 @@ import {
   walkSome,
 } from "../../store/memory/embedding/turns.ts";
 import type { TextEmbedder } from "../gateway/embed-texts.ts";
-import type { EmbeddedAtoms } from "../metrics.ts";
+import type { CountEmbedded } from "./metrics.ts";
 
 type Embedding = {
   readonly store: Store;
   readonly embedder: Pick<TextEmbedder, "embed">;
   readonly log: Logger;
-  readonly count: (outcome: EmbeddedAtoms, atoms: number) => void;
+  readonly count: CountEmbedded;
 };
 
 const POLL_MS = 1_000;

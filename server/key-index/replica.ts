@@ -4,13 +4,13 @@ import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin, firstAnswer, pause } from "../../runtime/deadline.ts";
 import type { FeedPosition } from "../../store/feed/replicas.ts";
 import type { StreamRegistry } from "../calls/open-streams.ts";
-import type { IndexFigures, ServerMetrics } from "../metrics.ts";
 import { ChangeListener } from "./change-listener.ts";
 import { createRemover } from "./dead-replicas.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyIndex, VersionUse } from "./key-index.ts";
 import type { KeyIndexView } from "./key-index-view.ts";
 import { Lease } from "./lease.ts";
+import type { IndexFigures, IndexMetrics } from "./metrics.ts";
 import { ServedState, type ServedStateDeps } from "./served-state.ts";
 import { type SharedCells, sharedCells } from "./shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./stream-revalidation.ts";
@@ -55,7 +55,7 @@ type ReplicaDeps = ServedStateDeps & {
   /** How long it decides without having asked for the head. */
   readonly leaseMs: number;
   readonly clock: Clock;
-  readonly metrics: ServerMetrics;
+  readonly metrics: IndexMetrics;
   readonly streams: StreamRegistry;
   /** What other threads of this server read; with `broadcast`, where there are any. */
   readonly cells?: SharedCells;

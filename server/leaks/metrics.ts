@@ -1,6 +1,5 @@
-import { Counter } from "@prometheus-io/client";
+import { Counter, type Registry } from "@prometheus-io/client";
 import { LEAK_REPORTERS, type LeakReporter } from "../../store/keys/key-leaks.ts";
-import type { ServerMetrics } from "../metrics.ts";
 import { LEAK_OUTCOMES, type LeakOutcome } from "./act.ts";
 
 /** `unknown` is no key of ours; `dropped` was one report too many, or came while this server ended. */
@@ -9,7 +8,7 @@ type CountedOutcome = LeakOutcome | "unknown" | "dropped";
 /** Counts reported secrets: who reported them, and what came of it. */
 export type CountLeak = (reporter: LeakReporter, outcome: CountedOutcome) => void;
 
-export function leakMetrics({ registry }: Pick<ServerMetrics, "registry">): CountLeak {
+export function leakMetrics(registry: Registry): CountLeak {
   const counter = new Counter({
     name: "keyplane_leaks_reported_total",
     help: "Secrets that were reported as leaked, by who reported them and what came of it",

@@ -32,7 +32,7 @@ const MALFORMED = problem(
  */
 export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, clock, log, config } = deps;
-  const count = leakMetrics(deps.metrics);
+  const count = leakMetrics(deps.metrics.registry);
   const receipts = createReceipts(store, clock);
   const unsigned = new UnsignedReports(deps, count);
   const isByGithub =

@@ -1,16 +1,18 @@
+import type { Registry } from "@prometheus-io/client";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
+import type { AuthMetrics } from "../auth/metrics.ts";
 import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";
 import type { JudgeJwt } from "../auth/tokens/jwt.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
+import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import type { ServerMetrics } from "../metrics.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
 /** All that the server's parts are given. */
@@ -25,7 +27,7 @@ export type ServerDeps = {
   readonly refusals: RefusalRecorder;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: ServerMetrics;
+  readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };
   readonly config: ServerConfig;
   /** Embeds the questions of searches. */
   readonly questions: QuestionEmbedder;

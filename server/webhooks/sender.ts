@@ -10,14 +10,14 @@ import {
   settleDelivery,
 } from "../../store/webhooks/claims.ts";
 import type { Receipts } from "../management/keys/receipt.ts";
-import type { DeliveryOutcome } from "../metrics.ts";
 import { type Delivering, deliver } from "./deliver.ts";
+import type { CountDelivery } from "./metrics.ts";
 
 type Sender = Delivering & {
   readonly store: Store;
   readonly receipts: Pick<Receipts, "read">;
   readonly log: Logger;
-  readonly count: (outcome: DeliveryOutcome) => void;
+  readonly count: CountDelivery;
 };
 
 const POLL_MS = 1_000;

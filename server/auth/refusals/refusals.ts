@@ -2,7 +2,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { appendRefusals, countRefusals } from "../../../store/refusals.ts";
-import type { LostAudit, ServerMetrics } from "../../metrics.ts";
+import type { AuthMetrics, LostAudit } from "../metrics.ts";
 import type { RefusalEvent, RefusalRecorder } from "./refusal-event.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 
@@ -23,7 +23,7 @@ type Entry = {
 /** What the sampler works with. */
 type RefusalDeps = {
   readonly store: Store;
-  readonly metrics: ServerMetrics;
+  readonly metrics: Pick<AuthMetrics, "countLostAudit">;
   readonly log: Logger;
   /** By which the replica is known. */
   readonly replica: string;

@@ -1,0 +1,21 @@
+import { Counter, type Registry } from "@prometheus-io/client";
+
+const EMBEDDED_ATOMS = ["embedded", "refused", "failed"] as const;
+
+/** Embedded; refused by the upstream, to be tried alone and set aside; or failed as a whole, and to be tried again. */
+type EmbeddedAtoms = (typeof EMBEDDED_ATOMS)[number];
+
+/** Counts atoms by the outcome of an attempt to embed them. */
+export type CountEmbedded = (outcome: EmbeddedAtoms, atoms: number) => void;
+
+export function embeddingMetrics(registry: Registry): CountEmbedded {
+  const counter = new Counter({
+    name: "keyplane_embedded_atoms_total",
+    help: "Atoms by what came of a try to embed them; one that is tried again is counted with each",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  // To Prometheus, a series that first appears as a 1 has not increased.
+  for (const outcome of EMBEDDED_ATOMS) counter.inc({ outcome }, 0);
+  return (outcome, atoms) => counter.inc({ outcome }, atoms);
+}

@@ -1,0 +1,27 @@
+import { Counter, Gauge, type Registry } from "@prometheus-io/client";
+import type { AnswerRoom } from "./answer-room.ts";
+
+/** Exports the bytes of answers that have not left, and the counts of those that found no room or were not read. */
+export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
+  const registers = [registry];
+  new Gauge({
+    name: "keyplane_held_answer_bytes",
+    help: "Bytes that answers hold, or may come to hold, until their callers have taken them",
+    registers,
+    collect() {
+      this.set(answers.figures().heldBytes);
+    },
+  });
+  new Counter({
+    name: "keyplane_answers_without_room_total",
+    help: "Answers by outcome: refused for want of room, or cut because their caller did not read them",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      const { refused, cut } = answers.figures();
+      this.reset();
+      this.inc({ outcome: "refused" }, refused);
+      this.inc({ outcome: "cut" }, cut);
+    },
+  });
+}

@@ -1,0 +1,21 @@
+import { Counter, type Registry } from "@prometheus-io/client";
+
+const DELIVERY_OUTCOMES = ["delivered", "retried", "failed"] as const;
+
+/** The outcome of a delivery attempt: delivered, to be retried, or failed for good. */
+type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
+/** Counts a webhook delivery attempt by its outcome. */
+export type CountDelivery = (outcome: DeliveryOutcome) => void;
+
+export function deliveryMetrics(registry: Registry): CountDelivery {
+  const counter = new Counter({
+    name: "keyplane_webhook_deliveries_total",
+    help: "Tries to tell a webhook, by what came of them; one that is retried is counted with each",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  // To Prometheus, a series that first appears as a 1 has not increased.
+  for (const outcome of DELIVERY_OUTCOMES) counter.inc({ outcome }, 0);
+  return (outcome) => counter.inc({ outcome });
+}
