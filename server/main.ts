@@ -39,7 +39,7 @@ import { sharedCells } from "./key-index/shared-cells.ts";
 import { createReceipts } from "./management/keys/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
-import { PRODUCTS } from "./products.ts";
+import { products } from "./products.ts";
 import { createPublicListener, urlOf } from "./public-listener.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { UsageBuffer } from "./usage/usage.ts";
@@ -108,7 +108,7 @@ export async function startServer({
   log: unsampled,
   managementToken: givenToken,
   graceMs = GRACE_MS,
-  mounts = PRODUCTS,
+  mounts,
 }: ServerOptions): Promise<RunningServer> {
   const log = sampleLog(unsampled);
   keepCallsYoung();
@@ -152,13 +152,13 @@ export async function startServer({
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
     answers: new AnswerRoom(answerLimits(1)),
-    questions: createQuestionEmbedder(embedder.embed, time.monotonic),
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };
 
   let draining = false;
   let closing: Promise<void> | undefined;
-  const serving = workers ?? (await serveHere(deps, streams, mounts));
+  const questions = createQuestionEmbedder(embedder.embed, time.monotonic);
+  const serving = workers ?? (await serveHere(deps, streams, mounts ?? products(questions)));
   const admin = buildAdmin({
     metrics: { registry: { contentType: metrics.registry.contentType, metrics: () => allMetrics(metrics, workers) } },
     isReady: () => !draining && replica.view.isCurrent(),

@@ -21,7 +21,7 @@ import { sharedCells } from "./key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./key-index/stream-revalidation.ts";
 import { createMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
-import { PRODUCTS } from "./products.ts";
+import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
 import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
@@ -79,14 +79,14 @@ const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...calling,
   answers: new AnswerRoom(answerLimits(config.workers)),
-  questions: createQuestionEmbedder(embedder.embed, clock.monotonic),
   refusals,
   metrics,
   managementToken: start.managementToken ?? bootstrapToken ?? null,
   keyring: start.keyring,
   judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
 };
-const listener = await createPublicListener(deps, streams, PRODUCTS);
+const questions = createQuestionEmbedder(embedder.embed, clock.monotonic);
+const listener = await createPublicListener(deps, streams, products(questions));
 const timers = [
   setInterval(revalidate, REVALIDATION_INTERVAL_MS),
   setInterval(tellUsage, TELL_MS),

@@ -20,6 +20,9 @@ export type QuestionEmbedder = {
   meaningOf(question: Question, spacesOf: () => Promise<QuestionSpace[] | undefined>): Promise<Meaning | undefined>;
 };
 
+/** Embeds nothing: every search goes by words alone. */
+export const WORDS_ALONE: QuestionEmbedder = { meaningOf: async () => undefined };
+
 /** A question's vectors. */
 export type Meaning = readonly QuestionVector[];
 

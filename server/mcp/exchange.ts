@@ -6,8 +6,7 @@ import { PIECE, roomForAnswer } from "../http/answers/paced-response.ts";
 import { Problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import { writeAs } from "../memory/write-as.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { memoryServer } from "./server.ts";
+import { type McpDeps, memoryServer } from "./server.ts";
 
 /** The error that is sent on a stream whose key has ended. */
 const CUT = { code: -32_001, message: "The key of this request may not be used any more." };
@@ -20,7 +19,7 @@ const ENDPOINT = "http://mcp.invalid/";
  * alone: never the key (threats b56).
  */
 export async function exchange(
-  deps: ServerDeps,
+  deps: McpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   message: Readonly<Record<string, unknown>>,

@@ -6,6 +6,7 @@ import { forbiddenKey } from "../auth/refusals/forbidden-key.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { lacksScope, scopeChallenge } from "../auth/tokens/token-problems.ts";
 import { MCP_PATH } from "../context/memory-resource.ts";
+import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { type Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
@@ -14,6 +15,7 @@ import { challenged } from "./challenge.ts";
 import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";
 import { faultOf, type Message, readMessage, toolOf } from "./message.ts";
+import type { McpDeps } from "./server.ts";
 
 /** JSON-RPC's code for each status that this endpoint reports by itself. */
 const RPC_CODES: Readonly<Record<number, number>> = {
@@ -30,8 +32,11 @@ const INVALID_PARAMS = -32_602;
 /**
  * The memory over MCP (spec §3): Streamable HTTP without sessions, for both protocol eras. The checks come in the order
  * of spec §2.8: Host and Origin, the key, Accept, Content-Type, the body, the tool.
+ *
+ * @param questions embeds the questions of searches
  */
-export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder = WORDS_ALONE): void {
+  const mcp: McpDeps = { ...deps, questions };
   parseJsonOnly(app);
   app.addHook("onRequest", refuseForeignHosts(deps.config));
   const resource = protectedResource(deps.config);
@@ -74,7 +79,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const fault = faultOf(message);
       if (fault !== undefined) return rpcError(message.id, INVALID_PARAMS, fault);
       deps.usage.countRequest(request.principal, operation ?? "mcp.connect", deps.clock.now());
-      return exchange(deps, request, reply, message);
+      return exchange(mcp, request, reply, message);
     },
   );
   // There are no sessions to end and no stream without a request: MCP has a server without them answer 405. That comes

@@ -3,6 +3,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
+import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
 import { findMeantLibrary, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
@@ -28,6 +29,12 @@ const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", vers
 
 const NO_TOOL = "There is no tool of this name for this key: tools/list has the names of those that there are.";
 
+/** What the memory's tools are given. */
+export type McpDeps = ServerDeps & {
+  /** Embeds the questions of searches. */
+  readonly questions: QuestionEmbedder;
+};
+
 /** The request that a protocol server is for. */
 type MemoryRequest = {
   /** By which the log knows it. */
@@ -46,7 +53,7 @@ type MemoryRequest = {
  * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
  * declares no `listChanged`: no session outlives the request to be notified.
  */
-export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRequest): Server {
+export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryRequest): Server {
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
   const instructions = instructionsFor(allowed);
   const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions });

@@ -8,6 +8,7 @@ import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch } from "../../store/memory/search/search-words.ts";
+import type { QuestionEmbedder } from "../embedding/question.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
@@ -28,7 +29,7 @@ import {
 import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
 
 /** Atoms to read, and to find. Every statement carries the key's team and libraries. */
-export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder): void {
   app.get<{ Querystring: ListQuery }>(
     "/atoms",
     {
@@ -82,7 +83,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
       // What is sorted by more than closeness is looked for by its words.
       const meaning =
         sort === "rank" && isPlainSearch(q)
-          ? await deps.questions.meaningOf(question, () =>
+          ? await questions.meaningOf(question, () =>
               callMemory(deps, request, reply, async (db, key) =>
                 questionSpaces(db, reachOf(key), (await libraryIn(db, key))?.id ?? null),
               ),

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -12,12 +13,14 @@ import { memorySaveRoutes } from "./save-routes.ts";
 /**
  * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,
  * so that what a key may not reach is not there.
+ *
+ * @param questions embeds the questions of searches
  */
-export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function memoryRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder = WORDS_ALONE): void {
   parseJsonOnly(app);
   validateStrictly(app);
   app.addHook("preValidation", leaveOutEmptyParameters);
-  memoryReadRoutes(app, deps);
+  memoryReadRoutes(app, deps, questions);
   memorySaveRoutes(app, deps);
   memoryExportRoutes(app, deps);
   memoryImportRoutes(app, deps);

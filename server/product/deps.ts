@@ -9,7 +9,6 @@ import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";
 import type { JudgeJwt } from "../auth/tokens/jwt.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
-import type { QuestionEmbedder } from "../embedding/question.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
@@ -29,8 +28,6 @@ export type ServerDeps = {
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };
   readonly config: ServerConfig;
-  /** Embeds the questions of searches. */
-  readonly questions: QuestionEmbedder;
   /** The token that opens the management API; null where the installation has none. */
   readonly managementToken: ManagementToken | null;
   /** Judges issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */

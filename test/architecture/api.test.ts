@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import type { RoutePlugin } from "../../server/app.ts";
 import type { OpenApiDocument } from "../../server/openapi/format.ts";
-import { PRODUCTS } from "../../server/products.ts";
+import { products } from "../../server/products.ts";
 import { type Harness, startHarness } from "../server/harness.ts";
 import { CALLS } from "../server/openapi/calls.ts";
 import { operationsOf } from "../server/openapi/described.ts";
@@ -21,7 +21,7 @@ let harness: Harness;
 let described: string[];
 const served = new Set<string>();
 beforeAll(async () => {
-  const mounts = PRODUCTS.map(({ at, routes: add }) => ({
+  const mounts = products().map(({ at, routes: add }) => ({
     at,
     routes: ((app, deps) => {
       app.addHook("onRoute", ({ method, url, config }) => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { type Scope, scopeSet } from "../../domain/access/scopes.ts";
 import { mintKey, PREFIX_LENGTH } from "../../domain/key/key-format.ts";
-import { PRODUCTS } from "../../server/products.ts";
+import { products } from "../../server/products.ts";
 import { allDialects, routeOf, upstreamOf } from "../server/gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../server/gateway/upstream.ts";
 import { type Harness, startHarness } from "../server/harness.ts";
@@ -22,7 +22,7 @@ let harness: Harness;
 
 beforeAll(async () => {
   upstream = await startUpstream((response) => response.writeHead(401).end("{}"));
-  harness = await startHarness({ mounts: PRODUCTS });
+  harness = await startHarness({ mounts: products() });
   harness.addGateway({
     ...allDialects(upstream.url),
     publicId: "research-main",

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/key-format.ts";
-import { PRODUCTS } from "../../server/products.ts";
+import { products } from "../../server/products.ts";
 import type { Store } from "../../store/database/store.ts";
 import { openMigrated } from "../env/database/engines.ts";
 import { type Harness, startHarness } from "./harness.ts";
@@ -15,7 +15,7 @@ const written: string[] = [];
 
 beforeAll(async () => {
   store = await openMigrated();
-  harness = await startHarness({ mounts: PRODUCTS, store });
+  harness = await startHarness({ mounts: products(), store });
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {
       written.push(String(chunk));

@@ -16,7 +16,6 @@ import type { RefusalEvent } from "../../server/auth/refusals/refusal-event.ts";
 import { createJwtJudge } from "../../server/auth/tokens/jwt.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/calls/open-streams.ts";
 import type { ServerConfig } from "../../server/context/config.ts";
-import type { QuestionEmbedder } from "../../server/embedding/question.ts";
 import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
@@ -60,8 +59,6 @@ export type HarnessOptions = {
   readonly answers?: Partial<AnswerLimits>;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
-  /** Embeds questions; without it all searches go by words alone. */
-  readonly questions?: QuestionEmbedder;
   /** How many alike lines the log has. */
   readonly sampling?: Sampling;
 };
@@ -79,7 +76,6 @@ export async function startHarness({
   answers,
   managementToken,
   sampling,
-  questions,
 }: HarnessOptions = {}) {
   const clock = testClock();
   const index = new KeyIndex();
@@ -107,7 +103,6 @@ export async function startHarness({
     log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,
     config: { ...testConfig(), ...config },
-    questions: questions ?? { meaningOf: async () => undefined },
     managementToken: managementToken ?? null,
     judgeJwt: config?.oidc ? createJwtJudge(config.oidc, clock) : null,
   };

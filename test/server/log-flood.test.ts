@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { managementToken } from "../../server/auth/management/management-token.ts";
-import { PRODUCTS } from "../../server/products.ts";
+import { products } from "../../server/products.ts";
 import { until } from "../env/until.ts";
 import { upstreamOf } from "./gateway/gateway.ts";
 import { rawUpstream } from "./gateway/raw-upstream.ts";
@@ -20,7 +20,7 @@ let requests: number;
 beforeEach(async () => {
   upstream = await startUpstream();
   harness = await startHarness({
-    mounts: PRODUCTS,
+    mounts: products(),
     managementToken: managementToken("bootstrap-token", TOKEN),
     sampling: { maxAlike: MAX_ALIKE, windowMs: 1_000 },
   });

@@ -4,7 +4,7 @@ import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
 import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
-import { PRODUCTS } from "../../server/products.ts";
+import { products } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 import { withoutRequestIds } from "./request-ids.ts";
@@ -16,7 +16,7 @@ describe("the products' routes", () => {
   const routes: Route[] = [];
   beforeEach(async () => {
     routes.length = 0;
-    const mounts = PRODUCTS.map(({ at, routes: add }) => ({
+    const mounts = products().map(({ at, routes: add }) => ({
       at,
       routes: ((app, deps) => {
         app.addHook("onRoute", ({ method, url, config }) => {

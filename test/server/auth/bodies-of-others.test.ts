@@ -4,7 +4,7 @@ import type { CallLimits } from "../../../server/calls/open-streams.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { until } from "../../env/until.ts";
 import { routeOf, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
@@ -183,7 +183,7 @@ describe("what one team's bodies hold", () => {
 
   test("b110: a body of the management API is its caller's, and lets go of its room with its call", async () => {
     const token = managementToken("ci", "kpt_of-this-test");
-    const harness = await startHarness({ mounts: PRODUCTS, managementToken: token, calls: LIMITS });
+    const harness = await startHarness({ mounts: products(), managementToken: token, calls: LIMITS });
     closers.push(() => harness.close());
     const open = () =>
       holdBack({ port: harness.port }, "POST /api/v1/keys", LARGE, ["Authorization: Bearer kpt_of-this-test"]);

@@ -26,13 +26,13 @@ async function startSearch(context: TestContext, store: Store) {
   for (const content of [CAR, BILL, AWAY]) await library.save(content);
   await library.embedded();
   const { embedder, home, draft } = library;
+  const questions = createQuestionEmbedder(embedder.embed, () => performance.now());
   const server = await startHarness({
     store,
     mounts: [
-      { at: "", routes: memoryRoutes },
-      { at: "", routes: mcpRoutes },
+      { at: "", routes: (app, deps) => memoryRoutes(app, deps, questions) },
+      { at: "", routes: (app, deps) => mcpRoutes(app, deps, questions) },
     ],
-    questions: createQuestionEmbedder(embedder.embed, () => performance.now()),
   });
   context.onTestFinished(() => server.close());
   const key = server.addKey({ teamId: home.teamId, namespace: home.namespace });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PROBLEMS } from "../../../server/http/errors.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { codesOf, operationsOf } from "../openapi/described.ts";
 
 let harness: Harness;
 let page: string;
 beforeAll(async () => {
-  harness = await startHarness({ mounts: PRODUCTS });
+  harness = await startHarness({ mounts: products() });
   page = await (await fetch(`${harness.url}/docs`)).text();
 });
 afterAll(() => harness.close());

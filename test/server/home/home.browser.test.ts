@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { judge } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";
@@ -17,7 +17,7 @@ const LOOKS = [
 let harness: Harness;
 let browser: Browser;
 beforeAll(async () => {
-  [harness, browser] = await Promise.all([startHarness({ mounts: PRODUCTS }), openBrowser()]);
+  [harness, browser] = await Promise.all([startHarness({ mounts: products() }), openBrowser()]);
 });
 afterAll(() => Promise.all([browser?.close(), harness?.close()]));
 

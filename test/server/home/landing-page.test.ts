@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { sendRaw } from "../raw-http.ts";
 
 let harness: Harness;
 beforeAll(async () => {
-  harness = await startHarness({ mounts: PRODUCTS });
+  harness = await startHarness({ mounts: products() });
 });
 afterAll(() => harness.close());
 
@@ -38,7 +38,7 @@ test("the landing page names every endpoint where clients reach the server", asy
 
 test("the landing page names the public URL where there is one, and answers for it alone", async () => {
   const publicUrl = new URL("https://keys.example.com/");
-  const behindProxy = await startHarness({ mounts: PRODUCTS, config: { publicUrl } });
+  const behindProxy = await startHarness({ mounts: products(), config: { publicUrl } });
   const ask = (host: string) =>
     sendRaw(behindProxy.port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const [ours, others] = [await ask("keys.example.com"), await ask("evil.example")];

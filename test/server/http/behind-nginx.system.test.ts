@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { startNginx } from "../../env/nginx.ts";
 import { startHarness } from "../harness.ts";
 
@@ -22,7 +22,7 @@ function upload(url: string, key: string): Promise<number> {
 }
 
 test("b82: nginx passes on each refusal of 100 large uploads, and none as its own 502", async () => {
-  const harness = await startHarness({ mounts: PRODUCTS });
+  const harness = await startHarness({ mounts: products() });
   const nginx = await startNginx(harness.port);
   const key = harness.addKey();
   const statuses: number[] = [];

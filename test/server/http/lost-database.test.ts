@@ -3,7 +3,7 @@ import { Agent, request } from "undici";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import type { ServerDeps } from "../../../server/product/deps.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startBalancer } from "../../env/node/balancer.ts";
@@ -27,7 +27,7 @@ let url: string;
 let key: string;
 
 beforeAll(async () => {
-  const mounts = [...PRODUCTS, { at: "", routes: asksTheDatabase }];
+  const mounts = [...products(), { at: "", routes: asksTheDatabase }];
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   const options = { mounts, config: { publicUrl: new URL(url) } };

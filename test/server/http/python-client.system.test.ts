@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { startHarness } from "../harness.ts";
 
 test("b82: Python's urllib is shown the refusal of a large upload, and no reset", async (context) => {
-  const harness = await startHarness({ mounts: PRODUCTS });
+  const harness = await startHarness({ mounts: products() });
   context.onTestFinished(() => harness.close());
   const key = harness.addKey();
   const script = `

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../server/http/listener.ts";
 import { LingeringSockets } from "../../../server/http/refused-request.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead } from "../raw-http.ts";
@@ -18,7 +18,7 @@ let harness: Harness;
 let key: string;
 let limited: string;
 beforeAll(async () => {
-  harness = await startHarness({ mounts: PRODUCTS });
+  harness = await startHarness({ mounts: products() });
   key = harness.addKey();
   limited = harness.addKey({ rateLimit: { requestsPerMinute: 1, burst: 1 } });
   const { publicId } = harness.addGateway({ publicId: "limited" });

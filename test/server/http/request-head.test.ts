@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 
@@ -9,7 +9,7 @@ const TOKEN = "kpt_the-token-of-this-installation";
 let harness: Harness;
 let key: string;
 beforeAll(async () => {
-  harness = await startHarness({ mounts: PRODUCTS, managementToken: managementToken("bootstrap-token", TOKEN) });
+  harness = await startHarness({ mounts: products(), managementToken: managementToken("bootstrap-token", TOKEN) });
   key = harness.addKey();
 });
 afterAll(() => harness.close());

@@ -3,7 +3,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   store = await openMemoryStore();
   issuer = await startAuthorizationServer();
   const oidc = { issuers: [issuer.url], audience: "keyplane", adminGroups: [] };
-  server = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: new URL(PUBLIC), oidc } });
+  server = await startHarness({ mounts: products(), store, config: { publicUrl: new URL(PUBLIC), oidc } });
   // What the provider signs is by this machine's clock.
   server.clock.set(Date.now());
   await sql`insert into team_members (team_id, role, kind, value)

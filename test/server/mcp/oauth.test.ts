@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamRecord } from "../../../domain/access/membership.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
 import { type HeldRequest, holdBack } from "../auth/held-back.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   issuer = await startIssuer();
   signer = await makeSigner("first");
   issuer.keys = [signer.jwk];
-  server = await startHarness({ mounts: PRODUCTS, store, config: configured() });
+  server = await startHarness({ mounts: products(), store, config: configured() });
 });
 afterAll(async () => {
   await server.close();
@@ -127,7 +127,7 @@ describe("the metadata of the MCP endpoint", () => {
 
   test.each(["issuer", "public URL"])("is not there without an %s, and no answer leads to it", async (lacking) => {
     const config = lacking === "issuer" ? { publicUrl: PUBLIC_URL } : { oidc: configured().oidc };
-    const other = await startHarness({ mounts: PRODUCTS, store, config });
+    const other = await startHarness({ mounts: products(), store, config });
     for (const path of ["", PATH]) {
       expect((await fetch(`${other.url}/.well-known/oauth-protected-resource${path}`)).status).toBe(404);
     }
@@ -311,7 +311,7 @@ describe("a member's token", () => {
     const away = await startIssuer();
     away.fault = "away";
     const oidc = { ...configured().oidc, issuers: [away.url] };
-    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    const other = await startHarness({ mounts: products(), store, config: { publicUrl: PUBLIC_URL, oidc } });
     const refused = await send(await token({ iss: away.url }), { to: other });
     expect(refused.status).toBe(503);
     expect(refused.text).toContain("The issuer of this token does not answer: try again.");
@@ -379,7 +379,7 @@ describe("a member's token", () => {
   });
 
   test("has no more calls under way than one key may", async () => {
-    const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
+    const small = await startHarness({ mounts: products(), store, config: configured(), calls: { callsPerKey: 1 } });
     small.index.applyTeam(TEAM_OF_ANN);
     const held = hold(small, await token());
     await until("the call is open", () => small.streams.size === 1);
@@ -403,7 +403,7 @@ async function startBesideSlowIssuer() {
     return released.promise;
   };
   const oidc = { ...configured().oidc, issuers: [slow.url] };
-  const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+  const other = await startHarness({ mounts: products(), store, config: { publicUrl: PUBLIC_URL, oidc } });
   return { slow, other, arrived: arrived.promise, release: released.resolve };
 }
 

@@ -1,7 +1,7 @@
 /** Holds the description to the server: every operation is called, and made to refuse in every way that it says. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
@@ -12,7 +12,7 @@ import { startWorld, type World } from "./world.ts";
 
 /** The same for everybody: of a server that asks no database. */
 const described = await (async () => {
-  const harness = await startHarness({ mounts: PRODUCTS });
+  const harness = await startHarness({ mounts: products() });
   const document: OpenApiDocument = JSON.parse(await (await fetch(`${harness.url}/openapi.json`)).text());
   await harness.close();
   return { document, operations: operationsOf(document) };

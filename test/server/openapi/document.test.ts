@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Described, Judge, operationsOf } from "./described.ts";
 import { metaFaultsOf } from "./meta-schema.ts";
@@ -10,7 +10,7 @@ let harness: Harness;
 let document: OpenApiDocument;
 let operations: Described[];
 beforeAll(async () => {
-  harness = await startHarness({ mounts: PRODUCTS, config: { vendorHeader: "x-acme-api-key" } });
+  harness = await startHarness({ mounts: products(), config: { vendorHeader: "x-acme-api-key" } });
   document = JSON.parse(await (await fetch(`${harness.url}/openapi.json`)).text());
   operations = operationsOf(document);
 });

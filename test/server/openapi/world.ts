@@ -6,7 +6,7 @@ import type { RoutePlugin } from "../../../server/app.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { UPSTREAM_TIMES } from "../../../server/gateway/upstream/upstream-times.ts";
-import { PRODUCTS } from "../../../server/products.ts";
+import { products } from "../../../server/products.ts";
 import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
@@ -42,7 +42,7 @@ export async function startWorld() {
   let mode: DatabaseMode = "up";
   const gateway: RoutePlugin = (app, deps) => gatewayRoutes(app, deps, { ...UPSTREAM_TIMES, head: HEAD_MS });
   const harness = await startHarness({
-    mounts: PRODUCTS.with(-1, { at: "", routes: gateway }),
+    mounts: products().with(-1, { at: "", routes: gateway }),
     store: withModes(store, () => mode),
     managementToken: managementToken("console", TOKEN),
   });
