@@ -1,5 +1,6 @@
 import type { MemberToken } from "../../domain/access/membership.ts";
-import type { ServerDeps } from "../product/deps.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { ServerConfig } from "../context/config.ts";
 import {
   type DecisionDeps,
   type Granted,
@@ -24,8 +25,16 @@ type DecideToken = (
   route: RouteAccess,
 ) => Promise<Granted | Refused> | undefined;
 
+/** What requests that present a token are decided with. */
+export type TokenDeciderDeps = Pick<DecisionDeps, "index" | "clock" | "streams"> & {
+  readonly config: Pick<ServerConfig, "oidc" | "publicUrl" | "vendorHeader">;
+  readonly log: Logger;
+  /** Null where no issuer is trusted. */
+  readonly judgeJwt: JudgeJwt | null;
+};
+
 /** What decides requests that present a token of an issuer, and no others; undefined where no token opens anything. */
-export function tokenDecider(deps: ServerDeps): DecideToken | undefined {
+export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
   const { config, judgeJwt } = deps;
   const audience = protectedResource(config)?.url;
   if (judgeJwt === null || audience === undefined) return undefined;
@@ -37,12 +46,11 @@ export function tokenDecider(deps: ServerDeps): DecideToken | undefined {
 }
 
 /** What the decision reads. */
-type MemberDecisionDeps = Pick<DecisionDeps, "index" | "clock" | "streams"> &
-  Pick<ServerDeps, "log"> & {
-    readonly judgeJwt: JudgeJwt;
-    /** What a token must be meant for. */
-    readonly audience: string;
-  };
+type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "judgeJwt"> & {
+  readonly judgeJwt: JudgeJwt;
+  /** What a token must be meant for. */
+  readonly audience: string;
+};
 
 /**
  * Decides a request of a token's bearer from its head alone, as `decide` does one with a key: by the members of the

@@ -3,15 +3,19 @@ import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { keepBody } from "../calls/open-call.ts";
+import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
 import { PageTurns } from "../http/answers/page-turns.ts";
 import { hasBody } from "../http/body-framing.ts";
-import type { ServerDeps } from "../product/deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
-import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
-import { keepManagedBody } from "./management/body-holder.ts";
-import { authenticatePrincipal, authenticatePrincipalAgain } from "./management/management-hook.ts";
+import { authenticateKey, authenticateKeyAgain, grantedOf, type KeyHookDeps } from "./key-hook.ts";
+import { keepManagedBody, type ManagedBodyDeps } from "./management/body-holder.ts";
+import {
+  authenticatePrincipal,
+  authenticatePrincipalAgain,
+  type ManagementHookDeps,
+} from "./management/management-hook.ts";
 import type { Principal } from "./principal.ts";
 import { declaredAccess, productOf } from "./route-config.ts";
 import type { ConsoleSession } from "./session/authenticate-session.ts";
@@ -35,6 +39,9 @@ declare module "fastify" {
   }
 }
 
+/** What authentication works with. */
+type AuthDeps = KeyHookDeps & ManagementHookDeps & ManagedBodyDeps & { readonly answers: Pick<AnswerRoom, "limits"> };
+
 /**
  * Puts authentication on every route that is registered from here on, and refuses routes that declare no access.
  *
@@ -44,7 +51,7 @@ declare module "fastify" {
  *
  * @param publicRoutes the patterns of all routes that need no key
  */
-export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes: ReadonlySet<string>): void {
+export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: ReadonlySet<string>): void {
   app.decorateRequest("access", null);
   app.decorateRequest("openCall", null);
   app.decorateRequest("principal", { getter: principalOf });
@@ -89,7 +96,9 @@ function behindBody(again: preValidationHookHandler): preValidationHookHandler {
  * Takes room for what a route answers, before its handler asks the database; and decides again where a turn was waited
  * for, or a body. The memory's calls have turns there.
  */
-function takeTurns({ answers }: ServerDeps): (again: preValidationHookHandler) => preValidationHookHandler {
+function takeTurns({
+  answers,
+}: Pick<AuthDeps, "answers">): (again: preValidationHookHandler) => preValidationHookHandler {
   const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
   return (again) =>
     function (request, reply, done) {

@@ -3,18 +3,29 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationH
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { CallerLeftError } from "../../store/database/errors.ts";
+import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
-import { tokenDecider } from "./decide-member.ts";
+import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { type DecisionDeps, decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
+import { type TokenDeciderDeps, tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
-import { recordRefusal } from "./refusals/record-refusal.ts";
+import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
+
+/** What a request with a key is decided with, and its refusal recorded. */
+export type AccessDeps = DecisionDeps & RefusalDeps;
+
+/** What lets requests with a key or a member's token through. */
+export type KeyHookDeps = AccessDeps &
+  TokenDeciderDeps & {
+    readonly streams: OpenStreams;
+    readonly usage: UsageRecorder;
+  };
 
 /**
  * Decides each request of a route, before anything of its body is read.
@@ -23,7 +34,7 @@ import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
  * @param refuse answers instead of the error handler
  */
 export function authenticateKey(
-  deps: ServerDeps,
+  deps: KeyHookDeps,
   access: KeyedAccess,
   url: string,
   refuse: Refuse | undefined,
@@ -68,7 +79,7 @@ export function authenticateKey(
   };
 }
 
-function problemFor(deps: ServerDeps, { raw }: FastifyRequest, refused: Refused, notFound: Problem): Problem {
+function problemFor(deps: AccessDeps, { raw }: FastifyRequest, refused: Refused, notFound: Problem): Problem {
   const { code, rate, cause, key, asked } = refused;
   if (rate !== undefined) return rateLimited(rate);
   if (key !== undefined && asked !== undefined) {
@@ -78,7 +89,7 @@ function problemFor(deps: ServerDeps, { raw }: FastifyRequest, refused: Refused,
 }
 
 /** Decides it once more when its body is there. */
-export function authenticateKeyAgain(deps: ServerDeps): preValidationHookHandler {
+export function authenticateKeyAgain(deps: AccessDeps): preValidationHookHandler {
   return (request, _reply, done) => {
     const decision = accessNow(deps, request);
     if (decision instanceof Problem) done(decision);
@@ -90,7 +101,7 @@ export function authenticateKeyAgain(deps: ServerDeps): preValidationHookHandler
  * Decides a request that was let through once more, right before it takes effect: what it may do is in `request.access`
  * from then on. Counts and records a refusal, and gives the answer to it.
  */
-export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?: OperationName): Granted | Problem {
+export function accessNow(deps: AccessDeps, request: FastifyRequest, operation?: OperationName): Granted | Problem {
   const decision = decideAgain(deps, grantedOf(request), operation);
   if (!decision.granted) return refusalOf(deps, request, decision);
   request.access = decision;
@@ -98,7 +109,7 @@ export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?:
 }
 
 /** Counts and records a refusal that came after the door, and gives the answer to it. */
-export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
+export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Refused): Problem {
   recordRefusal(deps, request, request.routeOptions.url, refused);
   return problemFor(deps, request, refused, NOT_FOUND);
 }

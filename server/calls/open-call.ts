@@ -23,7 +23,7 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
  * with the call may set how it is cut.
  */
 export function trackCall(
-  streams: OpenStreams,
+  streams: Pick<OpenStreams, "track">,
   request: FastifyRequest,
   reply: FastifyReply,
   key: KeyRecord,
@@ -81,7 +81,7 @@ export const keepBody: preParsingHookHandler = (request, reply, payload, done) =
  * @param holderOf whose it is; undefined for one that is bounded elsewhere
  */
 export function keepKeylessBody(
-  streams: OpenStreams,
+  streams: Pick<OpenStreams, "openBody">,
   holderOf: (request: FastifyRequest) => BodyHolder | undefined,
 ): preParsingHookHandler {
   return (request, reply, payload, done) => {

@@ -13,7 +13,7 @@ import { isManagementToken } from "./management-token.ts";
 const NOBODY = { cause: "no_management_token" } as const;
 
 /** What the decision reads. */
-type AuthenticationDeps = SessionDeps & {
+export type AuthenticationDeps = SessionDeps & {
   /** Null where no issuer is configured. */
   readonly judgeJwt: JudgeJwt | null;
   readonly log: Logger;

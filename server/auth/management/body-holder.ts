@@ -2,9 +2,9 @@ import type { preParsingHookHandler } from "fastify";
 import { MEMBER_SCOPES, standingNames } from "../../../domain/access/member-access.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { BodyHolder } from "../../calls/body-room.ts";
+import type { OpenStreams } from "../../calls/calls.ts";
 import { keepKeylessBody } from "../../calls/open-call.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
-import type { ServerDeps } from "../../product/deps.ts";
 import type { Principal } from "../principal.ts";
 
 /** In the place of a team's id, which none of them is: of the installation's own, and of callers who are in no team. */
@@ -13,8 +13,14 @@ const NO_TEAM = "none";
 
 const EVER = { scopes: scopeSet(MEMBER_SCOPES), issuedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER };
 
+/** What the bodies of callers without a key are counted with. */
+export type ManagedBodyDeps = {
+  readonly streams: Pick<OpenStreams, "openBody">;
+  readonly index: Pick<KeyIndexView, "findMember">;
+};
+
 /** Counts the bodies of a route of the management API, or of a form of the console. */
-export function keepManagedBody({ streams, index }: Pick<ServerDeps, "streams" | "index">): preParsingHookHandler {
+export function keepManagedBody({ streams, index }: ManagedBodyDeps): preParsingHookHandler {
   return keepKeylessBody(streams, ({ managementPrincipal }) =>
     managementPrincipal === null ? undefined : managedBodyHolder(index, managementPrincipal),
   );

@@ -1,17 +1,16 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
 import { problem } from "../../http/errors.ts";
-import type { ServerDeps } from "../../product/deps.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell } from "../hook-outcome.ts";
 import type { Principal } from "../principal.ts";
-import { recordRefusal } from "../refusals/record-refusal.ts";
+import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
 import { hasCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
 import { renewUrl, SIGN_IN, signInUrl } from "../session/return-to.ts";
-import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
+import { type Authenticated, type AuthenticationDeps, authenticateManagement } from "./authenticate-management.ts";
 import { authorOf } from "./author.ts";
 
 const NO_PRINCIPAL = problem(
@@ -36,12 +35,15 @@ const OTHER_CREDENTIAL = problem(
   "The console takes its session alone, and this request presents another credential: as `key` in its address, or in a header such as Authorization, which something between you and the server may add.",
 );
 
+/** What lets requests to the management API and the console through. */
+export type ManagementHookDeps = AuthenticationDeps & RefusalDeps;
+
 /**
  * Admits a request that {@link authenticateManagement} authenticates; to the console by a session alone. It does not
  * require a current index: a revocation must go through on a replica that has lost sight of the feed.
  */
 export function authenticatePrincipal(
-  deps: ServerDeps,
+  deps: ManagementHookDeps,
   access: ManagedAccess | ConsoleAccess,
   url: string,
 ): onRequestHookHandler {
@@ -63,7 +65,7 @@ export function authenticatePrincipal(
 
 /** Authenticates again after a wait: meanwhile a token may have expired, or a session have ended (spec §2.8). */
 export function authenticatePrincipalAgain(
-  deps: ServerDeps,
+  deps: ManagementHookDeps,
   access: ManagedAccess | ConsoleAccess,
   url: string,
 ): preValidationHookHandler {
@@ -81,7 +83,7 @@ export function authenticatePrincipalAgain(
  * `managementPrincipal` is null, and a presented credential is recorded as refused. To be called once the head is read,
  * and again once the body is.
  */
-export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
+export function identifyIfKnown(deps: ManagementHookDeps, read: "head" | "body") {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.managementPrincipal = null;
     const found = await identifyPrincipal(deps, { management: true }, request, read);
@@ -111,7 +113,7 @@ type Nobody = {
 const RENEW_MS = 10 * 60_000;
 
 /** Redirects a page view to sign in; any other request is refused, counted and recorded. */
-function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause, renewBy }: Nobody): HookOutcome {
+function refuseNobody(deps: ManagementHookDeps, { access, url, request, reply, cause, renewBy }: Nobody): HookOutcome {
   const { url: target = "", rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
   if ("console" in access && !isOther && isPageView(request.raw)) {
@@ -129,7 +131,7 @@ function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
 
 /** Where to redirect a page view whose session soon needs renewal; undefined where the page is shown. */
 function earlyRenewal(
-  { config }: Pick<ServerDeps, "config">,
+  { config }: Pick<ManagementHookDeps, "config">,
   access: ManagedAccess | ConsoleAccess,
   { session }: Exclude<Authenticated, { cause: string }>,
   raw: FastifyRequest["raw"],
@@ -151,7 +153,7 @@ function sendTo(reply: FastifyReply, location: string): HookOutcome {
  * @throws Problem for a request that another site's page may have sent with the session's cookie
  */
 async function identifyPrincipal(
-  deps: ServerDeps,
+  deps: AuthenticationDeps,
   access: ManagedAccess | ConsoleAccess,
   request: FastifyRequest,
   read: "head" | "body",
@@ -169,7 +171,7 @@ async function identifyPrincipal(
 
 /** Records each use of the bootstrap token in the audit log before it has an effect; if that fails, it has none. */
 async function recordIfBootstrap(
-  { store }: ServerDeps,
+  { store }: Pick<ManagementHookDeps, "store">,
   request: FastifyRequest,
   route: string,
   { as }: Principal,

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { Problem } from "../../http/errors.ts";
-import type { ServerDeps } from "../../product/deps.ts";
-import { recordRefusal } from "./record-refusal.ts";
+import { type RefusalDeps, recordRefusal } from "./record-refusal.ts";
 
 /** Counts each refusal that is `forbidden` and passes it to the audit log, wherever a handler has thrown it. */
-export function recordForbidden(app: FastifyInstance, deps: ServerDeps): void {
+export function recordForbidden(app: FastifyInstance, deps: RefusalDeps): void {
   app.addHook("onError", async (request, _reply, error) => {
     if (!(error instanceof Problem) || error.code !== "forbidden") return;
     const { managementPrincipal, routeOptions } = request;

@@ -1,6 +1,17 @@
 import type { FastifyRequest } from "fastify";
-import type { ServerDeps } from "../../product/deps.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import type { Refused } from "../decide.ts";
+import type { AuthMetrics } from "../metrics.ts";
+import type { RefusalRecorder } from "./refusal-event.ts";
+
+/** What counts and records refusals. */
+export type RefusalDeps = {
+  readonly clock: Pick<Clock, "now">;
+  readonly index: Pick<KeyIndexView, "lastSeq">;
+  readonly metrics: Pick<AuthMetrics, "countRefusal">;
+  readonly refusals: RefusalRecorder;
+};
 
 /** Why a request is refused, with its key, and with its principal where one is known. */
 type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
@@ -11,7 +22,7 @@ type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly prin
  * @param route the pattern that was matched
  */
 export function recordRefusal(
-  { clock, index, metrics, refusals }: ServerDeps,
+  { clock, index, metrics, refusals }: RefusalDeps,
   client: FastifyRequest,
   route: string | undefined,
   { code, cause, key, principal }: RecordedRefusal,

@@ -21,7 +21,7 @@ type Entry = {
 };
 
 /** What the sampler works with. */
-type RefusalDeps = {
+type SamplerDeps = {
   readonly store: Store;
   readonly metrics: Pick<AuthMetrics, "countLostAudit">;
   readonly log: Logger;
@@ -38,13 +38,13 @@ type RefusalDeps = {
  * be written: both are counted, and requests are decided all the same (threats b88, c44).
  */
 export class RefusalSampler implements RefusalRecorder {
-  readonly #deps: RefusalDeps;
+  readonly #deps: SamplerDeps;
   readonly #rows: RefusalRows;
   #fresh: RefusalRow[] = [];
   #entries: Entry[] = [];
   #flushing: Promise<void> | undefined;
 
-  constructor(deps: RefusalDeps) {
+  constructor(deps: SamplerDeps) {
     this.#deps = deps;
     this.#rows = new RefusalRows(Math.max(1, Math.floor(MAX_REFUSAL_ROWS / deps.threads)));
   }

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/log.ts";
 import { appendAudit } from "../../../store/audit.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
+import type { ServerConfig } from "../../context/config.ts";
 import { logFailure, problemOf, sendProblem } from "../../http/errors.ts";
 import { boundUnknownBodies } from "../../http/unknown-bodies.ts";
-import type { ServerDeps } from "../../product/deps.ts";
 import { authorAs } from "../management/author.ts";
-import { recordRefusal } from "../refusals/record-refusal.ts";
+import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { createLogoutJudge } from "./logout-token.ts";
 
@@ -18,8 +21,16 @@ const UNAVAILABLE = { error: "temporarily_unavailable" };
 /** Twice the longest token. The route is public: a body that is too long for a token is not held. */
 const MAX_BODY = 16 << 10;
 
+/** What the sessions of people who signed out at an issuer are ended with. */
+type LogoutDeps = RefusalDeps & {
+  readonly store: Store;
+  readonly config: Pick<ServerConfig, "consoleClients">;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
 /** Where an issuer reports that a person has signed out: their sessions end on every replica with the next request. */
-export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
+export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
   const { log } = deps;
   const judge = createLogoutJudge(deps.config.consoleClients, deps.clock);
 
@@ -51,7 +62,7 @@ export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
 
 /** How many have ended; undefined for a token that was taken before. */
 function endSessions(
-  { store }: ServerDeps,
+  { store }: LogoutDeps,
   request: FastifyRequest,
   logout: LogoutRequest,
 ): Promise<number | undefined> {

@@ -3,9 +3,8 @@ import { appendAudit } from "../../../store/audit.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { beginSession, endSession, renewSession, type SignedIn } from "../../../store/sessions.ts";
 import { takeSignInLink } from "../../../store/sign-in-links.ts";
-import type { ServerDeps } from "../../product/deps.ts";
 import { authorAs } from "../management/author.ts";
-import { LINK_ACTOR } from "./authenticate-session.ts";
+import { LINK_ACTOR, type SessionDeps } from "./authenticate-session.ts";
 import { clearCookie, readCookie, setCookie } from "./cookies.ts";
 import { makeSecret, secretDigest } from "./secret.ts";
 
@@ -17,7 +16,7 @@ const SESSION_MS = 8 * 3_600_000;
  * have planted.
  */
 export async function signInAs(
-  deps: ServerDeps,
+  deps: SessionDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   signedIn: SignedIn,
@@ -31,7 +30,7 @@ export async function signInAs(
  * @returns false where it has ended, or is another person's
  */
 export async function renewSessionOf(
-  { store, config }: ServerDeps,
+  { store, config }: SessionDeps,
   request: FastifyRequest,
   signedIn: SignedIn,
 ): Promise<boolean> {
@@ -46,7 +45,7 @@ export async function renewSessionOf(
  * @returns false for a link that has expired, was used, or never existed
  */
 export async function signInByLink(
-  deps: ServerDeps,
+  deps: SessionDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   secret: string,
@@ -58,7 +57,7 @@ export async function signInByLink(
 }
 
 async function replaceSession(
-  { store, config }: ServerDeps,
+  { store, config }: SessionDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   signedIn: SignedIn,
@@ -86,7 +85,7 @@ async function replaceSession(
 
 /** Ends the session of a request, and has the browser forget it. */
 export async function signOut(
-  { store, config }: ServerDeps,
+  { store, config }: SessionDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   digest: string,

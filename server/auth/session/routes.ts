@@ -1,4 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/log.ts";
+import type { Keyring } from "../../../store/keyring.ts";
 import type { SignedIn } from "../../../store/sessions.ts";
 import type { ServerConfig } from "../../context/config.ts";
 import { logFailure, problemOf } from "../../http/errors.ts";
@@ -6,13 +9,12 @@ import { refuseForeignHosts } from "../../http/host-check.ts";
 import { parseForms } from "../../pages/forms.ts";
 import { protectPages } from "../../pages/headers.ts";
 import { html } from "../../pages/html.ts";
-import type { ServerDeps } from "../../product/deps.ts";
 import { recordForbidden } from "../refusals/record-forbidden.ts";
-import { recordRefusal } from "../refusals/record-refusal.ts";
+import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { ATTEMPT_MS, type Attempt, attemptsToForget, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
-import { authenticateSession } from "./authenticate-session.ts";
+import { authenticateSession, type SessionDeps } from "./authenticate-session.ts";
 import { logoutRoute } from "./backchannel-route.ts";
 import { renewSessionOf, signInAs, signInByLink, signOut } from "./change-session.ts";
 import { clearCookie, readAttempts, readCookie, setCookie } from "./cookies.ts";
@@ -31,8 +33,18 @@ const PUT_OFF_MS = 60_000;
 /** What a way to an issuer is for. */
 type Wanted = Pick<Attempt, "returnTo" | "renews">;
 
+/** What people sign in and out with. */
+type SignInDeps = SessionDeps &
+  RefusalDeps & {
+    readonly config: Pick<ServerConfig, "consoleClients">;
+    /** Seals attempts to sign in. */
+    readonly keyring: Keyring;
+    readonly clock: Clock;
+    readonly log: Logger;
+  };
+
 /** How people get a session of the console, and end it: mounted where its pages are (docs/decisions/console.md). */
-export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { config, clock, log, keyring } = deps;
   const clients = new Map(config.consoleClients.map((client) => [client.issuer, createIssuerClient(client, clock)]));
   parseForms(app);
@@ -135,7 +147,7 @@ function signInAnew({ issuer, returnTo }: Attempt, reply: FastifyReply): Fastify
   return reply.redirect(issuerUrl(issuer, returnTo), 303);
 }
 
-async function useLink(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, link: string) {
+async function useLink(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, link: string) {
   if (await signInByLink(deps, request, reply, link)) return reply.redirect(`${CONSOLE}/`, 303);
   recordRefusal(deps, request, request.routeOptions.url, {
     ...{ code: "unauthorized", cause: "sign_in_link", key: undefined },
@@ -144,12 +156,12 @@ async function useLink(deps: ServerDeps, request: FastifyRequest, reply: Fastify
 }
 
 /** The page says only that the sign-in has failed: the cause is counted. */
-function refuse(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
+function refuse(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
   recordRefusal(deps, request, request.routeOptions.url, { code: "unauthorized", cause, key: undefined });
   return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);
 }
 
-function showFailure({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function showFailure({ log }: SignInDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof IssuerUnavailableError) {
     log.warn({ error }, "nobody can sign in by an issuer");
     return sendSignInPage(reply, 503, "The issuer does not answer", [ISSUER_AWAY, TRY_AGAIN]);
