@@ -1,6 +1,7 @@
 import { errorText } from "../domain/error-text.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
+import { type PeriodicTask, runPeriodically } from "../runtime/periodic.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { type Cluster, ClusterError } from "./cluster/port.ts";
@@ -13,7 +14,6 @@ import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
-import { type PeriodicTask, runPeriodically } from "./periodic.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
@@ -43,6 +43,9 @@ const MAX_UNRECONCILED_PER_RESYNC = 1_000;
 
 /** How long a name waits while another cluster answers. */
 const WHILE_REPLACED_MS = 10_000;
+
+/** What the controller does besides its queue; `what` is for the log, after "while". */
+type NamedTask = Omit<PeriodicTask, "onFailure"> & { readonly what: string };
 
 type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
@@ -155,7 +158,7 @@ export async function runController(
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await Promise.all([findMoved(), findRefused()]).catch(() => {});
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
-  const periodic: readonly PeriodicTask[] = [
+  const periodic: readonly NamedTask[] = [
     { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
     {
       what: "looking for credentials that upstreams refuse",
@@ -184,7 +187,9 @@ export async function runController(
     working,
     start.run(cluster, enqueue, until),
     watchManualChanges(deps, enqueue, lookAtEverything, until),
-    ...periodic.map((task) => runPeriodically(task, log, until)),
+    ...periodic.map(({ what, ...task }) =>
+      runPeriodically({ ...task, onFailure: (error) => log("warn", `while ${what}: ${errorText(error)}`) }, until),
+    ),
   ]);
   deposed.signal.throwIfAborted();
 }

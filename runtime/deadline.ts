@@ -1,7 +1,7 @@
 /** An answer that did not come in time. */
 class NoAnswerError extends Error {
   constructor(milliseconds: number) {
-    super(`the database did not answer within ${milliseconds} ms`);
+    super(`no answer within ${milliseconds} ms`);
     this.name = "NoAnswerError";
   }
 }

@@ -1,39 +1,49 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Logger } from "./log.ts";
 
-/** Something that a replica does now and then. */
-type Rounds = {
-  readonly round: (signal: AbortSignal) => Promise<unknown>;
-  /** Between two rounds, in milliseconds. */
+/** What a process does again and again. */
+export type PeriodicTask = {
+  /** @param signal aborted when the task is to end */
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
+  /** From the beginning of one run to that of the next, in milliseconds. */
   readonly intervalMs: number;
-  readonly log: Logger;
-  /** For the log. */
-  readonly failure: string;
-  /** From 0 up to 1. */
-  readonly random?: () => number;
+  /** Whether the first run is now, and not an interval from now. */
+  readonly isDueAtOnce?: boolean;
+  /** Whether each interval is between half and one and a half of that: processes that start together do not run at once. */
+  readonly isSpread?: boolean;
+  /** Reports a run that failed before the end of the task. */
+  readonly onFailure: (error: unknown) => void;
 };
 
 /**
- * Does something now and then, whether there is a controller or not. Each round comes at another moment, so that
- * replicas that were started together do not all ask at once; what fails is done again with the next.
+ * Runs a task at every interval until the signal, or as soon as it has ended where it takes longer. One that fails comes
+ * round again.
+ */
+export async function runPeriodically(
+  { run, intervalMs, isDueAtOnce = false, isSpread = false, onFailure }: PeriodicTask,
+  signal: AbortSignal,
+): Promise<void> {
+  const nextInterval = () => (isSpread ? intervalMs * (0.5 + Math.random()) : intervalMs);
+  for (let pauseMs = isDueAtOnce ? 0 : nextInterval(); ; ) {
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    const startedAt = performance.now();
+    try {
+      await run(signal);
+    } catch (error) {
+      if (!signal.aborted) onFailure(error);
+    }
+    pauseMs = Math.max(0, nextInterval() - (performance.now() - startedAt));
+  }
+}
+
+/**
+ * Runs a task as {@link runPeriodically} does, until it is ended.
  *
  * @returns ends it, and waits for what is under way
  */
-export function startRounds({ round, intervalMs, log, failure, random = Math.random }: Rounds): () => Promise<void> {
+export function startPeriodically(task: PeriodicTask): () => Promise<void> {
   const ending = new AbortController();
-  const { signal } = ending;
-  async function run(): Promise<void> {
-    for (;;) {
-      await delay(intervalMs * (0.5 + random()), undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        await round(signal);
-      } catch (error) {
-        log.warn({ error }, failure);
-      }
-    }
-  }
-  const running = run();
+  const running = runPeriodically(task, ending.signal);
   return () => {
     ending.abort();
     return running;

@@ -9,7 +9,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
-import { startRounds } from "../runtime/periodic.ts";
+import { startPeriodically } from "../runtime/periodic.ts";
 import { UnusableDatabaseError } from "../store/database/errors.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
@@ -168,20 +168,22 @@ export async function startServer({
     setInterval(() => usage.collectRequests(), COLLECT_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
-  const upkeep = startUpkeep(store, log);
+  const endUpkeep = startUpkeep(store, log);
   const posts = openGuardedPosts(config.allowedPrivateUpstreams);
   const webhooks = startWebhooks({
     ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
     receipts: createReceipts(store, clock),
   });
   const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
-  const endPruning = startRounds({
-    ...{ log, intervalMs: PRUNE_INTERVAL_MS, failure: "could not forget what is over; the next round tries again" },
-    round: (signal) => prune(store, config.retentionMs, signal),
+  const endPruning = startPeriodically({
+    ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
+    run: (signal) => prune(store, config.retentionMs, signal),
+    onFailure: (error) => log.warn({ error }, "could not forget what is over; the next round tries again"),
   });
-  const endNotices = startRounds({
-    ...{ log, intervalMs: NOTICE_INTERVAL_MS, failure: "could not look for keys that end; the next round tries again" },
-    round: (signal) => noticeExpiries(store, signal),
+  const endNotices = startPeriodically({
+    ...{ intervalMs: NOTICE_INTERVAL_MS, isSpread: true },
+    run: (signal) => noticeExpiries(store, signal),
+    onFailure: (error) => log.warn({ error }, "could not look for keys that end; the next round tries again"),
   });
 
   const close = async (): Promise<void> => {
@@ -191,7 +193,7 @@ export async function startServer({
     bootstrapToken?.close();
     await Promise.all([libraries.close(), embedder.close()]);
     await Promise.all([usage.close(), refusals.close()]);
-    await Promise.all([upkeep.close(), endPruning(), endNotices(), webhooks.close()]);
+    await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
     await replica.close();
     await closeServer(admin);

@@ -1,4 +1,5 @@
 import type { Logger } from "../runtime/log.ts";
+import { startPeriodically } from "../runtime/periodic.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
@@ -9,36 +10,19 @@ const UPKEEP_INTERVAL_MS = 30_000;
 /**
  * Looks after the database while the server runs: deletes what deleted libraries held and what has expired, bit by
  * bit, and keeps the embedded database analysed and vacuumed. What fails is tried again with the next round.
+ *
+ * @returns ends it, and waits for what is under way
  */
-export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTERVAL_MS): { close(): Promise<void> } {
-  let isClosed = false;
-  let round = Promise.resolve();
-  let isUnderWay = false;
-
-  async function lookAfter(): Promise<void> {
-    isUnderWay = true;
-    try {
+export function startUpkeep(store: Store, log: Logger): () => Promise<void> {
+  return startPeriodically({
+    intervalMs: UPKEEP_INTERVAL_MS,
+    async run(signal) {
       const deletion = libraryDeletion(store);
-      while (!isClosed && (await deletion.next()));
+      while (!signal.aborted && (await deletion.next()));
       const expired = expiredDeletion(store);
-      while (!isClosed && (await expired.next()));
-      if (!isClosed && store.engine === "pglite") await maintainTables(store);
-    } catch (error) {
-      if (!isClosed) log.warn({ error }, "the database could not be looked after; it is tried again");
-    } finally {
-      isUnderWay = false;
-    }
-  }
-
-  const timer = setInterval(() => {
-    if (!isUnderWay) round = lookAfter();
-  }, intervalMs);
-  timer.unref();
-  return {
-    async close() {
-      isClosed = true;
-      clearInterval(timer);
-      await round;
+      while (!signal.aborted && (await expired.next()));
+      if (!signal.aborted && store.engine === "pglite") await maintainTables(store);
     },
-  };
+    onFailure: (error) => log.warn({ error }, "the database could not be looked after; it is tried again"),
+  });
 }

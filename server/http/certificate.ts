@@ -6,7 +6,7 @@ import { createSecureContext } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { startRounds } from "../../runtime/periodic.ts";
+import { startPeriodically } from "../../runtime/periodic.ts";
 import { ConfigError, type ServerConfig } from "../context/config.ts";
 import { readConfiguredFile } from "../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
@@ -61,9 +61,11 @@ export function renewCertificate(
   let fault: string | undefined;
   let toldOf: string | undefined;
   observeCertificate(registry, () => served);
-  return startRounds({
-    ...{ log, intervalMs: READ_MS, failure: "could not look at the certificate; the next round tries again" },
-    async round() {
+  return startPeriodically({
+    intervalMs: READ_MS,
+    isSpread: true,
+    onFailure: (error) => log.warn({ error }, "could not look at the certificate; the next round tries again"),
+    async run() {
       const now = await readCertificate(first.files).catch((error: unknown) => {
         if (error instanceof ConfigError) return error.faults.join("; ");
         throw error;

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { createLog } from "../../runtime/log.ts";
-import { startRounds } from "../../runtime/periodic.ts";
+import { startPeriodically } from "../../runtime/periodic.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";
@@ -81,9 +80,9 @@ describeOnEachEngine("what is over", (store) => {
     await sql`insert into changes (seq, tx, kind, ref)
       select n, gen_random_uuid(), 'key', 'x' from generate_series(-5, -1) n`.execute(store().db);
     await sql`update feed set head = head + 100000`.execute(store().db);
-    const end = startRounds({
-      ...{ intervalMs: 2, random: () => 0, log: createLog("silent"), failure: "not forgotten" },
-      round: (signal) => prune(store(), 90 * DAY, signal),
+    const end = startPeriodically({
+      ...{ intervalMs: 2, onFailure: () => {} },
+      run: (signal) => prune(store(), 90 * DAY, signal),
     });
     await until("it is forgotten", async () => {
       const old = await sql`select from changes where seq < 0`.execute(store().db);
