@@ -24,7 +24,7 @@ import { renderReasons } from "./reasons-reference.ts";
 import { renderReference } from "./reference.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const GENERATED = "domain/manifest/generated";
+const GENERATED = "domain/manifest/generated/";
 const BANNER =
   "// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.\n";
 
@@ -57,13 +57,13 @@ for (const { spec } of definitions) {
   const schema = schemaOf(spec);
   const name = kind.replace(/(?<=[a-z])[A-Z]/g, "-$&").toLowerCase();
   files.set(
-    `${GENERATED}/${name}.ts`,
+    `${GENERATED}${name}.ts`,
     BANNER + (await renderType(schema, kind, "spec")) + (await renderType(schema, kind, "status")),
   );
   files.set(`docs/reference/${name}.md`, renderReference({ kind, plural, shortNames, scope: spec.scope, schema }));
 }
 files.set(
-  `${GENERATED}/schemas.ts`,
+  `${GENERATED}schemas.ts`,
   `${BANNER}import type { Kind } from "../kinds.ts";
 import type { Schema } from "../schema.ts";
 

@@ -9,7 +9,6 @@ import {
 import type { Db, Tx } from "./database/change.ts";
 import { withOrderedPlans } from "./database/ordered-plans.ts";
 import { toMs } from "./database/times.ts";
-import { identifyKeys } from "./keys/key-search.ts";
 
 /** Where an event stands in the log, the latest first. */
 export type AuditPosition = {
@@ -62,22 +61,6 @@ export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBound
     askIndex: () => askIndex(db, search, bounds),
   });
   return { events: await loadEvents(db, positions), next, isPartial };
-}
-
-/** Keys of one name that are looked for at once. */
-const MAX_NAMESAKES = 50;
-
-/** What a person means by a text: a key by its id, its prefix or its name; or anything else by its id or its name. */
-export async function auditSubject(
-  db: Db,
-  text: string,
-  teamIds: readonly string[] | undefined,
-): Promise<AuditSubject> {
-  const { rows } = await sql<{ id: string }>`
-    select id from keys where name = ${text}
-      ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}
-    order by id desc limit ${MAX_NAMESAKES}`.execute(db);
-  return { text, keyIds: [...(await identifyKeys(db, text, teamIds)), ...rows.map(({ id }) => id)] };
 }
 
 /** An event that is forgotten meanwhile is left out. */

@@ -3,7 +3,6 @@ import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
-import type { Keyring } from "../keyring.ts";
 
 /** A change of the feed, as a process knows it. */
 export type FeedPosition = {
@@ -16,8 +15,8 @@ export type FeedPosition = {
 export type ReplicaTraits = {
   /** How long it may serve without proof that its view is current. */
   readonly leaseMs?: number;
-  /** What it opens credentials with. */
-  readonly keyring?: Keyring;
+  /** What it opens credentials with: others learn the fingerprints alone. */
+  readonly keyring?: readonly { readonly fingerprint: string }[];
   /** Whether it takes a bootstrap token although an issuer lets people in. */
   readonly hasSpareToken?: boolean;
 };

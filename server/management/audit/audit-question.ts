@@ -1,5 +1,6 @@
-import { type AuditPosition, type AuditSearch, auditSubject } from "../../../store/audit-search.ts";
+import type { AuditPosition, AuditSearch } from "../../../store/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
+import { auditSubject } from "../../../store/keys/audit-subject.ts";
 import { problem } from "../../http/errors.ts";
 import { askedTeams } from "../asked-teams.ts";
 import type { Rights } from "../rights.ts";
