@@ -6,10 +6,10 @@ import { StaleLeaderError } from "../store/database/errors.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { type Cluster, ClusterError } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
-import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
 import { REFUSED_CREDENTIALS_INTERVAL_MS, watchRefusedCredentials } from "./gateway/refused-credentials.ts";
+import type { KeyDeps } from "./key/key-deps.ts";
 import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
@@ -69,11 +69,7 @@ export type ControllerOptions = {
  * @returns resolves once the work in hand has ended
  * @throws StaleLeaderError once another leader has taken over
  */
-export async function runController(
-  deps: ControllerDeps,
-  options: ControllerOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runController(deps: KeyDeps, options: ControllerOptions, signal: AbortSignal): Promise<void> {
   const { cluster, store, log } = deps;
   const deposed = new AbortController();
   const until = AbortSignal.any([signal, deposed.signal]);
@@ -208,7 +204,7 @@ function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): EarlyLane
 }
 
 async function reconcile(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   { kind, namespace, name }: Item,
   enqueue: (item: Item) => void,
   signal: AbortSignal,

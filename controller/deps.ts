@@ -5,12 +5,10 @@ import type { Keyring } from "../store/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import type { KeyChanges } from "./key/key-changes.ts";
-import type { KeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
 import type { PendingEvents } from "./pending-events.ts";
 
-/** All that the reconcilers are given. */
+/** What every reconciler is given. */
 export type ControllerDeps = {
   readonly cluster: Cluster;
   readonly store: Store;
@@ -18,9 +16,6 @@ export type ControllerDeps = {
   readonly fence: Fence;
   readonly keyring: Keyring;
   readonly confirmations: Confirmations;
-  /** Every revocation and change of policy of the controller's. */
-  readonly keyChanges: KeyChanges;
-  readonly keyMemory: KeyMemory;
   readonly pendingEvents: PendingEvents;
   /** This process's own clock: for what is shown, and for nothing that is decided. */
   readonly clock: { now(): number };

@@ -8,7 +8,7 @@ import { removeLibrary } from "../store/memory/libraries.ts";
 import { findOrphans, type Orphan } from "../store/orphans.ts";
 import { deleteTeam } from "../store/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
-import type { ControllerDeps } from "./deps.ts";
+import type { KeyDeps } from "./key/key-deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 import { createSerial } from "./serial.ts";
 
@@ -18,7 +18,7 @@ export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
 /** What of a kind outlives its declaration, and how it ends. */
 type Collected = {
   readonly kind: Kind;
-  readonly end: (deps: ControllerDeps, orphan: Orphan) => Promise<unknown>;
+  readonly end: (deps: KeyDeps, orphan: Orphan) => Promise<unknown>;
   /** Whether those that end at once do so in one transaction; else one ends after the other. */
   readonly endsTogether: boolean;
   /** For the log, before the declaration's kind and name. */
@@ -70,7 +70,7 @@ export const COLLECTED: readonly Collected[] = [
  * @param monotonic milliseconds on a clock that never jumps
  */
 export function createGarbageCollector(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   monotonic: () => number,
   signal: AbortSignal,
 ): () => Promise<void> {
@@ -91,7 +91,7 @@ export type SuspectsByKind = Map<Kind, Suspects>;
  * @throws StaleLeaderError at once; else, at the end, the first error that there was
  */
 export async function collectGarbage(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   suspects: SuspectsByKind,
   monotonic: () => number,
   signal: AbortSignal,
@@ -117,7 +117,7 @@ type Looking = {
 };
 
 async function collectKind(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   collected: Collected,
   suspects: SuspectsByKind,
   { monotonic, signal, attempt }: Looking,
@@ -166,7 +166,7 @@ async function collectKind(
   }
 }
 
-async function end(deps: ControllerDeps, { kind, end, done }: Collected, orphan: Orphan): Promise<void> {
+async function end(deps: KeyDeps, { kind, end, done }: Collected, orphan: Orphan): Promise<void> {
   await end(deps, orphan);
   deps.log("warn", `${done} ${titleOf({ ...orphan, kind })}, whose declaration is gone`);
 }
@@ -176,7 +176,7 @@ async function delayed(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Forgets the secrets of keys whose declarations are gone, as after their finalizers were stripped. */
-function forgetGone({ cluster, keyMemory }: ControllerDeps): void {
+function forgetGone({ cluster, keyMemory }: KeyDeps): void {
   // The secret of a key in doubt is kept: it may be on its way to its Secret.
   const uids = new Set([...cluster.uids("PlatformKey"), ...cluster.list("PlatformKey").map(({ uid }) => uid)]);
   for (const known of Object.values(keyMemory)) {

@@ -1,20 +1,8 @@
 import { condition, findCondition, progressOf, type StatedCondition } from "../domain/conditions.ts";
 import { errorText } from "../domain/error-text.ts";
 import { namespaceUnclaimed, readyOf } from "../domain/object-conditions.ts";
-import { rfc3339 } from "../domain/rfc3339.ts";
-import { ClusterError, type Condition, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
-
-/** Conditions as they are written: a transition time stays while its status does. */
-export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {
-  return stated.map((condition) => {
-    const before = findCondition(object.status?.conditions, condition.type);
-    return {
-      ...condition,
-      observedGeneration: object.generation,
-      lastTransitionTime: before?.status === condition.status ? before.lastTransitionTime : rfc3339(now),
-    };
-  });
-}
+import { mergeConditions } from "./cluster/merge-conditions.ts";
+import { ClusterError, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
 
 /** The status of a team, library or gateway: ready when every one of its own conditions is True. */
 export function declaredStatus(object: DeclaredObject, stated: readonly StatedCondition[], now: number): ObjectStatus {

@@ -13,10 +13,11 @@ import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gate
 import { findObject } from "../../store/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams.ts";
 import { upstreamStates } from "../../store/upstream-outcomes.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { readIfAllowed } from "../key/secret-reading.ts";
-import { declaredStatus, mergeConditions, unclaimedStatus } from "../object-status.ts";
+import { declaredStatus, unclaimedStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
 

@@ -25,15 +25,15 @@ import {
   RESTART_ANNOTATION_PREFIX,
   type SecretObject,
 } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";
+import type { KeyDeps } from "./key-deps.ts";
 import { forgetKey } from "./key-memory.ts";
 import { type DeclarationObservation, type KeyObservation, takeOverRequest } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
 import { rememberWrite, secretToRecord } from "./observe-secret.ts";
 
 type Act<A extends KeyAction["do"]> = (
-  deps: ControllerDeps,
+  deps: KeyDeps,
   observation: KeyObservation,
   action: Extract<KeyAction, { do: A }>,
 ) => Promise<void>;
@@ -216,7 +216,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
  * @throws ClusterError or StoreError: read again before the next step
  */
 export function actOnKey(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   observation: KeyObservation,
   action: Extract<KeyAction, { do: Effect }>,
 ): Promise<void> {
@@ -231,7 +231,7 @@ export function actOnKey(
  * @throws StoreError: read again before the next step
  */
 export async function actOnStore(
-  { confirmations, keyChanges, keyMemory }: ControllerDeps,
+  { confirmations, keyChanges, keyMemory }: KeyDeps,
   { object: { uid, generation }, stored }: DeclarationObservation,
   action: StoreAction,
 ): Promise<void> {
@@ -259,14 +259,14 @@ function eventOf(action: StoreAction, stored: StoredKey): ClusterEvent | undefin
 }
 
 /** Records what {@link actOnStore} has done. */
-export async function recordEvents(deps: ControllerDeps, object: DeclaredObject<"PlatformKey">): Promise<void> {
+export async function recordEvents(deps: KeyDeps, object: DeclaredObject<"PlatformKey">): Promise<void> {
   const events = deps.keyMemory.events.get(object.uid) ?? [];
   deps.keyMemory.events.delete(object.uid);
   for (const event of events) await recordEvent(deps, object, event);
 }
 
 /** The row that a declaration gets with its first version. */
-function newKey(deps: ControllerDeps, { object, observed, declared }: KeyObservation): Reservation["key"] {
+function newKey(deps: KeyDeps, { object, observed, declared }: KeyObservation): Reservation["key"] {
   return {
     id: newId("key"),
     cluster: deps.cluster.uid,
@@ -285,7 +285,7 @@ function newKey(deps: ControllerDeps, { object, observed, declared }: KeyObserva
  * @returns what was answered
  */
 async function deliver(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   observation: KeyObservation,
   plaintext: string,
   number: number,
@@ -307,7 +307,7 @@ function holdsText({ data }: SecretObject, text: string): boolean {
 }
 
 function recordRetired(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
   { number, prefix }: StoredVersion,
 ): Promise<void> {
@@ -316,7 +316,7 @@ function recordRetired(
 }
 
 async function changeKey<T>(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
   body: Parameters<typeof change<T>>[2],
 ): Promise<T> {
@@ -327,7 +327,7 @@ async function changeKey<T>(
 }
 
 /** Under the fence as every change, of what no replica hears of and nothing waits for. */
-async function changeUnseen<T>({ store, fence }: ControllerDeps, body: (tx: Tx) => Promise<T>): Promise<T> {
+async function changeUnseen<T>({ store, fence }: KeyDeps, body: (tx: Tx) => Promise<T>): Promise<T> {
   const { result } = await commitChange(store, fence, body);
   return result;
 }

@@ -14,7 +14,7 @@ import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
+import type { KeyDeps } from "./key-deps.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
@@ -43,7 +43,7 @@ export type KeyObservation = DeclarationObservation &
  * @param rows what is stored of it, where that has just been read
  */
 export async function observeDeclaration(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
   rows?: DeclaredRows,
 ): Promise<DeclarationObservation> {
@@ -72,9 +72,9 @@ export async function observeDeclaration(
  * @param rows what is stored of it, where that has just been read
  */
 export async function observeKey(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
-  look: (deps: ControllerDeps, context: SecretContext) => Promise<SecretObservation>,
+  look: (deps: KeyDeps, context: SecretContext) => Promise<SecretObservation>,
   rows?: DeclaredRows,
 ): Promise<KeyObservation> {
   const declaration = await observeDeclaration(deps, object, rows);
@@ -106,7 +106,7 @@ export async function observeKey(
 }
 
 function readRows(
-  { cluster, store, databaseClock }: ControllerDeps,
+  { cluster, store, databaseClock }: KeyDeps,
   { uid, namespace }: DeclaredObject<"PlatformKey">,
   declared: DeclaredKey,
 ): Promise<DeclaredRows> {
@@ -117,7 +117,7 @@ function readRows(
 
 /** What a declaration without a key imports, or takes over. */
 async function readImportable(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
   declared: DeclaredKey,
   teamId: string | null,
@@ -140,7 +140,7 @@ export function takeOverRequest(
 
 /** What `spec.source` would import; the value itself goes no further than here. */
 async function readImport(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   { namespace }: DeclaredObject<"PlatformKey">,
   { source }: DeclaredKey,
 ): Promise<Importable | null> {
@@ -160,7 +160,7 @@ async function readImport(
  * under another key's prefix would be taken for that key wherever it is listed or logged.
  */
 async function withoutTaken(
-  { store: { db } }: ControllerDeps,
+  { store: { db } }: KeyDeps,
   { source: { type: source } }: DeclaredKey,
   found: Importable | null,
 ): Promise<Importable | null> {
@@ -190,7 +190,7 @@ function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): 
  * Whether the namespace ends: that may be why a Secret has gone, or why it may not be read while its declaration goes.
  */
 async function namespaceTerminates(
-  { cluster }: ControllerDeps,
+  { cluster }: KeyDeps,
   { namespace, deleting }: DeclaredObject,
   stored: LoadedKey | undefined,
   secret: ObservedKey["secret"],
@@ -200,7 +200,7 @@ async function namespaceTerminates(
 }
 
 /** The reserved version whose plaintext this process holds. */
-function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: ObservedKey["stored"]): number | null {
+function observeHeld({ keyMemory }: KeyDeps, uid: string, stored: ObservedKey["stored"]): number | null {
   const held = keyMemory.held.get(uid);
   const version = stored?.versions.find(({ digest, state }) => digest === held?.digest && state === "reserved");
   return version?.number ?? null;
@@ -217,11 +217,7 @@ function isUndone(stored: LoadedKey | undefined, secret: ObservedKey["secret"]):
  *
  * @param foundAt when it was found to be so now; null where it is not
  */
-function noteUndone(
-  { keyMemory: { undoneSince } }: ControllerDeps,
-  uid: string,
-  foundAt: number | null,
-): number | null {
+function noteUndone({ keyMemory: { undoneSince } }: KeyDeps, uid: string, foundAt: number | null): number | null {
   const since = foundAt === null ? null : (undoneSince.get(uid) ?? foundAt);
   if (since === null) undoneSince.delete(uid);
   else undoneSince.set(uid, since);

@@ -8,8 +8,8 @@ import { versionIn } from "../../domain/key/stored-key.ts";
 import { retiringEndsAt } from "../../domain/key/version-room.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
-import { mergeConditions } from "../object-status.ts";
 import type { KeyObservation } from "./key-observation.ts";
 
 /** How many versions a status lists. */

@@ -9,7 +9,7 @@ import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import type { SecretObject } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
+import type { KeyDeps } from "./key-deps.ts";
 import type { Delivered } from "./key-memory.ts";
 import {
   alteredWrite,
@@ -29,12 +29,12 @@ export type SecretObservation = {
 };
 
 /** Looks at a key's Secret without a request, where that will do. */
-export async function observeSecret(deps: ControllerDeps, context: SecretContext): Promise<SecretObservation> {
+export async function observeSecret(deps: KeyDeps, context: SecretContext): Promise<SecretObservation> {
   const observed = recallSecret(deps, context);
   return observed === undefined ? readSecretOf(deps, context) : { observed, secret: undefined, isRead: false };
 }
 
-function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSecret | undefined {
+function recallSecret(deps: KeyDeps, context: SecretContext): ObservedSecret | undefined {
   const { object, declared, stored } = context;
   const known = knownSecret(deps, object.uid, stored);
   if (known === null) return undefined;
@@ -48,11 +48,7 @@ function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSec
 }
 
 /** What this process has seen of it last, or else what was found by one before it. */
-function knownSecret(
-  { keyMemory }: ControllerDeps,
-  uid: string,
-  stored: LoadedKey | undefined,
-): Delivered | null | undefined {
+function knownSecret({ keyMemory }: KeyDeps, uid: string, stored: LoadedKey | undefined): Delivered | null | undefined {
   const seen = keyMemory.delivered.get(uid);
   if (seen !== undefined) return seen;
   const found = stored?.secretFound;
@@ -64,7 +60,7 @@ function knownSecret(
  * What a process after this one should know of a key's Secret; undefined where that is recorded, or there is nothing.
  */
 export function secretToRecord(
-  { cluster, keyMemory }: ControllerDeps,
+  { cluster, keyMemory }: KeyDeps,
   { object: { namespace, uid }, declared, stored }: SecretContext,
 ): KeySecret | undefined {
   const seen = keyMemory.delivered.get(uid);
@@ -78,7 +74,7 @@ export function secretToRecord(
 }
 
 /** Whether no secret of this key can be in any Secret: it has none, or its first one has never left this process. */
-function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: LoadedKey | undefined): boolean {
+function isUnpublished({ keyMemory }: KeyDeps, uid: string, stored: LoadedKey | undefined): boolean {
   if (stored === undefined) return true;
   const [first, ...others] = stored.versions;
   return (
@@ -90,7 +86,7 @@ function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: Loade
 }
 
 /** Reads a key's Secret. */
-export async function readSecretOf(deps: ControllerDeps, context: SecretContext): Promise<SecretObservation> {
+export async function readSecretOf(deps: KeyDeps, context: SecretContext): Promise<SecretObservation> {
   const { object, declared } = context;
   const read = await readIfAllowed(deps.cluster, object.namespace, declared.secret.name);
   if ("why" in read) {
@@ -107,7 +103,7 @@ export async function readSecretOf(deps: ControllerDeps, context: SecretContext)
 
 /** Takes note of a Secret as the cluster has answered with it. */
 export function rememberSecret(
-  { keyMemory }: ControllerDeps,
+  { keyMemory }: KeyDeps,
   context: SecretContext,
   secret: SecretObject | undefined,
   observed: ObservedSecret = secretState(secret, false, context),
@@ -123,7 +119,7 @@ export function rememberSecret(
  * @param writtenAt milliseconds since the epoch, by the database's clock
  */
 export function rememberWrite(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   context: SecretContext & { readonly stored: LoadedKey },
   write: SecretWrite,
   version: number,
@@ -141,7 +137,7 @@ export function rememberWrite(
  * One that a former declaration released belongs to no declaration: it delivers a key that lives on.
  */
 async function isMintedForThisName(
-  { cluster, store }: ControllerDeps,
+  { cluster, store }: KeyDeps,
   secret: SecretObject | undefined,
   { object: { uid, namespace, name }, declared }: SecretContext,
 ): Promise<boolean> {

@@ -4,11 +4,11 @@ import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
 import { isAdmissionRefusal, retryingStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
 import { actOnKey, actOnStore, recordEvents } from "./key-actions.ts";
+import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
@@ -25,7 +25,7 @@ const MAX_STEPS = 32;
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */
 export async function reconcileKey(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   name: Attempt["name"],
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
@@ -40,11 +40,11 @@ export async function reconcileKey(
  *
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */
-export async function endKey(deps: ControllerDeps, name: Attempt["name"], signal: AbortSignal): Promise<void> {
+export async function endKey(deps: KeyDeps, name: Attempt["name"], signal: AbortSignal): Promise<void> {
   await reportFailureInStatus(deps, { name, signal, found: undefined }, endInStore(deps, name));
 }
 
-async function endInStore(deps: ControllerDeps, { namespace, name }: Attempt["name"]): Promise<void> {
+async function endInStore(deps: KeyDeps, { namespace, name }: Attempt["name"]): Promise<void> {
   const object = deps.cluster.get("PlatformKey", namespace, name);
   if (object === undefined) return;
   const declaration = await observeDeclaration(deps, object);
@@ -61,7 +61,7 @@ type Attempt = {
 };
 
 /** Has the status report a failure, and what was found not to be as declared before it. */
-async function reportFailureInStatus<T>(deps: ControllerDeps, attempt: Attempt, task: Promise<T>): Promise<T> {
+async function reportFailureInStatus<T>(deps: KeyDeps, attempt: Attempt, task: Promise<T>): Promise<T> {
   const { name, signal } = attempt;
   try {
     return await task;
@@ -78,7 +78,7 @@ async function reportFailureInStatus<T>(deps: ControllerDeps, attempt: Attempt, 
   }
 }
 
-async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<ReconcileResult> {
+async function runUntilStable(deps: KeyDeps, attempt: Attempt): Promise<ReconcileResult> {
   const { name, signal } = attempt;
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
   for (let step = 0; step < MAX_STEPS; step++) {
@@ -132,7 +132,7 @@ const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Pub
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
 /** So that a process after this one need not read it again. */
-async function recordSecret(deps: ControllerDeps, observation: KeyObservation): Promise<void> {
+async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise<void> {
   const { stored } = observation;
   const found = secretToRecord(deps, observation);
   if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
@@ -155,7 +155,7 @@ const NEEDS_READ: ReadonlySet<KeyAction["do"]> = new Set([
 ] as const);
 
 async function decide(
-  deps: ControllerDeps,
+  deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
   rows: DeclaredRows | undefined,
 ): Promise<{ observation: KeyObservation; plan: KeyPlan }> {

@@ -4,9 +4,10 @@ import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findObject } from "../../store/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
-import { declaredStatus, mergeConditions, unclaimedStatus } from "../object-status.ts";
+import { declaredStatus, unclaimedStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { writeStatus } from "../status-write.ts";
 import { reconcileEmbedding } from "./library-embedding.ts";

@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { expect, type TestContext, test } from "vitest";
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
-import type { ControllerDeps } from "../../controller/deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
 import { createKeyChanges } from "../../controller/key/key-changes.ts";
+import type { KeyDeps } from "../../controller/key/key-deps.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
@@ -62,7 +62,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
     onCollected: (kind: Kind, isPaused: boolean) => (isPaused ? paused.add(kind) : paused.delete(kind)),
-  } as unknown as ControllerDeps;
+  } as unknown as KeyDeps;
   const look = createGarbageCollector(deps, () => world.now, new AbortController().signal);
 
   /** How many of each kind are in service and somebody's. */

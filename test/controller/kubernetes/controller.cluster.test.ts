@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
-import type { ControllerDeps } from "../../../controller/deps.ts";
 import { collectGarbage, type SuspectsByKind } from "../../../controller/garbage-collection.ts";
+import type { KeyDeps } from "../../../controller/key/key-deps.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
@@ -232,7 +232,7 @@ describe("keyplane controller on Kubernetes", () => {
     /** How many keys garbage collection that sees no declaration at all would look at a second time. */
     const suspects = async (namespaces: string[] | null) => {
       const blind = { uid, listedNamespaces: () => namespaces, uids: () => [], lookUp: async () => "unknown" };
-      const deps = { cluster: blind as unknown as Cluster, store } as unknown as ControllerDeps;
+      const deps = { cluster: blind as unknown as Cluster, store } as unknown as KeyDeps;
       const found: SuspectsByKind = new Map();
       await collectGarbage(deps, found, () => 0, new AbortController().signal);
       return found.get("PlatformKey")?.size ?? 0;
