@@ -1,5 +1,5 @@
 import { migrateStoredVersions, readStoredVersions } from "../controller/cluster/kubernetes/api/stored-versions.ts";
-import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
+import { KINDS, type Kind } from "../domain/kinds/kinds.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { AddCommand } from "./command.ts";
 import { setting } from "./config.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../domain/manifest/duration.ts";
+import { parseDuration } from "../domain/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { AddCommand } from "./command.ts";

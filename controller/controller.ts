@@ -1,5 +1,5 @@
 import { errorText } from "../domain/error-text.ts";
-import type { Kind } from "../domain/manifest/kinds.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
 import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import { type PeriodicTask, runPeriodically } from "../runtime/periodic.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";

@@ -1,4 +1,4 @@
-import type { Kind } from "../domain/manifest/kinds.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Fence } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";

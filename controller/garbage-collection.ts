@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
-import type { Kind } from "../domain/manifest/kinds.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
 import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
-import type { Kind } from "../domain/manifest/kinds.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
 import type { QueueMetrics } from "./queue/work-queue.ts";
 
 export type ControllerMetrics = {

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
-import { KINDS } from "../domain/manifest/kinds.ts";
+import { KINDS } from "../domain/kinds/kinds.ts";
 import type { Cluster, DeclaredObject } from "./cluster/port.ts";
 
 /**

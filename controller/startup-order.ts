@@ -1,4 +1,4 @@
-import type { Kind } from "../domain/manifest/kinds.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Cluster, DeclaredObject, ObjectRef } from "./cluster/port.ts";
 import { isReconciled } from "./resync.ts";
 

@@ -1,4 +1,4 @@
-import { KINDS } from "../domain/manifest/kinds.ts";
+import { KINDS } from "../domain/kinds/kinds.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluster/port.ts";
 import { secretsNamedBy } from "./key/secret-names.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
+ * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/kinds/generated/`, the reference of all
  * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
  * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
  * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test them. With `--check` it
@@ -9,9 +9,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import { compile } from "json-schema-to-typescript";
 import { parse } from "yaml";
+import { KINDS, type Kind } from "../domain/kinds/kinds.ts";
+import type { Schema } from "../domain/kinds/schema.ts";
 import { manifestSchema } from "../domain/manifest/json-schema.ts";
-import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
-import type { Schema } from "../domain/manifest/schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { renderCommands } from "./commands-reference.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
@@ -24,7 +24,7 @@ import { renderReasons } from "./reasons-reference.ts";
 import { renderReference } from "./reference.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const GENERATED = "domain/manifest/generated/";
+const GENERATED = "domain/kinds/generated/";
 const BANNER =
   "// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.\n";
 

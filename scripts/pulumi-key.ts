@@ -1,5 +1,5 @@
 import { API_MANAGED_KEY_FIELDS } from "../domain/key/api-managed-key.ts";
-import type { Schema } from "../domain/manifest/schema.ts";
+import type { Schema } from "../domain/kinds/schema.ts";
 import {
   described,
   fieldsOf,

@@ -1,6 +1,6 @@
 /** What the Pulumi package `keyplane` consists of: its schema and its TypeScript types are both rendered from this. */
-import type { Kind } from "../domain/manifest/kinds.ts";
-import type { Schema } from "../domain/manifest/schema.ts";
+import type { Kind } from "../domain/kinds/kinds.ts";
+import type { Schema } from "../domain/kinds/schema.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {
   type Fields,

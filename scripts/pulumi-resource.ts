@@ -1,5 +1,5 @@
 /** What the resources of the Pulumi package are made of. */
-import type { Schema } from "../domain/manifest/schema.ts";
+import type { Schema } from "../domain/kinds/schema.ts";
 
 /** A value that goes in or comes out: a schema as in `crds/`, with what Pulumi must know besides. */
 export type Property = Omit<Schema, "items" | "properties"> & {

@@ -1,4 +1,4 @@
-import type { Schema } from "../domain/manifest/schema.ts";
+import type { Schema } from "../domain/kinds/schema.ts";
 
 /** The reference page of one kind in Markdown: every field of its spec and status, and every rule with its message. */
 export function renderReference(kind: {

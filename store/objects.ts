@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
+import type { TeamMember } from "../domain/access/team-member.ts";
 import type { LeakAction } from "../domain/key/leak.ts";
-import type { TeamMember } from "../domain/team-member.ts";
 import type { Db, Tx } from "./database/change.ts";
 
 /** What identifies a team, a library or a gateway that is in service, and where it comes from. */

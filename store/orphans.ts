@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { isClusterScoped, type Kind } from "../domain/manifest/kinds.ts";
+import { isClusterScoped, type Kind } from "../domain/kinds/kinds.ts";
 import type { Db } from "./database/change.ts";
 
 /** What a declaration owns although there is no such declaration any longer. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { IssuedNames } from "../domain/team-member.ts";
+import type { IssuedNames } from "../domain/access/team-member.ts";
 import type { Db, Tx } from "./database/change.ts";
 
 /**

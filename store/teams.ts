@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { TeamMember } from "../domain/access/team-member.ts";
 import type { LeakAction } from "../domain/key/leak.ts";
 import type { RefusedClaim } from "../domain/object-conditions.ts";
-import type { TeamMember } from "../domain/team-member.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../domain/error-text.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 import type { AddCommand } from "../command.ts";
 import { findOne, wantedOf } from "../get/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../get/age.ts";
 import type { Fact } from "../output/facts.ts";
 import { limitsText } from "../output/limits-text.ts";

@@ -5,7 +5,7 @@ import { titleOf } from "../../controller/cluster/titles.ts";
 import { COLLECTED } from "../../controller/garbage-collection.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import { listKeys } from "../../store/keys/key-lists.ts";
 import { findOrphans } from "../../store/orphans.ts";

@@ -3,10 +3,10 @@ import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-clie
 import { isForbidden, isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { definitionName, definitionPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
-import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
+import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
+import { API_VERSION, KINDS, type Kind } from "../../domain/kinds/kinds.ts";
+import type { Schema } from "../../domain/kinds/schema.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { API_VERSION, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
-import type { Schema } from "../../domain/manifest/schema.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

@@ -4,8 +4,8 @@ import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.t
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { condition } from "../../domain/conditions.ts";
 import { errorText } from "../../domain/error-text.ts";
+import { isClusterScoped, KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { isClusterScoped, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { readiness, type StatusObject } from "../data/status-files.ts";
 import { listAll } from "../source/list-all.ts";

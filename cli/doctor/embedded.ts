@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 import {
   assertDataFolder,
   bootstrapTokenFile,

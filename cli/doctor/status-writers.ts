@@ -2,7 +2,7 @@
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { leaseTitle, parseLeaseTitle } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { listTitles } from "../../controller/cluster/titles.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { Declared } from "./declarations.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 import { type Lease, ONE_TOO_MANY, type WatchedLease, watchLease } from "./leases.ts";

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import { readiness } from "../data/status-files.ts";
 import type { Seen } from "../source/source.ts";
 import { ageText } from "./age.ts";

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
 import { UsageError } from "../usage-error.ts";

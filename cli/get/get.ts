@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { errorMessage } from "../../domain/error-text.ts";
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { AddCommand, Process } from "../command.ts";
 import { dataSource } from "../source/data-source.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";

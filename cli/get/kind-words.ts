@@ -1,4 +1,4 @@
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import { suggest } from "../../domain/manifest/suggestion.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -1,4 +1,4 @@
-import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
+import { API_VERSION, type Kind } from "../../domain/kinds/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
 import type { Seen } from "../source/source.ts";

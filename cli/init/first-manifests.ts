@@ -1,5 +1,5 @@
+import { API_VERSION } from "../../domain/kinds/kinds.ts";
 import { manifestSchema } from "../../domain/manifest/json-schema.ts";
-import { API_VERSION } from "../../domain/manifest/kinds.ts";
 import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 
 /** A file that `keyplane init` writes, and what it is for. */

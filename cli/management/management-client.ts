@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../../domain/environment.ts";
-import type { Spec } from "../../domain/manifest/kinds.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AuditJson } from "../../server/management/audit/audit-json.ts";

@@ -1,6 +1,6 @@
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
-import type { Status } from "../../domain/manifest/kinds.ts";
+import type { Status } from "../../domain/kinds/kinds.ts";
 import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";

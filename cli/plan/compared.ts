@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { setting } from "../config.ts";
 import { isRunning } from "../data/data-folder.ts";

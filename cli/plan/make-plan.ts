@@ -3,9 +3,9 @@ import type { Absence } from "../../controller/cluster/files/manifests/absence.t
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
+import { secretTarget } from "../../domain/key/effective.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import { secretTarget } from "../../domain/manifest/effective.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
 import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";

@@ -5,8 +5,8 @@ import { findCondition, type StatedCondition } from "../../domain/conditions.ts"
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import { quote } from "../../domain/manifest/diagnostic.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
 import { type Declared, isOfKind, type ManifestWorld } from "../../domain/manifest/manifest-world.ts";
 import { unservedModels } from "../../domain/manifest/unserved-models.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { titleOf } from "../../controller/cluster/titles.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import type { Spec } from "../../domain/manifest/kinds.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { Declared } from "../../domain/manifest/manifest-world.ts";
 import type { SecretManifest } from "../../domain/manifest/validate.ts";

@@ -1,4 +1,4 @@
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import { eventText } from "../../server/management/audit/event-text.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 import type { EventsWanted, SeenEvent } from "./source.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { watchTree } from "../../controller/cluster/files/tree-watch.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { isRunning } from "../data/data-folder.ts";
 import { heldGroups, heldReasons, heldText } from "../data/held.ts";

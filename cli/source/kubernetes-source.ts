@@ -8,8 +8,8 @@ import {
 } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { objectsPath, secretPath, secretResource } from "../../controller/cluster/kubernetes/resources.ts";
+import { API_VERSION, isClusterScoped, type Kind } from "../../domain/kinds/kinds.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { changesOf } from "./changes.ts";

@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/environment.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,4 +1,4 @@
-import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/manifest/kinds.ts";
+import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/kinds/kinds.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import type { LabelSelector } from "../get/label-selector.ts";

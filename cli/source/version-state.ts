@@ -1,4 +1,4 @@
-import type { Status } from "../../domain/manifest/kinds.ts";
+import type { Status } from "../../domain/kinds/kinds.ts";
 
 type VersionState = NonNullable<Status<"PlatformKey">["versions"]>[number]["state"];
 

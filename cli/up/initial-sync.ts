@@ -1,5 +1,5 @@
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 
 /** How long to wait for a declaration that does not come to rest before the others are shown. */
 const MAX_WAIT_MS = 15_000;

@@ -1,4 +1,4 @@
-import { API_VERSIONS, KINDS } from "../../domain/manifest/kinds.ts";
+import { API_VERSIONS, KINDS } from "../../domain/kinds/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
 import type { AddCommand } from "../command.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";

@@ -1,5 +1,5 @@
-import { parseDuration } from "../../domain/manifest/duration.ts";
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { parseDuration } from "../../domain/duration.ts";
+import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { AddCommand } from "../command.ts";
 import { findAtMostOne, wantedOf } from "../get/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";

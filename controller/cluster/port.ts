@@ -4,7 +4,7 @@
  * finalizer, and a write that its precondition forbids is refused.
  */
 import type { Presence } from "../../domain/garbage-collection.ts";
-import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
+import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 
 /** The finalizer that holds an object until what it stands for is revoked or released. */
 export const FINALIZER = "keyplane.dev/finalizer";

@@ -4,7 +4,7 @@ import { keyDigest } from "../../domain/key/key-format.ts";
 import type { AlteredSecret, ObservedSecret, SecretField } from "../../domain/key/observed-key.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
-import { PREFERRED_API_VERSION } from "../../domain/manifest/kinds.ts";
+import { PREFERRED_API_VERSION } from "../../domain/kinds/kinds.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import {
   type DeclaredObject,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { secretTarget } from "../../domain/manifest/effective.ts";
+import { secretTarget } from "../../domain/key/effective.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 
 export type SecretName = { readonly namespace: string; readonly name: string };

@@ -1,9 +1,9 @@
+import { teamMember } from "../../domain/access/team-member.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
-import type { Spec } from "../../domain/manifest/kinds.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import { namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
-import { teamMember } from "../../domain/team-member.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { findInTeam } from "../../store/references.ts";

@@ -1,7 +1,7 @@
-import type { MemberNames } from "../team-member.ts";
 import { type KeyRecord, UNSTORED_VERSION } from "./key-record.ts";
 import type { Membership, MemberToken, RoleOfMember, TeamRecord } from "./membership.ts";
 import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
+import type { MemberNames } from "./team-member.ts";
 
 /**
  * How long after it was issued a token opens the memory at most, in milliseconds, whatever its issuer says: as long as

@@ -1,4 +1,4 @@
-import type { Spec } from "../manifest/kinds.ts";
+import type { Spec } from "../kinds/kinds.ts";
 
 /**
  * What can be said of a key that the management API makes: of a PlatformKey's spec all that does not need a controller,

@@ -1,8 +1,8 @@
 import type { RateLimit } from "../access/rate-limit.ts";
-import { parseDuration } from "../manifest/duration.ts";
-import { effectiveScopes, secretTarget } from "../manifest/effective.ts";
-import type { Spec } from "../manifest/kinds.ts";
+import { parseDuration } from "../duration.ts";
+import type { Spec } from "../kinds/kinds.ts";
 import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
+import { effectiveScopes, secretTarget } from "./effective.ts";
 
 /** Reads a valid spec. `namespace` and `name` are the object's own. */
 export function declareKey(namespace: string, name: string, spec: Spec<"PlatformKey">): DeclaredKey {

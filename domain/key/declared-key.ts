@@ -1,6 +1,6 @@
 import type { RateLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
-import type { Spec } from "../manifest/kinds.ts";
+import type { Spec } from "../kinds/kinds.ts";
 
 /** A reference to an object of one of our kinds; the namespace is filled in. */
 export type NamedRef = { readonly namespace: string; readonly name: string };

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../access/key-record.ts";
 import { condition, type StatedCondition } from "../conditions.ts";
-import type { Spec } from "../manifest/kinds.ts";
+import type { Spec } from "../kinds/kinds.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
 import { retiringEndsAt } from "./version-room.ts";

@@ -1,4 +1,4 @@
-import type { ModelGatewaySpec } from "../manifest/generated/model-gateway.ts";
+import type { ModelGatewaySpec } from "../kinds/generated/model-gateway.ts";
 
 export type Dialect = ModelGatewaySpec["upstreams"][number]["dialect"];
 

@@ -1,6 +1,6 @@
+import { SCHEMAS } from "../kinds/generated/schemas.ts";
+import type { Kind, Spec } from "../kinds/kinds.ts";
 import { type Complaint, formatPath } from "./diagnostic.ts";
-import { SCHEMAS } from "./generated/schemas.ts";
-import type { Kind, Spec } from "./kinds.ts";
 import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
 

@@ -1,6 +1,6 @@
+import { API_VERSIONS, isClusterScoped, isKind, KINDS, type Kind } from "../kinds/kinds.ts";
 import type { Complaint, Path } from "./diagnostic.ts";
 import { quote } from "./diagnostic.ts";
-import { API_VERSIONS, isClusterScoped, isKind, KINDS, type Kind } from "./kinds.ts";
 import { checkLabels } from "./labels.ts";
 import { suggest, suggestion } from "./suggestion.ts";
 

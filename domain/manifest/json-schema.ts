@@ -1,6 +1,6 @@
-import { SCHEMAS } from "./generated/schemas.ts";
-import { API_VERSIONS, isClusterScoped, KINDS, type Kind } from "./kinds.ts";
-import type { Schema } from "./schema.ts";
+import { SCHEMAS } from "../kinds/generated/schemas.ts";
+import { API_VERSIONS, isClusterScoped, KINDS, type Kind } from "../kinds/kinds.ts";
+import type { Schema } from "../kinds/schema.ts";
 
 /** A schema as JSON Schema has it: without `x-kubernetes-*`, and closed, since unknown fields are refused. */
 export function jsonSchema(schema: Schema): Record<string, unknown> {

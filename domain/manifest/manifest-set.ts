@@ -1,5 +1,5 @@
+import { isClusterScoped } from "../kinds/kinds.ts";
 import { type Diagnostic, printable } from "./diagnostic.ts";
-import { isClusterScoped } from "./kinds.ts";
 import type { ManifestDocument } from "./parse.ts";
 import type { ReadManifest } from "./validate.ts";
 

@@ -3,10 +3,10 @@
  * what a Secret is for.
  */
 import type { DeclaredKey, NamedRef } from "../key/declared-key.ts";
+import { secretTarget } from "../key/effective.ts";
 import type { ResolvedReferences } from "../key/observed-key.ts";
 import { type Found, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
-import { secretTarget } from "./effective.ts";
-import type { Kind, Spec } from "./kinds.ts";
+import type { Kind, Spec } from "../kinds/kinds.ts";
 
 /** A declaration with its defaults filled in. */
 export type Declared<K extends Kind = Kind> = {

@@ -1,5 +1,5 @@
+import { API_VERSION, KINDS } from "../kinds/kinds.ts";
 import { type Identity, isRecord } from "./identity.ts";
-import { API_VERSION, KINDS } from "./kinds.ts";
 import { suggest } from "./suggestion.ts";
 
 const [GROUP = ""] = API_VERSION.split("/");

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { Environment } from "@marcbachmann/cel-js";
+import type { Rule, Schema } from "../kinds/schema.ts";
 import type { Complaint, Path } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
-import type { Rule, Schema } from "./schema.ts";
 
 type Program = (context: Record<string, unknown>) => unknown;
 

@@ -1,12 +1,12 @@
 import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
+import { SCHEMAS } from "../kinds/generated/schemas.ts";
+import type { Kind } from "../kinds/kinds.ts";
+import type { Schema } from "../kinds/schema.ts";
 import { containsKey } from "../redact.ts";
 import { type Complaint, formatPath, type Path, quote } from "./diagnostic.ts";
-import { SCHEMAS } from "./generated/schemas.ts";
 import { isRecord, WRITABLE } from "./identity.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
-import type { Kind } from "./kinds.ts";
-import type { Schema } from "./schema.ts";
 import { suggestion } from "./suggestion.ts";
 
 /** What each pattern in `crds/` asks for. A test holds that none is missing. */

@@ -2,10 +2,11 @@
  * What manifests show of one another, each of which admission lets in: what will not be as declared, unless what is
  * missing is declared elsewhere.
  */
+
+import { secretTarget } from "../key/effective.ts";
+import type { Kind } from "../kinds/kinds.ts";
 import { dataKeyTitle, redactKeys } from "../redact.ts";
 import type { Diagnostic, Path } from "./diagnostic.ts";
-import { secretTarget } from "./effective.ts";
-import type { Kind } from "./kinds.ts";
 import type { SetEntry } from "./manifest-set.ts";
 import { type Declared, isOfKind, type ManifestWorld, worldOf } from "./manifest-world.ts";
 import { boundedSuggest, suggestion } from "./suggestion.ts";

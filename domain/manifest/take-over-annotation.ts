@@ -1,9 +1,9 @@
 import { isKeyId } from "../key/key-id.ts";
 import { TAKE_OVER_ANNOTATION } from "../key/take-over.ts";
+import type { PlatformKeySpec } from "../kinds/generated/platform-key.ts";
+import type { Kind } from "../kinds/kinds.ts";
 import type { Complaint } from "./diagnostic.ts";
-import type { PlatformKeySpec } from "./generated/platform-key.ts";
 import { isRecord } from "./identity.ts";
-import type { Kind } from "./kinds.ts";
 
 /** The key that an object is to take over, as its metadata has it; null for none, and for what takes over nothing. */
 export function takeOverOf(kind: Kind, metadata: unknown): string | null {

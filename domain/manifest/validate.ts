@@ -1,7 +1,7 @@
+import { SCHEMAS } from "../kinds/generated/schemas.ts";
+import type { Kind, Spec } from "../kinds/kinds.ts";
 import { type Complaint, type Diagnostic, listDiagnostics } from "./diagnostic.ts";
-import { SCHEMAS } from "./generated/schemas.ts";
 import { type Identity, isRecord, readIdentity } from "./identity.ts";
-import type { Kind, Spec } from "./kinds.ts";
 import type { Labels } from "./labels.ts";
 import type { ManifestDocument } from "./parse.ts";
 import { checkRules } from "./rules.ts";

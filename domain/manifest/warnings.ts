@@ -1,9 +1,9 @@
+import { parseDuration } from "../duration.ts";
 import { declareOverlap } from "../key/declare-key.ts";
 import { overlapLimit } from "../key/declared-key.ts";
+import { effectiveScopes } from "../key/effective.ts";
+import type { PlatformKeySpec } from "../kinds/generated/platform-key.ts";
 import type { Complaint } from "./diagnostic.ts";
-import { parseDuration } from "./duration.ts";
-import { effectiveScopes } from "./effective.ts";
-import type { PlatformKeySpec } from "./generated/platform-key.ts";
 
 type Advice = {
   readonly path: readonly string[];

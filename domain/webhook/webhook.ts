@@ -1,4 +1,4 @@
-import type { PlatformTeamSpec } from "../manifest/generated/platform-team.ts";
+import type { PlatformTeamSpec } from "../kinds/generated/platform-team.ts";
 
 /** What a webhook can be notified of, as declarations name it. */
 export type WebhookEvent = PlatformTeamSpec["webhooks"][number]["events"][number];

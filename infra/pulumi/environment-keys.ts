@@ -1,7 +1,7 @@
 /** One application's keys for development, staging and production, with no more rights than each of them needs. */
 import { ComponentResource, type ComponentResourceOptions, type Input, type Output, output } from "@pulumi/pulumi";
 import type { Preset, Scope } from "../../domain/access/scopes.ts";
-import { effectiveScopes } from "../../domain/manifest/effective.ts";
+import { effectiveScopes } from "../../domain/key/effective.ts";
 import type { PlatformKeyArgs } from "./generated/types.ts";
 import { PlatformKey } from "./resources.ts";
 

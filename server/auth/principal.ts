@@ -1,4 +1,4 @@
-import type { IssuedNames } from "../../domain/team-member.ts";
+import type { IssuedNames } from "../../domain/access/team-member.ts";
 
 /**
  * What the installation's own may do, in every team (server/management/rights.ts says it for each): everything; or with

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
+import { parseDuration } from "../../domain/duration.ts";
 import type { Environment } from "../../domain/environment.ts";
-import { parseDuration } from "../../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { type Placeholder, parsePlaceholders } from "./placeholders.ts";

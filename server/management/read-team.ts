@@ -1,5 +1,5 @@
+import type { PlatformTeamSpec } from "../../domain/kinds/generated/platform-team.ts";
 import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
-import type { PlatformTeamSpec } from "../../domain/manifest/generated/platform-team.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { type TeamMember, teamMember } from "../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
-import { type TeamMember, teamMember } from "../../domain/team-member.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
+import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
 import { manifest } from "../domain/manifest/read.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
 import { apply, createNamespaces, urlOf } from "./apply.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Spec } from "../../domain/manifest/kinds.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import { CLIMBING, SCOPES_OUTSIDE_THE_LIST } from "../domain/manifest/abuse-cases.ts";
 import { MISTAKE_CASES } from "../domain/manifest/mistake-cases.ts";
 import { mutate, mutation, VALID } from "../domain/manifest/mutations.ts";

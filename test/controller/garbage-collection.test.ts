@@ -7,7 +7,7 @@ import { createKeyChanges } from "../../controller/key/key-changes.ts";
 import type { KeyDeps } from "../../controller/key/key-deps.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";

@@ -2,7 +2,7 @@ import { Registry } from "@prometheus-io/client";
 import { expect, test } from "vitest";
 import type { DeclaredObject } from "../../controller/cluster/port.ts";
 import { observeObjects } from "../../controller/object-metrics.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 

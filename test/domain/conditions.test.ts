@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { condition, REASONS } from "../../domain/conditions.ts";
-import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
+import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
 
 test("A condition's message is as long as the kinds' schemas take at most, and ends with what to do", () => {
   const { message } = condition("Accepted", "False", "NamespaceTaken", "namespace ".repeat(1_000));

@@ -6,7 +6,7 @@ import { expect, it, type TestContext } from "vitest";
 import { parse } from "yaml";
 import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
 import { objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
-import { API_VERSION } from "../../domain/manifest/kinds.ts";
+import { API_VERSION } from "../../domain/kinds/kinds.ts";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";

@@ -1,7 +1,7 @@
 /** Lists that lack what is there, and answers that say nothing: the API server is asked by name before anything ends. */
 import { expect, it } from "vitest";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
-import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KINDS } from "../../domain/kinds/kinds.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { key, library, type Manifest, NAMESPACE, startWorld, type World } from "../controller/fixtures/world.ts";
 import type { ApiCall, ApiProxy, Fate } from "../env/kubernetes/api-proxy.ts";

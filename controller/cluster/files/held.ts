@@ -3,7 +3,7 @@
  * `keyplane get` and `keyplane doctor` say it from there.
  */
 import { join } from "node:path";
-import type { Kind } from "../../../domain/manifest/kinds.ts";
+import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { readJson, replaceFile } from "./disk.ts";
 
 /** What is held, and why, with what to do about it. */

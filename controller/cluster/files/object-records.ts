@@ -1,7 +1,7 @@
 /** DATA/objects/<namespace or _cluster>/<Kind>/<name>.json: each object that the manifests declare, but its status. */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { KINDS } from "../../../domain/kinds/kinds.ts";
 import type { ObjectRef } from "../port.ts";
 import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
 import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";

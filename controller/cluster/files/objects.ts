@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
-import type { Kind } from "../../../domain/manifest/kinds.ts";
+import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { createSerial } from "../../serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";

@@ -6,8 +6,8 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
+import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import type { Labels } from "../../../domain/manifest/labels.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { createSerial } from "../../serial.ts";

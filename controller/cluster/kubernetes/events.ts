@@ -1,5 +1,5 @@
 /** Events, for people: `kubectl describe` shows them. */
-import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterEvent, DeclaredObject } from "../port.ts";
 import { titleOf } from "../titles.ts";

@@ -1,5 +1,5 @@
 /** Where things are in the Kubernetes API. */
-import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/manifest/kinds.ts";
+import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/kinds/kinds.ts";
 import type { ResourceName } from "./api/api-error.ts";
 
 const PLURALS: Readonly<Record<Kind, string>> = {

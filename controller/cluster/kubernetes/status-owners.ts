@@ -4,7 +4,7 @@
  * goes on writing it and the other leaves it alone (docs/decisions/status-owners.md).
  */
 import { findCondition } from "../../../domain/conditions.ts";
-import { isClusterScoped } from "../../../domain/manifest/kinds.ts";
+import { isClusterScoped } from "../../../domain/kinds/kinds.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";

@@ -5,7 +5,7 @@
 // This one file: the index of the package loads every kind there is.
 import { CustomResource, type CustomResourceArgs } from "@pulumi/kubernetes/apiextensions/customResource.js";
 import { all, type CustomResourceOptions, type Input, type Output, type Unwrap } from "@pulumi/pulumi";
-import { API_VERSION, type Kind, type Status } from "../../../domain/manifest/kinds.ts";
+import { API_VERSION, type Kind, type Status } from "../../../domain/kinds/kinds.ts";
 import type {
   MemoryLibrarySpecArgs,
   ModelGatewaySpecArgs,

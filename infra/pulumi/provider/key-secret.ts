@@ -1,7 +1,7 @@
 /** The secrets of a key: made here, known to the store by their hashes, and to the state of a stack, encrypted. */
 import { hash, randomBytes } from "node:crypto";
+import { parseDuration } from "../../../domain/duration.ts";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
-import { parseDuration } from "../../../domain/manifest/duration.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { type ApiObject, readVersion, type Version } from "./api/api-object.ts";
 import type { Inputs } from "./resources.ts";

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
+import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
 import { specSchema } from "../../../domain/manifest/json-schema.ts";
-import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { Revealed } from "./values.ts";
 
 /** Properties of a resource without marks. */

@@ -1,8 +1,8 @@
 /** Specs as the declarations have them: how those of a program are checked, and when two of them say the same. */
 import { isDeepStrictEqual } from "node:util";
+import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { Kind } from "../../../domain/manifest/kinds.ts";
 import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

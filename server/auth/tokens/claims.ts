@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import type { IssuedNames, MemberNames } from "../../../domain/team-member.ts";
+import type { IssuedNames, MemberNames } from "../../../domain/access/team-member.ts";
 import type { OidcConfig } from "../../context/config.ts";
 import type { Principal } from "../principal.ts";
 

@@ -1,5 +1,5 @@
 import { decodeJwt, errors, type JWTPayload } from "jose";
-import type { MemberNames } from "../../../domain/team-member.ts";
+import type { MemberNames } from "../../../domain/access/team-member.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import type { OidcConfig } from "../../context/config.ts";

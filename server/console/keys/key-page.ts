@@ -1,4 +1,4 @@
-import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";

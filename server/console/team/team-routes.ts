@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { TeamMember } from "../../../domain/team-member.ts";
+import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { findObject, listObjects, type StoredTeam } from "../../../store/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";

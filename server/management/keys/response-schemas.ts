@@ -1,7 +1,7 @@
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
+import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
-import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { CHANGE, closed, declaredIn, RECEIPT_FIELDS, TEXT, TIME, TIME_OR_NULL } from "../response-schemas.ts";
 import { KEY_SPEC } from "./request-schemas.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { forecastKey } from "../../../cli/plan/key-forecast.ts";
-import type { Spec } from "../../../domain/manifest/kinds.ts";
+import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { type Declared, worldOf } from "../../../domain/manifest/manifest-world.ts";
 import { readText } from "../../domain/manifest/read.ts";
 import { key, team } from "../up.ts";

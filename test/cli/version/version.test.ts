@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { KINDS } from "../../../domain/kinds/kinds.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../../store/database/migrate/migrate.ts";
 import { filesBelow, read } from "../../architecture/sources.ts";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { definitionPath } from "../../../controller/cluster/kubernetes/resources.ts";
-import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { KINDS } from "../../../domain/kinds/kinds.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { keyplane } from "../../cli/up.ts";

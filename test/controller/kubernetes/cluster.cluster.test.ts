@@ -1,6 +1,6 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { FINALIZER, type SecretDraft } from "../../../controller/cluster/port.ts";
-import { PREFERRED_API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { PREFERRED_API_VERSION } from "../../../domain/kinds/kinds.ts";
 import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { until } from "../../env/until.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isClusterScoped, KINDS } from "../../../domain/manifest/kinds.ts";
+import { isClusterScoped, KINDS } from "../../../domain/kinds/kinds.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { applyKey, keyPath, openCluster } from "./opened.ts";
 

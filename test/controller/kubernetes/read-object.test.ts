@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { invalidStatus } from "../../../controller/cluster/kubernetes/invalid.ts";
 import { createObjects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readObject } from "../../../controller/cluster/kubernetes/watch/read-object.ts";
-import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { KINDS } from "../../../domain/kinds/kinds.ts";
 
 const raw = (spec: unknown, metadata: object = {}, status?: unknown) => ({
   metadata: {

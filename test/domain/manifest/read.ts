@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { Spec } from "../../../domain/manifest/kinds.ts";
+import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
-import type { Schema } from "../../../domain/manifest/schema.ts";
+import { SCHEMAS } from "../../../domain/kinds/generated/schemas.ts";
+import type { Schema } from "../../../domain/kinds/schema.ts";
 import { errorsOf, key, storedSpec } from "./read.ts";
 import { RULE_CASES } from "./rule-cases.ts";
 

@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { DIALECTS } from "../../../domain/access/key-record.ts";
 import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
-import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
-import { API_VERSIONS, isClusterScoped, isKind, KINDS } from "../../../domain/manifest/kinds.ts";
-import type { Schema } from "../../../domain/manifest/schema.ts";
+import { SCHEMAS } from "../../../domain/kinds/generated/schemas.ts";
+import { API_VERSIONS, isClusterScoped, isKind, KINDS } from "../../../domain/kinds/kinds.ts";
+import type { Schema } from "../../../domain/kinds/schema.ts";
 import { PATTERNS } from "../../../domain/manifest/schema-check.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -62,7 +62,7 @@ describe("what comes from crds/", () => {
         (error) => error,
       );
       expect(outcome).toMatchObject({ code: 1 });
-      expect(outcome.stderr).toContain("domain/manifest/generated/memory-library.ts is stale");
+      expect(outcome.stderr).toContain("domain/kinds/generated/memory-library.ts is stale");
     } finally {
       rmSync(copy, { recursive: true });
     }

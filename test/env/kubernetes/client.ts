@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { KINDS } from "../../../domain/kinds/kinds.ts";
 import { RARE_COLLECTION } from "../go/go-program.ts";
 import { until } from "../until.ts";
 

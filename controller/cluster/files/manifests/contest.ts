@@ -1,8 +1,8 @@
 /** What is declared more than once: which declaration counts, and the faults of the others. Pure. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Identity } from "../../../../domain/manifest/identity.ts";
-import type { Spec } from "../../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import type { Manifest, ReadManifest } from "../../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../../port.ts";

@@ -1,7 +1,8 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
+
+import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../../../../domain/manifest/identity.ts";
-import type { Spec } from "../../../../domain/manifest/kinds.ts";
 import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";

@@ -1,5 +1,5 @@
 /** What is held and no longer declared in the folder of manifests, each with why that may be. */
-import type { Kind, Spec } from "../../../../domain/manifest/kinds.ts";
+import type { Kind, Spec } from "../../../../domain/kinds/kinds.ts";
 import { type Absence, explainAbsence, type Origin } from "./absence.ts";
 import type { Contested, Declarations } from "./declarations.ts";
 import type { FolderReading } from "./folder.ts";

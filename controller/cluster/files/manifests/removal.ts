@@ -3,7 +3,7 @@
  * revokes keys for good, and an empty mount, a checkout in progress or a broken file look like one; so it is believed
  * late and only of a folder that is in order.
  */
-import type { Kind, Spec } from "../../../../domain/manifest/kinds.ts";
+import type { Kind, Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Absence } from "./absence.ts";
 
 /** How long the folder must have been unchanged. Milliseconds. */

@@ -2,7 +2,7 @@
  * Finds a Secret, and who owns it: we do where it has metadata; else a manifest, or another program. Only a Secret of
  * our own is ever written to.
  */
-import { PREFERRED_API_VERSION } from "../../../../domain/manifest/kinds.ts";
+import { PREFERRED_API_VERSION } from "../../../../domain/kinds/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import type { DeclaredSecrets } from "../manifests/declared-secrets.ts";
 import type { SecretFiles } from "./secret-files.ts";

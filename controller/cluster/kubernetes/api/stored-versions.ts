@@ -2,7 +2,7 @@
  * Under which version etcd holds the objects of a kind. One that was stored under another version stays so until it is
  * written again, and as long as one may be, that version cannot leave the definition.
  */
-import type { Kind } from "../../../../domain/manifest/kinds.ts";
+import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import { definitionPath, objectPath, objectResource, objectsPath } from "../resources.ts";
 import type { ApiClient } from "./api-client.ts";
 import { isNotFound } from "./api-error.ts";

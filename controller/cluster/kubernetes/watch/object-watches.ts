@@ -1,5 +1,5 @@
 /** The watches of our kinds, and which of their lists can be believed. */
-import { isClusterScoped, type Kind } from "../../../../domain/manifest/kinds.ts";
+import { isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
 import type { LogLine } from "../../../log-line.ts";
 import type { ObjectRef } from "../../port.ts";
 import { titleOf } from "../../titles.ts";

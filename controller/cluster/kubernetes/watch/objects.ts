@@ -3,7 +3,7 @@
  * here first, so that who has written reads what was written.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Kind } from "../../../../domain/manifest/kinds.ts";
+import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import { type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../../port.ts";
 import { type HeldObject, readObject } from "./read-object.ts";
 import type { Sink } from "./reflector.ts";

@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { findCondition } from "../../../../domain/conditions.ts";
+import { SCHEMAS } from "../../../../domain/kinds/generated/schemas.ts";
+import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
+import type { Schema } from "../../../../domain/kinds/schema.ts";
 import { type Complaint, formatPath } from "../../../../domain/manifest/diagnostic.ts";
-import { SCHEMAS } from "../../../../domain/manifest/generated/schemas.ts";
 import { isRecord } from "../../../../domain/manifest/identity.ts";
-import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
-import type { Schema } from "../../../../domain/manifest/schema.ts";
 import { takeOverOf } from "../../../../domain/manifest/take-over-annotation.ts";
 import { type ReadManifest, readManifest } from "../../../../domain/manifest/validate.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideRemoval } from "../../../../controller/cluster/files/manifests/removal.ts";
-import type { Spec } from "../../../../domain/manifest/kinds.ts";
+import type { Spec } from "../../../../domain/kinds/kinds.ts";
 
 const settled = { unreadable: undefined, documents: 100, unchangedFor: 2_000 };
 

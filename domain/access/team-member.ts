@@ -1,4 +1,4 @@
-import type { Spec } from "./manifest/kinds.ts";
+import type { Spec } from "../kinds/kinds.ts";
 
 /** Who belongs to a team, and what they may do. */
 export type TeamMember = {

@@ -1,6 +1,6 @@
 /** What a key's declaration comes to where it leaves something to a default that a schema cannot say. */
 import { PRESETS, type Scope } from "../access/scopes.ts";
-import type { PlatformKeySpec } from "./generated/platform-key.ts";
+import type { PlatformKeySpec } from "../kinds/generated/platform-key.ts";
 
 /** The scopes that `preset` or `scopes` come to (spec §1). */
 export function effectiveScopes(spec: Pick<PlatformKeySpec, "preset" | "scopes">): Scope[] {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { PRESETS } from "../../../domain/access/scopes.ts";
-import { effectiveScopes, secretTarget } from "../../../domain/manifest/effective.ts";
-import type { Spec } from "../../../domain/manifest/kinds.ts";
-import { key, storedSpec } from "./read.ts";
+import { effectiveScopes, secretTarget } from "../../../domain/key/effective.ts";
+import type { Spec } from "../../../domain/kinds/kinds.ts";
+import { key, storedSpec } from "../manifest/read.ts";
 
 const specOf = (text: string) => storedSpec(key(text)) as Spec<"PlatformKey">;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../../domain/manifest/duration.ts";
-import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
+import { parseDuration } from "../../domain/duration.ts";
+import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
 
 test.each([
   ["720h", 720 * 3_600_000],
