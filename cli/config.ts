@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Environment, withoutServiceLinks } from "../domain/environment.ts";
 import { unreadableBecause } from "../runtime/unreadable-because.ts";
 import { KeyringError } from "../store/database/errors.ts";
-import { type Keyring, parseKeyring } from "../store/keyring.ts";
+import { type Keyring, parseKeyring } from "../store/encryption/keyring.ts";
 import { UsageError } from "./usage-error.ts";
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -15,7 +15,7 @@ import { baseUrl } from "../server/context/base-url.ts";
 import { parseServerConfig, type ServerConfig } from "../server/context/config.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
-import { adoptFirstKey } from "../store/encryption-key.ts";
+import { adoptFirstKey } from "../store/encryption/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { AddCommand } from "./command.ts";
 import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";

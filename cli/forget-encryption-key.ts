@@ -6,7 +6,7 @@ import { assertSchemaVersion } from "../store/database/migrate/migrate.ts";
 import { openPGlite } from "../store/database/pglite/pglite.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { Store } from "../store/database/store.ts";
-import { forgetEncryptionKey } from "../store/encryption-key.ts";
+import { forgetEncryptionKey } from "../store/encryption/encryption-key.ts";
 import type { AddCommand } from "./command.ts";
 import { assertDataFolder } from "./data/data-folder.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";

@@ -1,7 +1,7 @@
 import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Fence } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
-import type { Keyring } from "../store/keyring.ts";
+import type { Keyring } from "../store/encryption/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";

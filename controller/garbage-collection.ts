@@ -3,10 +3,10 @@ import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from ".
 import type { Kind } from "../domain/kinds/kinds.ts";
 import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
-import { releaseGateway } from "../store/gateways.ts";
+import { releaseGateway } from "../store/gateways/gateways.ts";
 import { removeLibrary } from "../store/memory/libraries.ts";
 import { findOrphans, type Orphan } from "../store/orphans.ts";
-import { deleteTeam } from "../store/teams.ts";
+import { deleteTeam } from "../store/teams/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
 import { forgetKey } from "./key/key-memory.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
-import type { Keyring } from "../store/keyring.ts";
+import type { Keyring } from "../store/encryption/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./confirmations.ts";
 import { type ControllerOptions, runController } from "./controller.ts";

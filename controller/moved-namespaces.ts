@@ -1,4 +1,4 @@
-import { namespaceHolders } from "../store/teams.ts";
+import { namespaceHolders } from "../store/teams/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 
 /**

@@ -13,7 +13,7 @@ import { startPeriodically } from "../runtime/periodic.ts";
 import { UnusableDatabaseError } from "../store/database/errors.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
-import type { Keyring } from "../store/keyring.ts";
+import type { Keyring } from "../store/encryption/keyring.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";

@@ -1,7 +1,7 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
-import type { Keyring } from "../store/keyring.ts";
+import type { Keyring } from "../store/encryption/keyring.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { ServerConfig } from "./context/config.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { answerWithin } from "../runtime/deadline.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
-import type { Keyring } from "../store/keyring.ts";
+import type { Keyring } from "../store/encryption/keyring.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { ServerConfig } from "./context/config.ts";
 import type { Broadcast } from "./key-index/index-messages.ts";

@@ -2,8 +2,8 @@ import { assertListenWorks } from "./database/migrate/listen-check.ts";
 import { assertSchemaVersion } from "./database/migrate/migrate.ts";
 import { assertServerVersion } from "./database/migrate/server-version.ts";
 import type { Store } from "./database/store.ts";
-import { assertKeyring } from "./encryption-key.ts";
-import type { Keyring } from "./keyring.ts";
+import { assertKeyring } from "./encryption/encryption-key.ts";
+import type { Keyring } from "./encryption/keyring.ts";
 
 /**
  * What has to hold of a database before a server or a controller relies on it.

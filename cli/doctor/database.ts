@@ -11,7 +11,7 @@ import { findsRoom } from "../../store/database/room-check.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
-import type { Keyring } from "../../store/keyring.ts";
+import type { Keyring } from "../../store/encryption/keyring.ts";
 import { databaseAdvice } from "../output/database-advice.ts";
 import { CONTENT_CHECKS } from "./database-contents.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { hasCode } from "../../runtime/error-code.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { KeyringError } from "../../store/database/errors.ts";
-import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { encryptionKeyFile, readServerFile } from "../data/data-folder.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

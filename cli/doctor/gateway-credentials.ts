@@ -2,7 +2,7 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { Db } from "../../store/database/change.ts";
-import { refusedCredentials } from "../../store/upstream-outcomes.ts";
+import { refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
 import type { Declaration } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 

@@ -14,9 +14,9 @@ import { baseUrl } from "../../server/context/base-url.ts";
 import { parseServerConfig, type ServerFlags } from "../../server/context/config.ts";
 import { assertPortsFree } from "../../server/http/free-ports.ts";
 import type { Store } from "../../store/database/store.ts";
-import { adoptFirstKey, checkKeyring } from "../../store/encryption-key.ts";
-import { removeAllReplicas } from "../../store/feed/replicas.ts";
-import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { adoptFirstKey, checkKeyring } from "../../store/encryption/encryption-key.ts";
+import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
+import { removeAllReplicas } from "../../store/replicas/replicas.ts";
 import { type AddCommand, type Process, required } from "../command.ts";
 import { ENCRYPTION_KEY, encryptionKeys, setting } from "../config.ts";
 import {

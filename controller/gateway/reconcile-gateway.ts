@@ -9,10 +9,10 @@ import {
 import { generatedPublicId } from "../../domain/public-id.ts";
 import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways.ts";
-import { findObject } from "../../store/objects.ts";
-import { findTeamOfNamespace } from "../../store/teams.ts";
-import { upstreamStates } from "../../store/upstream-outcomes.ts";
+import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
+import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
+import { findObject } from "../../store/objects/objects.ts";
+import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";

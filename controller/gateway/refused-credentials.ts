@@ -1,4 +1,4 @@
-import { refusedCredentials } from "../../store/upstream-outcomes.ts";
+import { refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
 import type { ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 

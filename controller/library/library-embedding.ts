@@ -9,7 +9,7 @@ import {
   MAX_COUNTED,
 } from "../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
-import { findInTeam } from "../../store/references.ts";
+import { findInTeam } from "../../store/objects/references.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";

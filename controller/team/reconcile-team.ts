@@ -6,8 +6,8 @@ import { namespaceClaims, teamLibraries } from "../../domain/object-conditions.t
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
-import { findInTeam } from "../../store/references.ts";
-import { deleteTeam, findTeam, saveTeam, type TeamDraft } from "../../store/teams.ts";
+import { findInTeam } from "../../store/objects/references.ts";
+import { deleteTeam, findTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { declaredStatus } from "../object-status.ts";

@@ -1,6 +1,6 @@
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
-import { namespacesOfOthers } from "../../store/teams.ts";
+import { namespacesOfOthers } from "../../store/teams/teams.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import type { Db } from "../../store/database/change.ts";
-import { listObjects } from "../../store/objects.ts";
+import { listObjects } from "../../store/objects/objects.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 import { type Html, html } from "../pages/html.ts";
 

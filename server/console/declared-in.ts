@@ -1,5 +1,5 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { StoredObject } from "../../store/objects.ts";
+import type { StoredObject } from "../../store/objects/objects.ts";
 
 /** Where a team, a library or a gateway is declared. */
 export function declaredIn({ cluster, namespace, name }: Pick<StoredObject, "cluster" | "namespace" | "name">): string {

@@ -1,6 +1,6 @@
 import type { Db } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
-import { listObjects, type ObjectKind, type StoredOf } from "../../store/objects.ts";
+import { listObjects, type ObjectKind, type StoredOf } from "../../store/objects/objects.ts";
 import { problem } from "../http/errors.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 

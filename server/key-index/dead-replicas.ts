@@ -1,6 +1,6 @@
 import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
-import { watchReplicas } from "../../store/feed/replica-watch.ts";
-import type { Neighbour, ReplicaRegister } from "../../store/feed/replicas.ts";
+import { watchReplicas } from "../../store/replicas/replica-watch.ts";
+import type { Neighbour, ReplicaRegister } from "../../store/replicas/replicas.ts";
 
 /** Between two readings of all replicas. */
 const READING_MS = 2_000;

@@ -1,7 +1,9 @@
 import { assertSchemaVersion } from "../../store/database/migrate/migrate.ts";
 import type { ListenConnection, Store } from "../../store/database/store.ts";
+import type { Keyring } from "../../store/encryption/keyring.ts";
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
-import type { ReplicaRegister } from "../../store/feed/replicas.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
+import type { ReplicaRegister } from "../../store/replicas/replicas.ts";
 import {
   deregisterReplica,
   type FeedPosition,
@@ -9,10 +11,8 @@ import {
   heartbeat,
   registerReplica,
   replicaRegister,
-} from "../../store/feed/replicas.ts";
-import type { Keyring } from "../../store/keyring.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
-import { endAllSessions } from "../../store/sessions.ts";
+} from "../../store/replicas/replicas.ts";
+import { endAllSessions } from "../../store/sessions/sessions.ts";
 
 /** What a replica asks of the database to keep its index current. */
 export type Feed = {

@@ -2,7 +2,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin, firstAnswer, pause } from "../../runtime/deadline.ts";
-import type { FeedPosition } from "../../store/feed/replicas.ts";
+import type { FeedPosition } from "../../store/replicas/replicas.ts";
 import type { StreamRegistry } from "../calls/open-streams.ts";
 import { ChangeListener } from "./change-listener.ts";
 import { createRemover } from "./dead-replicas.ts";

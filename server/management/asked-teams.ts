@@ -1,5 +1,5 @@
 import type { Db } from "../../store/database/change.ts";
-import { teamsNamed } from "../../store/teams.ts";
+import { teamsNamed } from "../../store/teams/teams.ts";
 import { type Rights, visibleTeams } from "./rights.ts";
 
 /** The teams that the caller sees, or those of them with the given name or id; undefined for all teams. */

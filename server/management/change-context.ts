@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Author } from "../../store/audit.ts";
+import type { Author } from "../../store/audit/audit.ts";
 import { authorOf, principalOf } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Management } from "./context.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import type { Keyring } from "../../store/keyring.ts";
+import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { Receipts } from "./keys/receipt.ts";
 
 /** What the routes of the management API share. */

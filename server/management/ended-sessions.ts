@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { appendAudit } from "../../store/audit.ts";
-import { endSessionsOf } from "../../store/sessions.ts";
+import { appendAudit } from "../../store/audit/audit.ts";
+import { endSessionsOf } from "../../store/sessions/sessions.ts";
 import type { ServerConfig } from "../context/config.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";

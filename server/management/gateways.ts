@@ -3,8 +3,13 @@ import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import { type GatewayDraft, readUpstreamCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
-import { findNamesake } from "../../store/objects.ts";
+import {
+  type GatewayDraft,
+  readUpstreamCredential,
+  releaseGateway,
+  saveGateway,
+} from "../../store/gateways/gateways.ts";
+import { findNamesake } from "../../store/objects/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";

@@ -3,7 +3,7 @@ import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
-import { findNamesake } from "../../store/objects.ts";
+import { findNamesake } from "../../store/objects/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid, readGiven } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";

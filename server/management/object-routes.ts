@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { change, commitChange, seqIfKnown } from "../../store/database/change.ts";
-import { listObjects, type ObjectKind } from "../../store/objects.ts";
+import { listObjects, type ObjectKind } from "../../store/objects/objects.ts";
 import { principalOf } from "../auth/management/author.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";

@@ -1,6 +1,6 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Db } from "../../store/database/change.ts";
-import { holdsNamespace, teamsNamed } from "../../store/teams.ts";
+import { holdsNamespace, teamsNamed } from "../../store/teams/teams.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { invalid } from "./diagnostics.ts";
 import { type Action, type Rights, requireRight, sees } from "./rights.ts";

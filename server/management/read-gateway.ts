@@ -3,7 +3,7 @@ import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
-import type { StoredGateway } from "../../store/objects.ts";
+import type { StoredGateway } from "../../store/objects/objects.ts";
 import type { Problem } from "../http/errors.ts";
 import { type Given, invalid, readGiven } from "./diagnostics.ts";
 

@@ -3,7 +3,7 @@ import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
-import type { StoredTeam } from "../../store/objects.ts";
+import type { StoredTeam } from "../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
 import { type Given, invalid, readGiven } from "./diagnostics.ts";
 

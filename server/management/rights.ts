@@ -1,5 +1,5 @@
 import type { Db } from "../../store/database/change.ts";
-import { rolesOf } from "../../store/team-roles.ts";
+import { rolesOf } from "../../store/teams/team-roles.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/errors.ts";
 

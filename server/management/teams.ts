@@ -3,8 +3,8 @@ import { type TeamMember, teamMember } from "../../domain/access/team-member.ts"
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
 import type { Tx } from "../../store/database/change.ts";
-import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
-import { deleteTeam, saveTeam } from "../../store/teams.ts";
+import { findTeamNamesake, type StoredTeam } from "../../store/objects/objects.ts";
+import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid } from "./diagnostics.ts";
 import { exists } from "./placement.ts";

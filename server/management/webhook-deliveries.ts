@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { appendAudit } from "../../store/audit.ts";
+import { appendAudit } from "../../store/audit/audit.ts";
 import { change } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { type LoggedDelivery, listDeliveries, lockDelivery, redeliver } from "../../store/webhooks/delivery-log.ts";

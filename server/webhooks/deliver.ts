@@ -1,7 +1,7 @@
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { isGone, pauseAfter } from "../../domain/webhook/retry.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
-import { type Keyring, openSealed } from "../../store/keyring.ts";
+import { type Keyring, openSealed } from "../../store/encryption/keyring.ts";
 import type { ClaimedDelivery, Settlement } from "../../store/webhooks/claims.ts";
 import type { GuardedPosts, PostOutcome } from "../gateway/upstream/guarded-post.ts";
 import { signedHeaders } from "./signature.ts";

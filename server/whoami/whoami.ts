@@ -2,10 +2,10 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
-import { findPublicId } from "../../store/gateways.ts";
+import { findPublicId } from "../../store/gateways/gateways.ts";
 import { findKey } from "../../store/keys/keys.ts";
-import { namesOf } from "../../store/references.ts";
-import { teamNames } from "../../store/teams.ts";
+import { namesOf } from "../../store/objects/references.ts";
+import { teamNames } from "../../store/teams/teams.ts";
 import { findDefaultLibrary, libraryName } from "../memory/libraries.ts";
 
 /**

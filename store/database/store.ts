@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { MemoryDatabase } from "../memory/memory-database.ts";
+import type { MemoryDatabase } from "./memory-database.ts";
 import type { CopyQuestion } from "./postgres/copy.ts";
 import type { Database } from "./schema.ts";
 

@@ -3,7 +3,7 @@ import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
-import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways.ts";
+import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways/gateways.ts";
 import {
   ENDED_VERSION_STATES,
   type IndexedKey,
@@ -12,7 +12,7 @@ import {
   recordReader,
 } from "../keys/key-records.ts";
 import { readLivingRecords } from "../keys/living-records.ts";
-import { readTeams } from "../team-records.ts";
+import { readTeams } from "../teams/team-records.ts";
 
 /** The channel of the hint that something changed. Only `changesAfter` says what changed, and in which order. */
 export const CHANGES_CHANNEL = "keyplane_changes";

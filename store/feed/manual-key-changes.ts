@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import type { FeedPosition } from "./replicas.ts";
+import type { FeedPosition } from "../replicas/replicas.ts";
 
 /**
  * A declared key that was changed by hand: it was revoked or reported as leaked, or a new version of it was requested.

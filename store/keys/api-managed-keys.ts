@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Tx } from "../database/change.ts";
-import { lockName } from "../objects.ts";
+import { lockName } from "../objects/objects.ts";
 import type { LoadedKey } from "./key-rows.ts";
 import { findKey } from "./keys.ts";
 

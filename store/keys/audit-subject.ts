@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { AuditSubject } from "../audit-search.ts";
+import type { AuditSubject } from "../audit/audit-search.ts";
 import type { Db } from "../database/change.ts";
 import { identifyKeys } from "./key-search.ts";
 

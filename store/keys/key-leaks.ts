@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { LeakAction } from "../../domain/key/leak.ts";
-import { type Author, appendAudit } from "../audit.ts";
+import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { fromDigest, toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, toMs } from "../database/times.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { appendAudit } from "../audit.ts";
+import { appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
 

@@ -4,7 +4,7 @@ import { type AuditedFields, changedFields } from "../../domain/audited-fields.t
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { type Author, appendAudit } from "../audit.ts";
+import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 import { StaleDeclarationError } from "../database/errors.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { KeyIdentity, KeySource } from "../../domain/key/stored-key.ts";
 import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
-import { appendAudit } from "../audit.ts";
+import { appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { TakeOverRefusedError } from "../database/errors.ts";
 import { lockKey } from "./api-managed-keys.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { Author } from "../audit.ts";
-import { auditObject } from "../audit-objects.ts";
+import type { Author } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
+import { auditObject } from "../objects/audit-objects.ts";
 import { endEmbedding } from "./embedding/library-embedding.ts";
 
 export type LibraryDraft = {

@@ -1,4 +1,4 @@
-/** What the audit log is searched by (store/audit-search.ts): of a million rows, none but a bounded number is read. */
+/** What the audit log is searched by (store/audit/audit-search.ts): of a million rows, none but a bounded number is read. */
 export const sql = `
 -- What an event is looked for by, in one index, as keys are: its kind, who did it, its team, and the key or the object that
 -- it is about. An index takes no text of any length: whoever looks for one compares the whole of it besides.

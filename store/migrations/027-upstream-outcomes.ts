@@ -1,4 +1,4 @@
-/** What is reported to people about gateways' upstreams (store/upstream-outcomes.ts). */
+/** What is reported to people about gateways' upstreams (store/gateways/upstream-outcomes.ts). */
 export const sql = `
 -- Since when it is this credential; of those that were there before this column, that is not known.
 alter table gateway_upstreams add column credential_at timestamptz;

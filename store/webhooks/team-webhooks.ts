@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { WebhookEvent } from "../../domain/webhook/webhook.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
-import { sealingKeyring } from "../encryption-key.ts";
-import { isSealedAs, type Keyring, openSealed, seal } from "../keyring.ts";
+import { sealingKeyring } from "../encryption/encryption-key.ts";
+import { isSealedAs, type Keyring, openSealed, seal } from "../encryption/keyring.ts";
 import { stopDeliveries } from "./stop-deliveries.ts";
 
 /** A webhook as it is to be. Its URL is its identity within the team. */

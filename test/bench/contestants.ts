@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { openPGlite } from "../../store/database/pglite/pglite.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
 import { freePort } from "../env/free-port.ts";
 import { fillStore } from "./filled-store.ts";

@@ -17,7 +17,7 @@ import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { type IndexedKey, recordReader } from "../../store/keys/key-records.ts";
 import type { DecideFigures } from "./decide.ts";
 import { figure, median } from "./table.ts";

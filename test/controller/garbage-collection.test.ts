@@ -10,8 +10,8 @@ import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.t
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
-import { saveGateway } from "../../store/gateways.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
+import { saveGateway } from "../../store/gateways/gateways.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";

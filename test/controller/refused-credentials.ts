@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { databaseTime } from "../../store/database/times.ts";
-import { recordOutcomes } from "../../store/upstream-outcomes.ts";
+import { recordOutcomes } from "../../store/gateways/upstream-outcomes.ts";
 import { until } from "../env/until.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
 import { type Manifest, startWorld, type World } from "./fixtures/world.ts";

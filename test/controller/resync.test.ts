@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
 import { takeLeadership } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
-import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
+import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";
 import { openMigrated } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openSealed } from "../../store/keyring.ts";
+import { openSealed } from "../../store/encryption/keyring.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";

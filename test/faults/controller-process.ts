@@ -10,7 +10,7 @@ import type { Cluster } from "../../controller/cluster/port.ts";
 import { startController } from "../../controller/main.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { connectKubernetes, type KubernetesAddress } from "../env/kubernetes/client.ts";
 import { createInjector, type InjectedFault } from "./injector.ts";

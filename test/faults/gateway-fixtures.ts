@@ -1,8 +1,8 @@
 /** A gateway of a team whose one upstream the test answers for, and calls of it. */
 import { PRESETS } from "../../domain/access/scopes.ts";
 import type { Store } from "../../store/database/store.ts";
-import { saveGateway } from "../../store/gateways.ts";
-import type { Keyring } from "../../store/keyring.ts";
+import type { Keyring } from "../../store/encryption/keyring.ts";
+import { saveGateway } from "../../store/gateways/gateways.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { gatewayDraft, type Home, policyOf, run } from "../store/fixtures.ts";
 

@@ -22,7 +22,7 @@ import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 import type { Store } from "../../store/database/store.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 
 /** A clock that stands still until it is told. */

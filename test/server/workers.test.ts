@@ -8,7 +8,7 @@ import { parseServerConfig } from "../../server/context/config.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../server/main.ts";
-import { saveGateway } from "../../store/gateways.ts";
+import { saveGateway } from "../../store/gateways/gateways.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until, untilNoLonger } from "../env/until.ts";

@@ -4,11 +4,11 @@ import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Store } from "../../store/database/store.ts";
 import { snapshot } from "../../store/feed/change-feed.ts";
-import type { GatewayDraft } from "../../store/gateways.ts";
+import type { GatewayDraft } from "../../store/gateways/gateways.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { type Reservation, reserveVersion } from "../../store/keys/key-reservations.ts";
 import type { LibraryDraft } from "../../store/memory/libraries.ts";
-import { saveTeam, type TeamDraft } from "../../store/teams.ts";
+import { saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
 import { standingAt } from "../env/database/database-clock.ts";
 
 /** 14 November 2026: times of tests are given, never taken. */

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { change, takeLeadership } from "../../store/database/change.ts";
-import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
-import { saveGateway } from "../../store/gateways.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
+import { saveGateway } from "../../store/gateways/gateways.ts";
 import { listKeys } from "../../store/keys/key-lists.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
-import { findObject } from "../../store/objects.ts";
+import { findObject } from "../../store/objects/objects.ts";
 import { findOrphans } from "../../store/orphans.ts";
-import { findTeam, findTeamOfNamespace } from "../../store/teams.ts";
+import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";
+import { findTeam, findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { describeOnEachEngine } from "../env/database/engines.ts";
 import {
   gatewayDraft,

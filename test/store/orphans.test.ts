@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { releaseGateway, saveGateway } from "../../store/gateways.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { parseKeyring } from "../../store/encryption/keyring.ts";
+import { releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findOrphans } from "../../store/orphans.ts";
-import { deleteTeam, saveTeam } from "../../store/teams.ts";
+import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
 import { describeOnEachEngine } from "../env/database/engines.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run, unique } from "./fixtures.ts";
 

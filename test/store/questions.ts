@@ -1,7 +1,7 @@
 /** What tests ask of a store, and the product does not. */
 import { sql } from "kysely";
 import type { TeamMember } from "../../domain/access/team-member.ts";
-import type { AuditEvent } from "../../store/audit.ts";
+import type { AuditEvent } from "../../store/audit/audit.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { toMs } from "../../store/database/times.ts";

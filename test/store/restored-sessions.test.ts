@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { beginSession, endSession, findSession } from "../../store/sessions.ts";
-import { addSignInLink, takeSignInLink } from "../../store/sign-in-links.ts";
+import { beginSession, endSession, findSession } from "../../store/sessions/sessions.ts";
+import { addSignInLink, takeSignInLink } from "../../store/sessions/sign-in-links.ts";
 import { restorableDatabase } from "../env/database/restorable-database.ts";
 import { until } from "../env/until.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { changesAfter } from "../../store/feed/change-feed.ts";
-import { saveTeam } from "../../store/teams.ts";
+import { saveTeam } from "../../store/teams/teams.ts";
 import { openEmbedded } from "../env/database/embedded-database.ts";
 import { teamDraft } from "./fixtures.ts";
 import { feedHead } from "./questions.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { startPeriodically } from "../../runtime/periodic.ts";
-import { appendAudit } from "../../store/audit.ts";
+import { appendAudit } from "../../store/audit/audit.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";
 import { recordUsage } from "../../store/keys/usage.ts";

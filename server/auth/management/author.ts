@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { containsKey, sanitizeUntrusted } from "../../../domain/redact.ts";
-import type { Author } from "../../../store/audit.ts";
+import type { Author } from "../../../store/audit/audit.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { problem } from "../../http/errors.ts";
 import type { Principal } from "../principal.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
-import { appendAudit } from "../../../store/audit.ts";
+import { appendAudit } from "../../../store/audit/audit.ts";
 import { problem } from "../../http/errors.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";

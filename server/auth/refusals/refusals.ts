@@ -1,7 +1,7 @@
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
+import { appendRefusals, countRefusals } from "../../../store/audit/refusals.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { appendRefusals, countRefusals } from "../../../store/refusals.ts";
 import type { AuthMetrics, LostAudit } from "../metrics.ts";
 import type { RefusalEvent, RefusalRecorder } from "./refusal-event.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";

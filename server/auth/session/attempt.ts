@@ -1,4 +1,4 @@
-import { type Keyring, seal, unseal } from "../../../store/keyring.ts";
+import { type Keyring, seal, unseal } from "../../../store/encryption/keyring.ts";
 import type { Checks } from "./issuer-client.ts";
 import { makeSecret } from "./secret.ts";
 

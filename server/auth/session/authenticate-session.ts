@@ -1,5 +1,5 @@
 import type { Store } from "../../../store/database/store.ts";
-import { findSession, type Session } from "../../../store/sessions.ts";
+import { findSession, type Session } from "../../../store/sessions/sessions.ts";
 import type { ServerConfig } from "../../context/config.ts";
 import type { ManagementToken } from "../management/management-token.ts";
 import type { Principal } from "../principal.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
-import { appendAudit } from "../../../store/audit.ts";
+import { appendAudit } from "../../../store/audit/audit.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
+import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions/sessions.ts";
 import type { ServerConfig } from "../../context/config.ts";
 import { logFailure, problemOf, sendProblem } from "../../http/errors.ts";
 import { boundUnknownBodies } from "../../http/unknown-bodies.ts";

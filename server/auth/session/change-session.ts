@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { appendAudit } from "../../../store/audit.ts";
+import { appendAudit } from "../../../store/audit/audit.ts";
 import type { Tx } from "../../../store/database/change.ts";
-import { beginSession, endSession, renewSession, type SignedIn } from "../../../store/sessions.ts";
-import { takeSignInLink } from "../../../store/sign-in-links.ts";
+import { beginSession, endSession, renewSession, type SignedIn } from "../../../store/sessions/sessions.ts";
+import { takeSignInLink } from "../../../store/sessions/sign-in-links.ts";
 import { authorAs } from "../management/author.ts";
 import { LINK_ACTOR, type SessionDeps } from "./authenticate-session.ts";
 import { clearCookie, readCookie, setCookie } from "./cookies.ts";

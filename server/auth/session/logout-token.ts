@@ -1,6 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey } from "jose";
 import type { Clock } from "../../../runtime/clock.ts";
-import type { LogoutRequest } from "../../../store/sessions.ts";
+import type { LogoutRequest } from "../../../store/sessions/sessions.ts";
 import type { ConsoleClient } from "../../context/config.ts";
 import { createIssuerKeys } from "../tokens/issuer-keys.ts";
 import { CLOCK_SKEW_S, SIGNATURE_ALGORITHMS } from "../tokens/jwt.ts";

@@ -1,6 +1,6 @@
-import { type Author, appendAudit } from "../../../store/audit.ts";
+import { type Author, appendAudit } from "../../../store/audit/audit.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { addSignInLink } from "../../../store/sign-in-links.ts";
+import { addSignInLink } from "../../../store/sessions/sign-in-links.ts";
 import { SIGN_IN } from "./return-to.ts";
 import { makeSecret, secretDigest } from "./secret.ts";
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
-import type { Keyring } from "../../../store/keyring.ts";
-import type { SignedIn } from "../../../store/sessions.ts";
+import type { Keyring } from "../../../store/encryption/keyring.ts";
+import type { SignedIn } from "../../../store/sessions/sessions.ts";
 import type { ServerConfig } from "../../context/config.ts";
 import { logFailure, problemOf } from "../../http/errors.ts";
 import { refuseForeignHosts } from "../../http/host-check.ts";

@@ -1,5 +1,10 @@
 import { Readable } from "node:stream";
-import { type AuditPosition, type AuditSearch, type FoundAudit, searchAudit } from "../../../store/audit-search.ts";
+import {
+  type AuditPosition,
+  type AuditSearch,
+  type FoundAudit,
+  searchAudit,
+} from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { problem } from "../../http/errors.ts";
 import { auditJson } from "../../management/audit/audit-json.ts";

@@ -1,4 +1,4 @@
-import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.ts";
+import type { FoundAudit, StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import type { EventNames } from "../../management/audit/audit-json.ts";
 import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { ACTIONS } from "../../management/audit/event-text.ts";

@@ -1,6 +1,6 @@
 import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import type { AuditPosition } from "../../../store/audit-search.ts";
+import type { AuditPosition } from "../../../store/audit/audit-search.ts";
 import {
   type AuditQuestion,
   cursorOf,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import { searchAudit } from "../../../store/audit-search.ts";
+import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { authenticateManagement } from "../../auth/management/authenticate-management.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";

@@ -1,4 +1,4 @@
-import type { StoredAuditEvent } from "../../../store/audit-search.ts";
+import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
 

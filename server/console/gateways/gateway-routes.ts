@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { listObjects } from "../../../store/objects.ts";
-import { countBoundKeys, upstreamStates } from "../../../store/upstream-outcomes.ts";
+import { countBoundKeys, upstreamStates } from "../../../store/gateways/upstream-outcomes.ts";
+import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";
 import type { ServerConfig } from "../../context/config.ts";

@@ -1,5 +1,5 @@
-import type { StoredGateway } from "../../../store/objects.ts";
-import type { BoundKeys, UpstreamState } from "../../../store/upstream-outcomes.ts";
+import type { BoundKeys, UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
+import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";

@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { UpstreamState } from "../../../store/upstream-outcomes.ts";
+import type { UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { ago } from "../times.ts";
 

@@ -1,5 +1,5 @@
 import type { Db } from "../../../store/database/change.ts";
-import { listObjects, type StoredObject } from "../../../store/objects.ts";
+import { listObjects, type StoredObject } from "../../../store/objects/objects.ts";
 import type { Bindings } from "./binding-fields.ts";
 import type { Ref, RefNames } from "./key-fields.ts";
 import type { Offer } from "./key-form.ts";

@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { StoredOf } from "../../../store/objects.ts";
+import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";

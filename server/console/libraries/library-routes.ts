@@ -7,7 +7,7 @@ import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/snippet.ts";
-import { listObjects } from "../../../store/objects.ts";
+import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";

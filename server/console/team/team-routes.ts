@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
-import { findObject, listObjects, type StoredTeam } from "../../../store/objects.ts";
+import { findObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { askedTeams } from "../../management/asked-teams.ts";

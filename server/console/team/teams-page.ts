@@ -1,4 +1,4 @@
-import type { StoredTeam } from "../../../store/objects.ts";
+import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { declaredIn } from "../declared-in.ts";

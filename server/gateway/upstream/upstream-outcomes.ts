@@ -1,7 +1,7 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { type NamedOutcome, recordOutcomes } from "../../../store/upstream-outcomes.ts";
+import { type NamedOutcome, recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import { isSameUpstream } from "../resolve.ts";
 

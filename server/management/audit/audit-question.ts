@@ -1,4 +1,4 @@
-import type { AuditPosition, AuditSearch } from "../../../store/audit-search.ts";
+import type { AuditPosition, AuditSearch } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { auditSubject } from "../../../store/keys/audit-subject.ts";
 import { problem } from "../../http/errors.ts";

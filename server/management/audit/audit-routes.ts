@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
-import { searchAudit } from "../../../store/audit-search.ts";
+import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";

@@ -3,7 +3,7 @@ import type { NamedRef } from "../../../domain/key/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { ListedKey } from "../../../store/keys/key-lists.ts";
-import { namesOf } from "../../../store/references.ts";
+import { namesOf } from "../../../store/objects/references.ts";
 
 /**
  * Gives the spec of each key. For a key that was made here it is the requested one. For a declared key it is what the

@@ -1,6 +1,6 @@
 import type { Tx } from "../../../store/database/change.ts";
 import type { Creation } from "../../../store/idempotency.ts";
-import { holdTeamOf } from "../../../store/team-roles.ts";
+import { holdTeamOf } from "../../../store/teams/team-roles.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { createOnce, type Made } from "../creation.ts";

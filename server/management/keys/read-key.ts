@@ -11,7 +11,7 @@ import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { findInTeam } from "../../../store/references.ts";
+import { findInTeam } from "../../../store/objects/references.ts";
 import { type Given, invalid, readGiven } from "../diagnostics.ts";
 
 /** A key that the management API is to make or change, read. */

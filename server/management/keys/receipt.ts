@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../runtime/clock.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { createConfirmer } from "../../../store/feed/confirmer.ts";
-import { replicaRegister } from "../../../store/feed/replicas.ts";
+import { createConfirmer } from "../../../store/replicas/confirmer.ts";
+import { replicaRegister } from "../../../store/replicas/replicas.ts";
 
 /** The receipt of a change, for its author (architecture §3). */
 export type Receipt = {

@@ -1,7 +1,7 @@
 import type { Db } from "../../../store/database/change.ts";
 import { type ListedKey, withoutDigests } from "../../../store/keys/key-lists.ts";
 import { findKey } from "../../../store/keys/keys.ts";
-import { teamNames } from "../../../store/teams.ts";
+import { teamNames } from "../../../store/teams/teams.ts";
 import { type Rights, sees } from "../rights.ts";
 import { NO_KEY } from "./changes.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";

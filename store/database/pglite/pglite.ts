@@ -1,5 +1,5 @@
 import { Kysely } from "kysely";
-import { memoryDatabase } from "../../memory/memory-database.ts";
+import { memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { EmbeddedStore, Store } from "../store.ts";
 import { ConnectionQueue, type Priority } from "./connection-queue.ts";

@@ -1,14 +1,14 @@
 import { Socket } from "node:net";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { MAX_RUN_MS, memoryDatabase } from "../../memory/memory-database.ts";
-import { lendConnections } from "../../memory/postgres-memory.ts";
 import { COLUMN_TYPES } from "../column-types.ts";
+import { MAX_RUN_MS, memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
 import { awayOr, awayOrRefused, ImpatientClient, type ImpatientOptions } from "./impatient-client.ts";
+import { lendConnections } from "./postgres-memory.ts";
 
 type PostgresOptions = {
   readonly maxConnections?: number;

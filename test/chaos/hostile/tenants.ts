@@ -7,8 +7,8 @@ import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { saveGateway } from "../../../store/gateways.ts";
-import type { Keyring } from "../../../store/keyring.ts";
+import type { Keyring } from "../../../store/encryption/keyring.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";

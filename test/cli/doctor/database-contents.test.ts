@@ -11,13 +11,13 @@ import {
 } from "../../../cli/doctor/database-contents.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
 import { databaseTime } from "../../../store/database/times.ts";
-import { assertKeyring } from "../../../store/encryption-key.ts";
-import { replicaHealth } from "../../../store/feed/replica-health.ts";
-import { heartbeat, registerReplica, removeAllReplicas } from "../../../store/feed/replicas.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
+import { assertKeyring } from "../../../store/encryption/encryption-key.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
-import { beginSession } from "../../../store/sessions.ts";
+import { replicaHealth } from "../../../store/replicas/replica-health.ts";
+import { heartbeat, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
+import { beginSession } from "../../../store/sessions/sessions.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { digestOf, makeTeam, reserveKey, run } from "../../store/fixtures.ts";
 

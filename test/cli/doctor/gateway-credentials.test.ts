@@ -3,8 +3,8 @@ import { checkGatewayCredentials, judgeGatewayCredentials } from "../../../cli/d
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { condition } from "../../../domain/conditions.ts";
-import { saveGateway } from "../../../store/gateways.ts";
-import { recordOutcomes } from "../../../store/upstream-outcomes.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
+import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { keyring } from "../../server/key-index/replica-fixtures.ts";
 import { gatewayDraft, makeTeam, run } from "../../store/fixtures.ts";

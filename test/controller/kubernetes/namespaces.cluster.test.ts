@@ -9,7 +9,7 @@ import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { listKeys } from "../../../store/keys/key-lists.ts";
-import { listObjects } from "../../../store/objects.ts";
+import { listObjects } from "../../../store/objects/objects.ts";
 import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/database/engines.ts";

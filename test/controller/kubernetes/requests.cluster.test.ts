@@ -10,7 +10,7 @@ import { startController } from "../../../controller/main.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { freshDatabase } from "../../env/database/engines.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";

@@ -1,7 +1,7 @@
 /** What judges the calls of an installation's users can find fault with them. */
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { MAX_RUN_MS } from "../../../store/memory/memory-database.ts";
+import { MAX_RUN_MS } from "../../../store/database/memory-database.ts";
 import { causeOf, type FailedCall, failureOf, recordCalls, StatusError, type Struck } from "./calls.ts";
 
 describe("a failed call", () => {

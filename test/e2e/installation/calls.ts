@@ -1,6 +1,6 @@
 /** How the calls of an installation's users ended: what failed has to be a fault's stated effect. */
 
-import { MAX_RUN_MS } from "../../../store/memory/memory-database.ts";
+import { MAX_RUN_MS } from "../../../store/database/memory-database.ts";
 
 /** What a call takes of the servers: an answer from memory alone, or the database. */
 export type Needs = "key index" | "database";

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { recordOutcomes } from "../../../store/upstream-outcomes.ts";
+import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
 import { judge, openWindow, THEMES, WIDTHS } from "./looked-at.ts";

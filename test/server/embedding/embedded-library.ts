@@ -9,7 +9,7 @@ import { parseServerConfig } from "../../../server/context/config.ts";
 import { startLibraryEmbedder } from "../../../server/embedding/library-embedder.ts";
 import { createTextEmbedder } from "../../../server/gateway/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { saveGateway } from "../../../store/gateways.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import { embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, type EmbeddingDraft } from "../../../store/memory/embedding/library-embedding.ts";

@@ -4,7 +4,7 @@ import { Agent, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/key-format.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { fillStore } from "../../bench/filled-store.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";

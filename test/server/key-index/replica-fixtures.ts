@@ -9,7 +9,7 @@ import { feedOf } from "../../../server/key-index/feed.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";

@@ -5,9 +5,9 @@ import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { Lease } from "../../../server/key-index/lease.ts";
 import { ServedState } from "../../../server/key-index/served-state.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
+import { type Keyring, parseKeyring, seal } from "../../../store/encryption/keyring.ts";
 import type { Changes } from "../../../store/feed/change-feed.ts";
-import type { SealedGateway } from "../../../store/gateways.ts";
-import { type Keyring, parseKeyring, seal } from "../../../store/keyring.ts";
+import type { SealedGateway } from "../../../store/gateways/gateways.ts";
 import { keyring, shiftableClock } from "./replica-fixtures.ts";
 
 const other = parseKeyring(randomBytes(32).toString("base64"));

@@ -3,7 +3,7 @@ import { managementToken } from "../../../server/auth/management/management-toke
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { saveTeam, type TeamDraft } from "../../../store/teams.ts";
+import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";

@@ -9,7 +9,7 @@ import { UPSTREAM_TIMES } from "../../../server/gateway/upstream/upstream-times.
 import { products } from "../../../server/products.ts";
 import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { saveGateway } from "../../../store/gateways.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";

@@ -8,7 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
-import { deleteTeam } from "../../../store/teams.ts";
+import { deleteTeam } from "../../../store/teams/teams.ts";
 import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
 import { read } from "../../architecture/sources.ts";
 import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/database/engines.ts";

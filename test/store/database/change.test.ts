@@ -1,24 +1,24 @@
 import { AbortedTransactionError, sql } from "kysely";
 import { expect, test } from "vitest";
-import { appendAudit } from "../../../store/audit.ts";
+import { appendAudit } from "../../../store/audit/audit.ts";
 import { change, type Tx, takeLeadership } from "../../../store/database/change.ts";
 import { StaleLeaderError } from "../../../store/database/errors.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { type Change, changesAfter } from "../../../store/feed/change-feed.ts";
+import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
+import { recordUsage } from "../../../store/keys/usage.ts";
+import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import {
   deregisterReplica,
   heartbeat,
   readReplicas,
   registerReplica,
   removeReplicas,
-} from "../../../store/feed/replicas.ts";
-import { releaseGateway, saveGateway } from "../../../store/gateways.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
-import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { recordUsage } from "../../../store/keys/usage.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { deleteTeam, saveTeam } from "../../../store/teams.ts";
+} from "../../../store/replicas/replicas.ts";
+import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import {

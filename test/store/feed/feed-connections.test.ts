@@ -5,7 +5,7 @@ import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { FEED_CONNECTIONS } from "../../../store/feed/feed-connections.ts";
-import { heartbeat } from "../../../store/feed/replicas.ts";
+import { heartbeat } from "../../../store/replicas/replicas.ts";
 import { freshDatabase } from "../../env/database/engines.ts";
 
 test("a connection of the feed plans what it asks all the time once, not with each of the first changes", async (context) => {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { saveGateway } from "../../../store/gateways.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
+import { parseKeyring } from "../../../store/encryption/keyring.ts";
+import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { findDeclaredKey } from "../../../store/keys/declared-key.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { recordKeySecret } from "../../../store/keys/key-secrets.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
-import { deleteTeam } from "../../../store/teams.ts";
+import { deleteTeam } from "../../../store/teams/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, libraryDraft, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";
 import { findKeyByOwner } from "../questions.ts";

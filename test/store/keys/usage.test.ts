@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
+import { markUsageWritten, readKnownUsage, recordUsage } from "../../../store/keys/usage.ts";
 import {
   deregisterReplica,
   readReplicas,
   registerReplica,
   removeAllReplicas,
   removeReplicas,
-} from "../../../store/feed/replicas.ts";
-import { markUsageWritten, readKnownUsage, recordUsage } from "../../../store/keys/usage.ts";
+} from "../../../store/replicas/replicas.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../fixtures.ts";
 

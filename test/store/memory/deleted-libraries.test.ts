@@ -6,7 +6,7 @@ import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { findObject } from "../../../store/objects.ts";
+import { findObject } from "../../../store/objects/objects.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { findObject } from "../../../store/objects.ts";
+import { findObject } from "../../../store/objects/objects.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../fixtures.ts";
 

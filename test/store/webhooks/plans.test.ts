@@ -3,7 +3,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import type { Database } from "../../../store/database/schema.ts";
-import { saveTeam } from "../../../store/teams.ts";
+import { saveTeam } from "../../../store/teams/teams.ts";
 import { claimDeliveries } from "../../../store/webhooks/claims.ts";
 import { listDeliveries, listWebhooks, lockDelivery } from "../../../store/webhooks/delivery-log.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";

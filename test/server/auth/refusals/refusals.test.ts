@@ -8,8 +8,8 @@ import { networkOf } from "../../../../server/auth/refusals/refusal-rows.ts";
 import { MAX_REFUSAL_ROWS, RefusalSampler } from "../../../../server/auth/refusals/refusals.ts";
 import { requestIdOf } from "../../../../server/http/request-id.ts";
 import { createMetrics } from "../../../../server/metrics.ts";
+import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../../store/audit/refusals.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../../store/refusals.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { unique } from "../../../store/fixtures.ts";
 

@@ -7,7 +7,7 @@ import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
 import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { secretDigest } from "../../../../server/auth/session/secret.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { findSession } from "../../../../store/sessions.ts";
+import { findSession } from "../../../../store/sessions/sessions.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { type Harness, startHarness } from "../../harness.ts";

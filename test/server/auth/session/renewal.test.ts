@@ -12,7 +12,7 @@ import { secretDigest } from "../../../../server/auth/session/secret.ts";
 import { consoleRoutes } from "../../../../server/console/routes.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { endSession } from "../../../../store/sessions.ts";
+import { endSession } from "../../../../store/sessions/sessions.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { type Harness, startHarness } from "../../harness.ts";

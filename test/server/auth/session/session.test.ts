@@ -7,7 +7,7 @@ import { managementToken } from "../../../../server/auth/management/management-t
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import { memoryRoutes } from "../../../../server/memory/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { endSession } from "../../../../store/sessions.ts";
+import { endSession } from "../../../../store/sessions/sessions.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { type Harness, startHarness } from "../../harness.ts";

@@ -1,6 +1,6 @@
 import { csrfTokenOf, makeSecret, secretDigest } from "../../../../server/auth/session/secret.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { beginSession, type SignedIn } from "../../../../store/sessions.ts";
+import { beginSession, type SignedIn } from "../../../../store/sessions/sessions.ts";
 
 /** What a browser has of a session, over plain http. */
 export type Browser = {

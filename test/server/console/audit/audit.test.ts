@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { endSession } from "../../../../store/sessions.ts";
+import { endSession } from "../../../../store/sessions/sessions.ts";
 import { until } from "../../../env/until.ts";
 import { fillWithAudit } from "../../../store/filled-audit.ts";
 import { type Pages, startPages, type Visitor } from "../pages.ts";

@@ -1,8 +1,8 @@
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { createLog } from "../../../../runtime/log.ts";
 import { UpstreamOutcomes } from "../../../../server/gateway/upstream/upstream-outcomes.ts";
-import { saveGateway } from "../../../../store/gateways.ts";
-import { refusedCredentials } from "../../../../store/upstream-outcomes.ts";
+import { saveGateway } from "../../../../store/gateways/gateways.ts";
+import { refusedCredentials } from "../../../../store/gateways/upstream-outcomes.ts";
 import { describeOnEachEngine } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, run } from "../../../store/fixtures.ts";

@@ -1,6 +1,6 @@
 import type { Change, Changes, Snapshot } from "../../../../store/feed/change-feed.ts";
-import type { FeedPosition, Heartbeat, Neighbour, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
 import type { IndexedKey } from "../../../../store/keys/key-records.ts";
+import type { FeedPosition, Heartbeat, Neighbour, ReplicaRow, Replicas } from "../../../../store/replicas/replicas.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";
 

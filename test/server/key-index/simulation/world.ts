@@ -1,7 +1,7 @@
 import type { Scheduler } from "fast-check";
 import { LEASE_MARGIN_MS, LEASE_RANGE_MS } from "../../../../domain/protocol.ts";
-import { createConfirmer } from "../../../../store/feed/confirmer.ts";
-import type { ReplicaRegister } from "../../../../store/feed/replicas.ts";
+import { createConfirmer } from "../../../../store/replicas/confirmer.ts";
+import type { ReplicaRegister } from "../../../../store/replicas/replicas.ts";
 import { digestOfKey, SimDatabase } from "./database.ts";
 import { type Hint, KEYS, LEASES_MS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
 import { SimReplica } from "./replica.ts";

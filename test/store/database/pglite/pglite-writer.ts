@@ -1,7 +1,7 @@
 /** A process that writes to a PGlite folder until it is killed: prints `wrote N` once N is committed. */
 import { change } from "../../../../store/database/change.ts";
 import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
-import { saveTeam } from "../../../../store/teams.ts";
+import { saveTeam } from "../../../../store/teams/teams.ts";
 import { teamDraft } from "../../fixtures.ts";
 
 const store = await openPGlite(process.argv[2] ?? "");

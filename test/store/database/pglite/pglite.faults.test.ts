@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { change } from "../../../../store/database/change.ts";
 import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
-import { saveTeam } from "../../../../store/teams.ts";
+import { saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { copyEmbedded } from "../../../env/database/embedded-database.ts";
 import { readSnapshot, teamDraft } from "../../fixtures.ts";

@@ -15,7 +15,7 @@ import { assertListenWorks } from "../../../../store/database/migrate/listen-che
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore, Store } from "../../../../store/database/store.ts";
-import { findTeamOfNamespace, saveTeam } from "../../../../store/teams.ts";
+import { findTeamOfNamespace, saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { copyEmbedded, openEmbedded } from "../../../env/database/embedded-database.ts";
 import { teamDraft } from "../../fixtures.ts";

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { saveGateway } from "../../../../store/gateways.ts";
-import { parseKeyring } from "../../../../store/keyring.ts";
+import { parseKeyring } from "../../../../store/encryption/keyring.ts";
+import { saveGateway } from "../../../../store/gateways/gateways.ts";
 import { insertAtom } from "../../../../store/memory/atom-writes.ts";
 import { embeddingProgress } from "../../../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, endEmbedding } from "../../../../store/memory/embedding/library-embedding.ts";

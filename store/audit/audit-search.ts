@@ -1,0 +1,193 @@
+import { type RawBuilder, sql } from "kysely";
+import {
+  type BoundedPage,
+  findBoundedPage,
+  type Looked,
+  PAGE_BOUNDS,
+  type PageBounds,
+} from "../database/bounded-page.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { toMs } from "../database/times.ts";
+
+/** Where an event stands in the log, the latest first. */
+export type AuditPosition = {
+  /** Microseconds since the epoch, as the database keeps them: digits. */
+  readonly at: string;
+  readonly id: number;
+};
+
+/** A search of the audit log; a field that is undefined excludes no event. */
+export type AuditSearch = {
+  /** Those of any of these teams; undefined for every one, and for those of no team. */
+  readonly teamIds: readonly string[] | undefined;
+  readonly kind: string | undefined;
+  readonly actor: string | undefined;
+  readonly about: AuditSubject | undefined;
+  /** Milliseconds since the epoch: from then on. */
+  readonly from: number | undefined;
+  /** Milliseconds since the epoch: before then. */
+  readonly to: number | undefined;
+  /** Where the page before ended. */
+  readonly after: AuditPosition | undefined;
+  readonly limit: number;
+};
+
+/** What events are about: any of these keys, or what has this id or this name. */
+export type AuditSubject = { readonly keyIds: readonly string[]; readonly text: string };
+
+/** An event of the audit log, as it is stored. */
+export type StoredAuditEvent = {
+  readonly id: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** As `key.revoked`. */
+  readonly kind: string;
+  readonly actor: string;
+  readonly keyId: string | null;
+  readonly teamId: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/** A page of events, and where the next one begins. */
+export type FoundAudit = Omit<BoundedPage<AuditPosition>, "positions"> & {
+  readonly events: readonly StoredAuditEvent[];
+};
+
+/** Finds a page of the audit log, the latest first. */
+export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBounds = PAGE_BOUNDS): Promise<FoundAudit> {
+  const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
+    walk: (within) => walk(db, search, within),
+    askIndex: () => askIndex(db, search, bounds),
+  });
+  return { events: await loadEvents(db, positions), next, isPartial };
+}
+
+/** An event that is forgotten meanwhile is left out. */
+async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<StoredAuditEvent[]> {
+  if (positions.length === 0) return [];
+  const ids = positions.map(({ id }) => id);
+  const rows = await db
+    .selectFrom("audit_events")
+    .select(["id", "at", "kind", "actor", "key_id as keyId", "team_id as teamId", "detail"])
+    .where("id", "in", ids)
+    .execute();
+  const byId = new Map(rows.map(({ at, ...event }) => [event.id, { ...event, at: toMs(at) }]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** @returns undefined where nothing is asked for that is rare, or where it is not */
+async function askIndex(
+  db: Db,
+  search: AuditSearch,
+  { found }: PageBounds,
+): Promise<Looked<AuditPosition> | undefined> {
+  const { teamIds, limit } = search;
+  const asked = termsOf(search);
+  if (asked.length === 0 && search.about === undefined) return undefined;
+  const candidates = [
+    ...(asked.length === 0 ? [] : [sql`${TERMS} @> ${asked}::text[]`]),
+    ...(search.about === undefined ? [] : [sql`${TERMS} && ${subjectTerms(search.about)}::text[]`]),
+    ...(teamIds === undefined ? [] : [sql`${TERMS} && ${teamIds.map((team) => `team ${team}`)}::text[]`]),
+  ];
+  const rows = await withOrderedPlans(db, async (tx) => {
+    // The rows that were found are few, and come in no order.
+    await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
+    const { rows } = await sql<{ count: number; id: number | null; at: string }>`
+      with candidates as materialized (
+        select r.* from audit_events r where ${sql.join(candidates, sql` and `)} limit ${found + 1}
+      )
+      select (select count(*)::integer from candidates) as count, page.id, page.at
+      from (select) one left join lateral (
+        select r.id, ${MICROS} as at from candidates r where ${isWanted(search)} and ${isWithin(search)}
+        order by r.at desc, r.id desc limit ${limit + 1}
+      ) page on true`.execute(tx);
+    return rows;
+  });
+  if (rows.some(({ count }) => count > found)) return undefined;
+  return { positions: rows.flatMap(({ id, at }) => (id === null ? [] : { id, at })), next: null };
+}
+
+async function walk(
+  db: Db,
+  search: AuditSearch,
+  { step, steps }: Pick<PageBounds, "step" | "steps">,
+): Promise<Looked<AuditPosition>> {
+  const { limit, teamIds } = search;
+  const positions: AuditPosition[] = [];
+  const isEveryWanted = termsOf(search).length === 0 && search.about === undefined;
+  // Where every event is wanted, no more are looked at than are shown. As many are looked at of each team.
+  const length = isEveryWanted ? limit + 1 : Math.max(limit + 1, Math.floor(step / (teamIds?.length || 1)));
+  let after = search.after;
+  for (let i = 0; i < steps; i++) {
+    const looked = await withOrderedPlans(db, (tx) => walkOn(tx, { ...search, after }, length));
+    positions.push(...looked.filter(({ wanted }) => wanted).map(({ at, id }) => ({ at, id })));
+    const last = looked.at(-1);
+    if (last === undefined || looked.length < length) return { positions, next: null };
+    after = { at: last.at, id: last.id };
+    if (positions.length > limit) return { positions, next: after };
+  }
+  return { positions, next: after ?? null };
+}
+
+/** The next events of the log, and which of them are wanted. */
+async function walkOn(tx: Tx, search: AuditSearch, length: number): Promise<(AuditPosition & { wanted: boolean })[]> {
+  const { teamIds } = search;
+  const columns = sql`r.id, r.at as ordered, ${MICROS} as at, ${isWanted(search)} as wanted`;
+  const inOrder = sql`order by r.at desc, r.id desc limit ${length}`;
+  const looked =
+    teamIds === undefined
+      ? sql`select ${columns} from audit_events r where ${isWithin(search)} ${inOrder}`
+      : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
+          select ${columns} from audit_events r where r.team_id = team and ${isWithin(search)} ${inOrder}) one`;
+  const { rows } = await sql<AuditPosition & { wanted: boolean }>`
+    with looked as materialized (${looked})
+    select id, at, wanted from looked order by ordered desc, id desc limit ${length}`.execute(tx);
+  return rows;
+}
+
+const MICROS = sql`(extract(epoch from r.at) * 1000000)::bigint::text`;
+const TERMS = sql`audit_terms(r.kind, r.actor, r.key_id, r.team_id, r.detail)`;
+
+function isWithin({ from, to, after }: AuditSearch): RawBuilder<unknown> {
+  const bounds = [
+    ...(from === undefined ? [] : [sql`r.at >= ${momentOf(from)}`]),
+    ...(to === undefined ? [] : [sql`r.at < ${momentOf(to)}`]),
+    ...(after === undefined
+      ? []
+      : [sql`(r.at, r.id) < ('epoch'::timestamptz + ${after.at}::bigint * interval '1 microsecond', ${after.id})`]),
+  ];
+  return bounds.length === 0 ? sql`true` : sql.join(bounds, sql` and `);
+}
+
+/** Milliseconds since the epoch as the database has them: of the year 0 too, for which drivers have no text. */
+function momentOf(ms: number): RawBuilder<unknown> {
+  return sql`('epoch'::timestamptz + ${ms}::float8 * interval '1 millisecond')`;
+}
+
+function isWanted({ kind, actor, about }: AuditSearch): RawBuilder<unknown> {
+  const wanted = [
+    ...(kind === undefined ? [] : [sql`r.kind = ${kind}`]),
+    ...(actor === undefined ? [] : [sql`r.actor = ${actor}`]),
+    ...(about === undefined ? [] : [sql`${TERMS} && ${subjectTerms(about)}::text[]`]),
+  ];
+  return wanted.length === 0 ? sql`true` : sql.join(wanted, sql` and `);
+}
+
+/** What the index of terms has of the events that are asked for (migration 024): all of these. */
+function termsOf({ kind, actor }: AuditSearch): string[] {
+  return [
+    ...(kind === undefined ? [] : [`kind ${firstOf(kind)}`]),
+    ...(actor === undefined ? [] : [`actor ${firstOf(actor)}`]),
+  ];
+}
+
+/** And any of these. */
+function subjectTerms({ keyIds, text }: AuditSubject): string[] {
+  return [...keyIds.map((id) => `key ${id}`), `object ${firstOf(text)}`, `name ${firstOf(text)}`];
+}
+
+/** As many characters as the index has, counted as the database does. */
+function firstOf(text: string): string {
+  return [...text].slice(0, 255).join("");
+}

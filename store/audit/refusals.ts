@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import type { Store } from "../database/store.ts";
+
+/** What is written of refusals that are alike: never a secret, nor any part of a key but its id. */
+type RefusalEntry = {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly keyId: string | null;
+  readonly teamId: string | null;
+  readonly actor: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/** For all processes of the installation together, in any minute. */
+export const MAX_REFUSALS_PER_MINUTE = 600;
+/** One process counts and writes at a time, so that no two take the same room. */
+const REFUSALS_LOCK = 53_975_266;
+
+/**
+ * Appends refusals to the audit log, as many as the installation has room for at present.
+ *
+ * @returns the id of each in its order; null for those that there is no room for
+ */
+export async function appendRefusals(
+  { db, engine }: Store,
+  entries: readonly RefusalEntry[],
+  max = MAX_REFUSALS_PER_MINUTE,
+): Promise<(number | null)[]> {
+  return db.transaction().execute(async (tx) => {
+    // In a statement of its own: the next one sees what was committed while this one waited.
+    if (engine === "postgres") await sql`select pg_advisory_xact_lock(${REFUSALS_LOCK})`.execute(tx);
+    const { rows } = await sql<{ written: number }>`
+      select count(*)::int as written from (
+        select from audit_events
+        where at > clock_timestamp() - interval '1 minute' and kind = 'request.refused' limit ${max}) recent`.execute(
+      tx,
+    );
+    const fitting = entries.slice(0, Math.max(0, max - (rows[0]?.written ?? 0)));
+    const ids =
+      fitting.length === 0
+        ? []
+        : await tx
+            .insertInto("audit_events")
+            .values(
+              fitting.map(({ at, keyId, teamId, actor, detail }) => ({
+                at: new Date(at),
+                kind: "request.refused",
+                key_id: keyId,
+                team_id: teamId,
+                actor,
+                detail: JSON.stringify(detail),
+              })),
+            )
+            .returning("id")
+            .execute();
+    const inOrder = ids.map(({ id }) => id).toSorted((a, b) => a - b);
+    return entries.map((_, i) => inOrder[i] ?? null);
+  });
+}
+
+/** Writes how many refusals each row stands for, once that is known. */
+export async function countRefusals(
+  { db }: Store,
+  counts: readonly { readonly id: number; readonly count: number }[],
+): Promise<void> {
+  if (counts.length === 0) return;
+  await sql`
+    update audit_events a set detail = a.detail || jsonb_build_object('count', c.count)
+    from unnest(${counts.map(({ id }) => id)}::bigint[], ${counts.map(({ count }) => count)}::int[]) as c (id, count)
+    where a.id = c.id`.execute(db);
+}

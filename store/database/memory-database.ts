@@ -1,0 +1,71 @@
+import type { Kysely } from "kysely";
+import { CallerLeftError, DatabaseUnavailableError, MemoryBusyError, MemoryTimeoutError, sqlState } from "./errors.ts";
+import { CANCELLED } from "./postgres/impatient-client.ts";
+import type { Database } from "./schema.ts";
+import { type ShareLimits, TeamShare } from "./team-share.ts";
+
+/** Whose call it is, and how its end is known. */
+type MemoryCall = {
+  readonly teamId: string;
+  /** Aborted when the caller no longer waits for the answer. */
+  readonly signal: AbortSignal;
+};
+
+/**
+ * How the memory service asks the database: so that it cannot take what enforcement needs, nor one team what others do.
+ */
+export type MemoryDatabase = {
+  /**
+   * Runs a call's statements when it is the team's turn.
+   *
+   * @param body gets a handle for this call alone: what it asks ends with the call
+   * @throws MemoryBusyError when too many calls wait, or this one has waited too long
+   * @throws MemoryTimeoutError when it has run too long: what it wrote may stand
+   * @throws CallerLeftError when its caller no longer waits for the answer
+   */
+  run<T>(call: MemoryCall, body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
+};
+
+/** A call waits for its turn so long at most, and so long again for its answers. */
+const MAX_WAIT_MS = 2_000;
+export const MAX_RUN_MS = 2_000;
+
+/** @param lend a handle whose statements end, or never begin, once the signal is aborted */
+export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) => Kysely<Database>): MemoryDatabase {
+  const share = new TeamShare(limits);
+  return {
+    async run({ teamId, signal }, body) {
+      const { promise: ended, reject } = Promise.withResolvers<never>();
+      ended.catch(() => {});
+      const ending = new AbortController();
+      const end = (reason: Error) => {
+        ending.abort(reason);
+        reject(reason);
+      };
+      const leave = () => end(new CallerLeftError("the caller has left"));
+      signal.addEventListener("abort", leave, { once: true });
+      if (signal.aborted) leave();
+      let timer = setTimeout(() => end(new MemoryBusyError("all")), MAX_WAIT_MS);
+      try {
+        await share.enter(teamId, ending.signal);
+        clearTimeout(timer);
+        timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), MAX_RUN_MS);
+        // The place is given back when the body has ended, which may be after its caller has the error.
+        const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId));
+        return await Promise.race([through, ended]);
+      } catch (error) {
+        if (ending.signal.aborted) throw ending.signal.reason;
+        const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
+        if (state === CANCELLED) throw new MemoryTimeoutError("the memory took too long", { cause: error });
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+      }
+    },
+  };
+}
+
+async function answer<T>(body: (db: Kysely<Database>) => Promise<T>, db: Kysely<Database>): Promise<T> {
+  return body(db);
+}

@@ -1,0 +1,40 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
+import type pg from "pg";
+import type { Database } from "../schema.ts";
+import { awayOrRefused, ImpatientClient } from "./impatient-client.ts";
+
+/**
+ * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
+ */
+export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<Database> {
+  async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
+    signal.throwIfAborted();
+    const client = await pool.connect().catch((error: unknown) => {
+      throw awayOrRefused(error);
+    });
+    const abandon = () => {
+      if (client instanceof ImpatientClient) client.abandon();
+    };
+    const release = (destroy = false) => {
+      signal.removeEventListener("abort", abandon);
+      client.release(destroy || signal.aborted);
+    };
+    signal.addEventListener("abort", abandon, { once: true });
+    try {
+      signal.throwIfAborted();
+    } catch (error) {
+      release(true);
+      throw error;
+    }
+    // Of pg's overloads Kysely uses the plain one.
+    return { query: client.query.bind(client), release } as PostgresPoolClient;
+  }
+
+  return (signal) =>
+    new Kysely<Database>({
+      // The store ends the pool.
+      dialect: new PostgresDialect({
+        pool: { options: pool.options, connect: () => connect(signal), end: async () => {} },
+      }),
+    });
+}

@@ -1,0 +1,201 @@
+/**
+ * The one encryption key that credentials and signing secrets are stored under. The database knows it by its
+ * fingerprint. Every process must have it to start, and every writer seals under it. Another key takes its place only
+ * when every replica has that other key.
+ */
+import { sql } from "kysely";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import { change, type Db, type Tx } from "../database/change.ts";
+import { EncryptionKeyError } from "../database/errors.ts";
+import type { Store } from "../database/store.ts";
+import { MAY_SERVE } from "../replicas/replica-health.ts";
+import { type Keyring, seal, unseal } from "./keyring.ts";
+
+/** What {@link forgetEncryptionKey} leaves in the place of a credential: no key opens it. */
+const LOST = Buffer.from([0]);
+/** Where sealed texts are, and the column that each is sealed with. */
+const SEALED = [
+  { table: "gateway_upstreams", column: "credential", aad: "gateway_id" },
+  { table: "team_webhooks", column: "secret", aad: "id" },
+] as const;
+
+/** A sealed text begins with the byte 1 and four bytes of its key's fingerprint (keyring.ts). */
+const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)} from 2 for 4), 'hex')`;
+const isSealed = (column: string) =>
+  sql<boolean>`${sql.ref(column)} is not null and get_byte(${sql.ref(column)}, 0) = 1`;
+
+/** The fingerprint of the key that is sealed under; undefined where no process has started with a key yet. */
+async function currentKey(db: Db): Promise<{ fingerprint: string; since: Date } | undefined> {
+  return db.selectFrom("encryption_key").select(["fingerprint", "since"]).executeTakeFirst();
+}
+
+/**
+ * Compares the keys that are given with those that the database needs.
+ *
+ * @throws EncryptionKeyError saying which is missing, by its fingerprint, and what to do
+ */
+export async function checkKeyring(db: Db, keyring: Keyring): Promise<void> {
+  const current = await currentKey(db);
+  if (current !== undefined && !has(keyring, current.fingerprint)) {
+    const what = `this database's credentials are stored under the encryption key ${current.fingerprint}, since ${rfc3339(current.since.getTime())}`;
+    throw new EncryptionKeyError(`${what}, and ${givenText(keyring)}. ${nextStep(current.fingerprint)}`);
+  }
+  for (const { id, credentials } of await sealedUnder(db)) {
+    if (has(keyring, id)) continue;
+    const what = `${credentials} ${credentials === 1 ? "credential is" : "credentials are"} stored under the encryption key ${id}`;
+    throw new EncryptionKeyError(`${what}, and ${givenText(keyring)}. ${nextStep(id)}`);
+  }
+}
+
+/**
+ * As {@link checkKeyring}, at the start of whatever works on the database. The first of all that start decides which
+ * key is sealed under: the others must have it.
+ */
+export async function assertKeyring(db: Db, keyring: Keyring): Promise<void> {
+  await checkKeyring(db, keyring);
+  const [first] = keyring;
+  if (first === undefined) return;
+  await sql`insert into encryption_key (fingerprint) values (${first.fingerprint}) on conflict do nothing`.execute(db);
+  await checkKeyring(db, keyring);
+}
+
+/**
+ * Makes the first of the keys the one that is sealed under, and seals anew what is stored under another: a rotation's
+ * second step (docs/operations/encryption-keys.md).
+ *
+ * @returns how many credentials were sealed anew
+ * @throws EncryptionKeyError where a replica that serves does not have the first key
+ */
+export async function adoptFirstKey(store: Store, keyring: Keyring): Promise<number> {
+  await assertKeyring(store.db, keyring);
+  const [first] = keyring;
+  if (first === undefined) return 0;
+  await store.db.transaction().execute(async (tx) => {
+    const { fingerprint } = await tx.selectFrom("encryption_key").selectAll().forUpdate().executeTakeFirstOrThrow();
+    if (fingerprint === first.fingerprint) return;
+    await assertReplicasHave(tx, first.fingerprint);
+    await tx
+      .updateTable("encryption_key")
+      .set({ fingerprint: first.fingerprint, since: sql`clock_timestamp()` })
+      .execute();
+  });
+  return sealAnew(store, keyring);
+}
+
+async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
+  const lacking = await tx
+    .selectFrom("replicas")
+    .select("id")
+    .where(MAY_SERVE)
+    .where(sql<boolean>`not (${fingerprint} = any(coalesce(encryption_keys, '{}')))`)
+    .orderBy("id")
+    .execute();
+  if (lacking.length === 0) return;
+  throw new EncryptionKeyError(
+    `the first encryption key, ${fingerprint}, is not given to ${lacking.length} of the servers (${lacking[0]?.id}): ` +
+      "what is stored under it they could not open. Give it to every server as a further line, then put it first.",
+  );
+}
+
+/** What the management API stored has no declaration that it could be read from again. */
+async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
+  const [first] = keyring;
+  const old = (await sealedUnder(store.db)).map(({ id }) => id).filter((id) => !first?.fingerprint.startsWith(id));
+  if (old.length === 0) return 0;
+  const { result } = await change(store, null, async (tx) => {
+    let count = 0;
+    for (const { table, column, aad } of SEALED) {
+      const { rows } = await sql<{ place: string; sealed: Uint8Array; aad: string }>`
+        select ctid::text as place, ${sql.ref(column)} as sealed, ${sql.ref(aad)} as aad from ${sql.table(table)}
+        where ${isSealed(column)} and ${keyOf(column)} = any(${old}::text[]) order by ${sql.ref(aad)} for update`.execute(
+        tx,
+      );
+      for (const row of rows) {
+        const anew = seal(keyring, unseal(keyring, row.sealed, row.aad), row.aad);
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${anew} where ctid = ${row.place}::tid`.execute(
+          tx,
+        );
+      }
+      count += rows.length;
+    }
+    return count;
+  });
+  return result;
+}
+
+/**
+ * The keys in the order in which a writer has them: the one that is sealed under comes first, whatever the order of the
+ * lines that this process was started with.
+ *
+ * @throws EncryptionKeyError where it is not among them: another has taken its place since the start
+ */
+export async function sealingKeyring(tx: Tx, keyring: Keyring): Promise<Keyring> {
+  // For share: a process that changes the key waits until it can see what is sealed here, and seal it anew.
+  const current = await tx.selectFrom("encryption_key").select("fingerprint").forShare().executeTakeFirst();
+  if (current === undefined) return keyring;
+  const first = keyring.find(({ fingerprint }) => fingerprint === current.fingerprint);
+  if (first !== undefined) return [first, ...keyring.filter((entry) => entry !== first)];
+  throw new EncryptionKeyError(
+    `credentials are stored under the encryption key ${current.fingerprint} by now, and ${givenText(keyring)}. Restart this process with that key.`,
+  );
+}
+
+/**
+ * Gives up a key that is lost for good. What was stored under it cannot be read any more: the credentials of declared
+ * gateways and webhooks are stored again from their Secrets, those of the management API have to be given again.
+ *
+ * @param key its fingerprint, or the beginning of it that is known
+ * @returns how many credentials are lost
+ * @throws EncryptionKeyError where nothing is stored under it, and where a server still has it
+ */
+export async function forgetEncryptionKey(store: Store, key: string): Promise<number> {
+  const current = await currentKey(store.db);
+  const known = [current?.fingerprint, ...(await sealedUnder(store.db)).map(({ id }) => id)].filter(
+    (id) => id !== undefined,
+  );
+  const short = key.slice(0, SHORT);
+  if (short.length < SHORT || !known.some((id) => id.startsWith(short))) {
+    throw new EncryptionKeyError(
+      `nothing is stored under the encryption key ${key}; known are: ${known.join(", ") || "none"}`,
+    );
+  }
+  const { result } = await change(store, null, async (tx) => {
+    const { rows } = await sql<{ id: string }>`select id from replicas, unnest(encryption_keys) has
+      where has like ${`${short}%`} and ${MAY_SERVE}`.execute(tx);
+    if (rows[0] !== undefined) {
+      throw new EncryptionKeyError(`the encryption key ${key} is not lost: the server ${rows[0].id} has it`);
+    }
+    await tx.deleteFrom("encryption_key").where("fingerprint", "like", `${short}%`).execute();
+    let lost = 0n;
+    for (const { table, column } of SEALED) {
+      const { numAffectedRows = 0n } = await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${LOST}
+        where ${isSealed(column)} and ${keyOf(column)} = ${short}`.execute(tx);
+      lost += numAffectedRows;
+    }
+    return Number(lost);
+  });
+  return result;
+}
+
+/** Hexadecimal digits of a fingerprint that a sealed text holds. */
+const SHORT = 8;
+
+async function sealedUnder(db: Db): Promise<{ id: string; credentials: number }[]> {
+  const texts = SEALED.map(
+    ({ table, column }) => sql`select ${keyOf(column)} as id from ${sql.table(table)} where ${isSealed(column)}`,
+  );
+  const { rows } = await sql<{ id: string; credentials: number }>`
+    select id, count(*) as credentials from (${sql.join(texts, sql` union all `)}) sealed
+    group by id order by id`.execute(db);
+  return rows;
+}
+
+const has = (keyring: Keyring, key: string): boolean => keyring.some(({ fingerprint }) => fingerprint.startsWith(key));
+
+const givenText = (keyring: Keyring): string =>
+  keyring.length === 0
+    ? "no encryption key is given"
+    : `the encryption keys that are given are ${keyring.map(({ fingerprint }) => fingerprint).join(", ")}`;
+
+const nextStep = (key: string): string =>
+  `Give that key: put its file back, or add its line to the keys. If it is lost for good: keyplane forget-encryption-key ${key}`;

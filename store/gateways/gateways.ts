@@ -1,0 +1,244 @@
+import { sql } from "kysely";
+import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
+import type { Author } from "../audit/audit.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { PublicIdTakenError } from "../database/errors.ts";
+import { newId } from "../database/ids.ts";
+import { DATABASE_NOW } from "../database/times.ts";
+import { sealingKeyring } from "../encryption/encryption-key.ts";
+import { isSealedAs, type Keyring, openSealed, seal, unseal } from "../encryption/keyring.ts";
+import { auditObject } from "../objects/audit-objects.ts";
+
+export type GatewayDraft = {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly ownerUid: string;
+  readonly teamId: string;
+  readonly publicId: string;
+  readonly routesOnly: boolean;
+  /** In the order of their precedence. The credential is in clear. */
+  readonly upstreams: readonly UpstreamRecord[];
+  readonly routes: readonly RouteRecord[];
+  /** For the audit log. */
+  readonly by?: Author;
+};
+
+/** A gateway as the change feed carries it: what {@link openGateway} makes a {@link GatewayRecord} of. */
+export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
+  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly sealed: Uint8Array | null })[];
+};
+
+/**
+ * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: no other gateway may
+ * have it, and after a deletion only the same team may take it up again (threats b73). Another public id that the same
+ * declaration had, as in a team that its namespace was taken from, is released.
+ *
+ * @throws PublicIdTakenError when another gateway or team has the public id
+ */
+export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring): Promise<{ gatewayId: string }> {
+  const { cluster, namespace, name, teamId, by } = draft;
+  const { gatewayId } = await auditObject(tx, {
+    kind: "gateway",
+    where: { cluster, namespace, name, teamIds: [teamId] },
+    by,
+    task: () => saveWholeGateway(tx, draft, keyring),
+    // That it is another, and never what it is.
+    moreThanFields: ({ changedCredentials }) => (changedCredentials.length > 0 ? { changedCredentials } : undefined),
+  });
+  return { gatewayId };
+}
+
+async function saveWholeGateway(
+  tx: Tx,
+  draft: GatewayDraft,
+  keyring: Keyring,
+): Promise<{ gatewayId: string; changedCredentials: string[] }> {
+  const columns = {
+    cluster: draft.cluster,
+    namespace: draft.namespace,
+    name: draft.name,
+    owner_uid: draft.ownerUid,
+    routes_only: draft.routesOnly,
+    routes: JSON.stringify(draft.routes),
+    state: "active",
+  };
+  await releaseWhere(tx, draft.cluster, draft.ownerUid, draft.publicId);
+  const made = await tx
+    .insertInto("gateways")
+    .values({ id: newId("gw"), public_id: draft.publicId, team_id: draft.teamId, ...columns })
+    .onConflict((conflict) => conflict.column("public_id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  let gatewayId = made?.id;
+  if (gatewayId === undefined) {
+    const holder = await tx
+      .selectFrom("gateways")
+      .select(["id", "cluster", "owner_uid", "team_id", "state"])
+      .where("public_id", "=", draft.publicId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const isOwn = holder.cluster === draft.cluster && holder.owner_uid === draft.ownerUid;
+    if (holder.team_id !== draft.teamId || (holder.state !== "released" && !isOwn)) {
+      throw new PublicIdTakenError(`the public id ${draft.publicId} belongs to another gateway: choose another`);
+    }
+    await tx
+      .updateTable("gateways")
+      .set(columns)
+      .where("id", "=", holder.id)
+      .where(
+        sql<boolean>`(cluster, namespace, name, owner_uid, routes_only, routes, state) is distinct from
+          (${draft.cluster}, ${draft.namespace}, ${draft.name}, ${draft.ownerUid}, ${draft.routesOnly}::boolean,
+          ${columns.routes}::jsonb, ${columns.state})`,
+      )
+      .execute();
+    gatewayId = holder.id;
+  }
+  return { gatewayId, changedCredentials: await saveUpstreams(tx, gatewayId, draft.upstreams, keyring) };
+}
+
+/**
+ * Writes only what differs: a credential that is stored already keeps its ciphertext, unless its key is an old one.
+ *
+ * @returns the names of those that had another credential
+ */
+async function saveUpstreams(
+  tx: Tx,
+  gatewayId: string,
+  upstreams: readonly UpstreamRecord[],
+  keyring: Keyring,
+): Promise<string[]> {
+  const changedCredentials: string[] = [];
+  const sealing = await sealingKeyring(tx, keyring);
+  const stored = await tx.selectFrom("gateway_upstreams").selectAll().where("gateway_id", "=", gatewayId).execute();
+  const gone = stored.map(({ name }) => name).filter((name) => !upstreams.some((upstream) => upstream.name === name));
+  if (gone.length > 0) {
+    await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", gatewayId).where("name", "in", gone).execute();
+  }
+  for (const [position, { name, dialect, baseUrl, credential }] of upstreams.entries()) {
+    const old = stored.find((row) => row.name === name);
+    const kept = old !== undefined && isSealedAs(sealing, old.credential, credential, gatewayId);
+    if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
+    const stays = old !== undefined && (kept || credentialOf(keyring, old.credential, gatewayId) === credential);
+    if (old !== undefined && !stays) changedCredentials.push(name);
+    const row = {
+      position,
+      dialect,
+      base_url: baseUrl,
+      credential: kept ? old.credential : credential === null ? null : seal(sealing, credential, gatewayId),
+      credential_at: stays ? old.credential_at : DATABASE_NOW,
+    };
+    await tx
+      .insertInto("gateway_upstreams")
+      .values({ gateway_id: gatewayId, name, ...row })
+      .onConflict((conflict) => conflict.columns(["gateway_id", "name"]).doUpdateSet(row))
+      .execute();
+  }
+  return changedCredentials;
+}
+
+function credentialOf(keyring: Keyring, sealed: Uint8Array | null, gatewayId: string): string | null {
+  return sealed === null ? null : openSealed(keyring, sealed, gatewayId);
+}
+
+/** The credential of an upstream, in clear; null where there is none, or none that our keys open. */
+export async function readUpstreamCredential(
+  tx: Tx,
+  gatewayId: string,
+  upstream: string,
+  keyring: Keyring,
+): Promise<string | null> {
+  const stored = await tx
+    .selectFrom("gateway_upstreams")
+    .select("credential")
+    .where("gateway_id", "=", gatewayId)
+    .where("name", "=", upstream)
+    .executeTakeFirst();
+  return stored?.credential ? openSealed(keyring, stored.credential, gatewayId) : null;
+}
+
+/** Takes a gateway out of service: its credentials are removed, its public id stays its team's. */
+export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<void> {
+  const task = () => releaseWhere(tx, cluster, ownerUid, null);
+  return auditObject(tx, { kind: "gateway", where: { cluster, ownerUid }, by, task });
+}
+
+/** @param keptPublicId the one that stays in service, or null for none */
+async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPublicId: string | null): Promise<void> {
+  const released = await tx
+    .updateTable("gateways")
+    .set({ state: "released", owner_uid: null, routes: "[]" })
+    .where("cluster", "=", cluster)
+    .where("owner_uid", "=", ownerUid)
+    .where("state", "=", "active")
+    .where(sql<boolean>`public_id is distinct from ${keptPublicId}`)
+    .returning("id")
+    .executeTakeFirst();
+  if (released === undefined) return;
+  await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", released.id).execute();
+}
+
+/**
+ * A gateway as a replica serves it.
+ *
+ * @throws KeyringError when a credential's key is not in the keyring: refuse to start, rather than serve without it
+ */
+export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRecord {
+  return {
+    ...gateway,
+    upstreams: gateway.upstreams.map(({ sealed, ...upstream }) => ({
+      ...upstream,
+      credential: sealed === null ? null : unseal(keyring, sealed, gateway.gatewayId),
+    })),
+  };
+}
+
+/** A row of the change feed's question for gateways, one for each upstream, to records. */
+export type GatewayRow = {
+  id: string;
+  public_id: string;
+  team_id: string;
+  team_holds_namespace: boolean;
+  routes_only: boolean;
+  routes: RouteRecord[];
+  upstream: string | null;
+  dialect: string;
+  base_url: string;
+  credential: Uint8Array | null;
+};
+
+/** Rows in the order of gateway and position. An upstream's dialect passes through: an unknown one serves no path. */
+export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
+  const gateways = new Map<string, SealedGateway & { upstreams: SealedGateway["upstreams"][number][] }>();
+  for (const row of rows) {
+    const gateway = gateways.get(row.id) ?? {
+      gatewayId: row.id,
+      publicId: row.public_id,
+      teamId: row.team_id,
+      teamHoldsNamespace: row.team_holds_namespace,
+      routesOnly: row.routes_only,
+      routes: row.routes,
+      upstreams: [],
+    };
+    gateways.set(row.id, gateway);
+    if (row.upstream === null) continue;
+    gateway.upstreams.push({
+      name: row.upstream,
+      dialect: row.dialect as Dialect,
+      baseUrl: row.base_url,
+      sealed: row.credential,
+    });
+  }
+  return [...gateways.values()];
+}
+
+/** The public id of a gateway that is in service. */
+export async function findPublicId(db: Db, gatewayId: string): Promise<string | undefined> {
+  const found = await db
+    .selectFrom("gateways")
+    .select("public_id")
+    .where("id", "=", gatewayId)
+    .where("state", "=", "active")
+    .executeTakeFirst();
+  return found?.public_id;
+}

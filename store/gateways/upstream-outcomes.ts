@@ -1,0 +1,137 @@
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { DATABASE_NOW, toDate, toMs } from "../database/times.ts";
+
+/**
+ * The last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the database's clock as far as the
+ * server that made the calls knows it.
+ */
+export type UpstreamOutcome = {
+  /** When it last answered, and with which status. */
+  readonly answeredAt: number | null;
+  readonly status: number | null;
+  /** When it last gave no answer, and why, as reported to its caller. */
+  readonly failedAt: number | null;
+  readonly failure: string | null;
+  /** When it last took the gateway's own credential, which a success shows, and when it last refused it. */
+  readonly acceptedAt: number | null;
+  readonly refusedAt: number | null;
+};
+
+/** An outcome, and whose it is. */
+export type NamedOutcome = UpstreamOutcome & { readonly gatewayId: string; readonly upstream: string };
+
+/** Writes outcomes, each of another upstream, where they are newer than what is known. One of no upstream is left out. */
+export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]): Promise<void> {
+  const column = <T>(of: (outcome: NamedOutcome) => T): T[] => outcomes.map(of);
+  await sql`
+    insert into upstream_outcomes as o
+      (gateway_id, upstream, answered_at, status, failed_at, failure, accepted_at, refused_at)
+    select u.gateway_id, u.name, n.answered_at, n.status, n.failed_at, n.failure, n.accepted_at, n.refused_at
+    from unnest(${column(({ gatewayId }) => gatewayId)}::text[], ${column(({ upstream }) => upstream)}::text[],
+      ${column(({ answeredAt }) => toDate(answeredAt))}::timestamptz[], ${column(({ status }) => status)}::integer[],
+      ${column(({ failedAt }) => toDate(failedAt))}::timestamptz[], ${column(({ failure }) => failure)}::text[],
+      ${column(({ acceptedAt }) => toDate(acceptedAt))}::timestamptz[],
+      ${column(({ refusedAt }) => toDate(refusedAt))}::timestamptz[])
+      as n (gateway_id, upstream, answered_at, status, failed_at, failure, accepted_at, refused_at)
+    join gateway_upstreams u on u.gateway_id = n.gateway_id and u.name = n.upstream
+    order by u.gateway_id, u.name
+    on conflict (gateway_id, upstream) do update set
+      answered_at = greatest(o.answered_at, excluded.answered_at),
+      status = case when excluded.answered_at < o.answered_at or excluded.answered_at is null then o.status
+        else excluded.status end,
+      failed_at = greatest(o.failed_at, excluded.failed_at),
+      failure = case when excluded.failed_at < o.failed_at or excluded.failed_at is null then o.failure
+        else excluded.failure end,
+      accepted_at = greatest(o.accepted_at, excluded.accepted_at),
+      refused_at = greatest(o.refused_at, excluded.refused_at)`.execute(db);
+}
+
+/**
+ * Whether an upstream refuses the credential that it has: it was refused since it was stored, and no call has succeeded
+ * since, or a refusal is not a minute old. So what refuses some calls, and takes others in between, is no news each time.
+ * Null for one that never refused: as a condition it leaves out the outcomes of such before anything is joined.
+ */
+const REFUSES = sql<boolean | null>`u.credential is not null and o.refused_at > coalesce(u.credential_at, '-infinity')
+  and (o.refused_at > coalesce(o.accepted_at, '-infinity') or o.refused_at > ${DATABASE_NOW} - interval '1 minute')`;
+
+/** What is known of an upstream besides how it is declared. */
+export type UpstreamState = NamedOutcome & {
+  /** Since when it has the credential that it has; null where it has none, or where that is not known. */
+  readonly credentialAt: number | null;
+  /** Whether it refuses the credential that it has. */
+  readonly refusesCredential: boolean;
+};
+
+/** Every upstream of these gateways. */
+export async function upstreamStates(db: Db, gatewayIds: readonly string[]): Promise<UpstreamState[]> {
+  const { rows } = await sql<{
+    gatewayId: string;
+    upstream: string;
+    credentialAt: Date | null;
+    answeredAt: Date | null;
+    status: number | null;
+    failedAt: Date | null;
+    failure: string | null;
+    acceptedAt: Date | null;
+    refusedAt: Date | null;
+    refusesCredential: boolean;
+  }>`
+    select u.gateway_id as "gatewayId", u.name as upstream,
+      case when u.credential is not null then u.credential_at end as "credentialAt",
+      o.answered_at as "answeredAt", o.status, o.failed_at as "failedAt", o.failure,
+      o.accepted_at as "acceptedAt", o.refused_at as "refusedAt",
+      coalesce(${REFUSES}, false) as "refusesCredential"
+    from gateway_upstreams u left join upstream_outcomes o on o.gateway_id = u.gateway_id and o.upstream = u.name
+    where u.gateway_id = any(${gatewayIds}::text[]) order by u.gateway_id, u.position`.execute(db);
+  return rows.map(({ credentialAt, answeredAt, failedAt, acceptedAt, refusedAt, ...row }) => ({
+    ...row,
+    credentialAt: toMs(credentialAt),
+    answeredAt: toMs(answeredAt),
+    failedAt: toMs(failedAt),
+    acceptedAt: toMs(acceptedAt),
+    refusedAt: toMs(refusedAt),
+  }));
+}
+
+/** An upstream of a gateway in service that refuses the credential that it has. */
+export type RefusedCredential = {
+  readonly cluster: string;
+  readonly namespace: string;
+  /** The gateway's. */
+  readonly name: string;
+  readonly gatewayId: string;
+  readonly upstream: string;
+  readonly dialect: string;
+};
+
+/**
+ * All of them, by gateway.
+ *
+ * @param cluster whose declarations are meant; all there is, where it is left out
+ */
+export async function refusedCredentials(db: Db, cluster?: string): Promise<RefusedCredential[]> {
+  const inCluster = cluster === undefined ? sql`` : sql`and g.cluster = ${cluster}`;
+  const { rows } = await sql<RefusedCredential>`
+    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect
+    from upstream_outcomes o join gateway_upstreams u on u.gateway_id = o.gateway_id and u.name = o.upstream
+    join gateways g on g.id = u.gateway_id
+    where g.state = 'active' and ${REFUSES} ${inCluster}
+    order by g.namespace, g.name, g.id, u.position`.execute(db);
+  return rows;
+}
+
+/** Keys that are looked at of each gateway. */
+const MAX_LOOKED_AT = 5_000;
+
+/** How many living keys are bound to a gateway; where it has very many keys, that there may be more. */
+export type BoundKeys = { readonly keys: number; readonly isMore: boolean };
+
+export async function countBoundKeys(db: Db, gatewayIds: readonly string[]): Promise<Map<string, BoundKeys>> {
+  const { rows } = await sql<{ id: string; keys: number; looked: number }>`
+    select g.id, k.keys, k.looked from unnest(${gatewayIds}::text[]) g (id) cross join lateral (
+      select count(*) filter (where state in ('active', 'suspended'))::integer as keys, count(*)::integer as looked
+      from (select state from keys where gateway_id = g.id limit ${MAX_LOOKED_AT}) looked_at
+    ) k`.execute(db);
+  return new Map(rows.map(({ id, keys, looked }) => [id, { keys, isMore: looked === MAX_LOOKED_AT }]));
+}

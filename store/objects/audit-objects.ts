@@ -1,0 +1,56 @@
+import { changedFields } from "../../domain/audited-fields.ts";
+import { type Author, appendAudit } from "../audit/audit.ts";
+import type { Tx } from "../database/change.ts";
+import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "./objects.ts";
+
+/** What is recorded of an object of each kind, and no more: of a credential or a signing secret only whether there is one. */
+const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
+  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "webhooks"],
+  library: ["displayName", "description", "deletionPolicy"],
+  gateway: ["publicId", "routesOnly", "upstreams", "routes"],
+};
+
+/** How an object is found before a change and after it. */
+type Where = Pick<ObjectFilter, "cluster" | "namespace" | "name" | "ownerUid" | "teamIds">;
+
+/** A change of an object, and what the audit log is to say of it. */
+type AuditedTask<K extends ObjectKind, T> = {
+  readonly kind: K;
+  readonly where: Where;
+  /** Undefined for the controller. */
+  readonly by: Author | undefined;
+  readonly task: () => Promise<T>;
+  /** Recorded beside what has changed. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+  /** What has changed that is in no field, by the task's result; undefined for nothing. */
+  readonly moreThanFields?: (result: T) => Readonly<Record<string, unknown>> | undefined;
+};
+
+/**
+ * Makes a change of a team, a library or a gateway, and appends to the audit log what it was before and is after, in
+ * the same transaction. Where nothing is another, nothing is appended.
+ */
+export async function auditObject<K extends ObjectKind, T>(
+  tx: Tx,
+  { kind, where, by, task, detail = {}, moreThanFields }: AuditedTask<K, T>,
+): Promise<T> {
+  const find = async () => (await listObjects(tx, kind, { ...where, limit: 1 }))[0];
+  const before = await find();
+  const result = await task();
+  const after = await find();
+  const object = after ?? before;
+  if (object === undefined) return result;
+  const changed = changedFields(pick(kind, before), pick(kind, after));
+  const more = moreThanFields?.(result);
+  if (Object.keys(changed).length === 0 && more === undefined) return result;
+  const what = before === undefined ? "created" : after === undefined ? "deleted" : "changed";
+  const { id, cluster, namespace, name, teamId, ownerUid } = object;
+  const place = { id, cluster, ...(namespace === "" ? {} : { namespace }), name, uid: ownerUid };
+  const said = { ...place, changed, ...detail, ...more };
+  await appendAudit(tx, [{ at: null, kind: `${kind}.${what}`, teamId, by, detail: said }]);
+  return result;
+}
+
+function pick<K extends ObjectKind>(kind: K, object: StoredOf[K] | undefined): Record<string, unknown> | undefined {
+  return object && Object.fromEntries(AUDITED[kind].map((field) => [field, object[field]]));
+}

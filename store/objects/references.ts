@@ -1,0 +1,45 @@
+import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { Found } from "../../domain/key/resolve-references.ts";
+import type { Db } from "../database/change.ts";
+
+/**
+ * Looks references up among what a team has in service. One without a namespace is of the only one of its name,
+ * wherever that is (as in `findLibraryByName`).
+ *
+ * @param cluster whose declarations are meant; all there is, where it is left out
+ * @returns in the order of `refs`
+ */
+export async function findInTeam(
+  db: Db,
+  table: "gateways" | "libraries",
+  teamId: string,
+  refs: readonly NamedRef[],
+  cluster?: string,
+): Promise<Found[]> {
+  if (refs.length === 0) return [];
+  const rows = await db
+    .selectFrom(table)
+    .select(["id", "namespace", "name"])
+    .where("team_id", "=", teamId)
+    .where("state", "=", "active")
+    .where("name", "in", [...new Set(refs.map(({ name }) => name))])
+    .$if(cluster !== undefined, (query) => query.where("cluster", "=", cluster ?? ""))
+    .execute();
+  const named = Map.groupBy(rows, ({ name }) => name);
+  return refs.map(({ namespace, name }) => {
+    const found = named.get(name) ?? [];
+    const [first, ...more] = found.filter((row) => namespace === "" || row.namespace === namespace);
+    return first === undefined ? "absent" : more.length > 0 ? "ambiguous" : { id: first.id };
+  });
+}
+
+/** The names of gateways or libraries by their ids, where they are in service. */
+export async function namesOf(
+  db: Db,
+  table: "gateways" | "libraries",
+  ids: readonly string[],
+): Promise<Map<string, NamedRef>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom(table).select(["id", "namespace", "name"]).where("id", "in", ids).execute();
+  return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
+}

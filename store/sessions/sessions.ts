@@ -1,0 +1,144 @@
+import { type SqlBool, sql } from "kysely";
+import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
+import { toDigest } from "../database/digest.ts";
+import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
+
+/** Who is signed in: a person as an issuer knows them, or the installation's own by a one-time link. */
+export type SignedIn = {
+  readonly person: { readonly issuer: string; readonly subject: string; readonly groups: readonly string[] } | null;
+  /** As the issuer knows the session; null where it does not say. */
+  readonly sid: string | null;
+  /** For people to read. */
+  readonly displayName: string;
+};
+
+/** A session that has not ended. */
+export type Session = Pick<SignedIn, "person" | "displayName"> & {
+  /** By the database's clock, as all of a session's times: milliseconds since the epoch. */
+  readonly begunAt: number;
+  /** How long ago the issuer said who it is, in milliseconds. */
+  readonly claimsAgeMs: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+/**
+ * Begins a session.
+ *
+ * @param digest SHA-256 of what its cookie holds, 32 latin1 characters
+ * @param lifetimeMs how long it lasts, by the database's clock
+ */
+export async function beginSession(
+  tx: Tx,
+  digest: string,
+  { person, sid, displayName }: SignedIn,
+  lifetimeMs: number,
+): Promise<void> {
+  await sql`insert into sessions (digest, issuer, subject, groups, sid, display_name, expires_at)
+    values (${toDigest(digest)}, ${person?.issuer ?? null}, ${person?.subject ?? null},
+      ${person?.groups ?? []}::text[], ${sid}, ${displayName}, ${databaseTimeIn(lifetimeMs)})`.execute(tx);
+}
+
+/** The session of a digest; undefined where it has ended, or never was, or was brought back by a restored backup. */
+export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
+  const row = await db
+    .selectFrom("sessions")
+    .select(["issuer", "subject", "groups", "display_name", "created_at", "expires_at"])
+    .select(sql<number>`(extract(epoch from clock_timestamp() - claims_at) * 1000)::float8`.as("age"))
+    .where("digest", "=", toDigest(digest))
+    .where("expires_at", ">", DATABASE_NOW)
+    .where("made_in", "=", DATABASE_NUMBER)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { issuer, subject, groups } = row;
+  const person = issuer === null || subject === null ? null : { issuer, subject, groups };
+  return {
+    ...{ person, displayName: row.display_name, claimsAgeMs: row.age },
+    ...{ begunAt: toMs(row.created_at), expiresAt: toMs(row.expires_at) },
+  };
+}
+
+/**
+ * Has a session that has not ended count on what its issuer says of the same person now. It stays the one that was
+ * begun: what has been revoked since stays revoked.
+ *
+ * @returns false where there is no such session of the person
+ */
+export async function renewSession(db: Db, digest: string, { person, sid, displayName }: SignedIn): Promise<boolean> {
+  if (person === null) return false;
+  const { rows } = await sql`update sessions set groups = ${person.groups}::text[], sid = coalesce(${sid}, sid),
+      display_name = ${displayName}, claims_at = clock_timestamp()
+    where digest = ${toDigest(digest)} and issuer = ${person.issuer} and subject = ${person.subject}
+      and expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Counts the unexpired sessions that a restored backup brought from another database: none of them is valid here. */
+export async function countRestoredSessions(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom("sessions")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("expires_at", ">", DATABASE_NOW)
+    .where("made_in", "<>", DATABASE_NUMBER)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Ends one session, from the next request on. False where there is none. */
+export async function endSession(db: Db, digest: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("sessions")
+    .where("digest", "=", toDigest(digest))
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/**
+ * Ends the sessions of a subject, whichever issuer they came by.
+ *
+ * @returns how many there were that had not ended
+ */
+export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
+  const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where subject = ${subject}
+    returning expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
+  return rows.filter(({ wasOpen }) => wasOpen).length;
+}
+
+/** Ends every session and one-time link: in a database put back in time, it is unknown which of them had ended. */
+export async function endAllSessions(db: Db): Promise<void> {
+  await sql`with links as (delete from sign_in_links) delete from sessions`.execute(db);
+}
+
+/** Whose sessions an issuer ends: those of a subject, or the one that it knows as `sid`. */
+export type EndedByIssuer = { readonly issuer: string; readonly subject?: string; readonly sid?: string };
+
+/** What a logout token asks for. Each token is accepted once. */
+export type LogoutRequest = EndedByIssuer & {
+  /** The logout token's id. */
+  readonly jti: string;
+  /** For how long the id is kept. */
+  readonly keptMs: number;
+};
+
+/**
+ * Ends the sessions that an issuer names, once for each token.
+ *
+ * @returns how many there were; undefined where the token was taken before
+ */
+export async function endSessionsOnce(
+  tx: Tx,
+  { issuer, subject, sid, jti, keptMs }: LogoutRequest,
+): Promise<number | undefined> {
+  if (subject === undefined && sid === undefined) throw new Error("a logout names a subject, a session or both");
+  const taken = await sql`insert into logout_tokens (issuer, jti, expires_at)
+    values (${issuer}, ${jti}, ${databaseTimeIn(keptMs)}) on conflict do nothing returning 1`.execute(tx);
+  if (taken.rows.length === 0) return undefined;
+  let ended = tx.deleteFrom("sessions").where("issuer", "=", issuer);
+  if (subject !== undefined) ended = ended.where("subject", "=", subject);
+  if (sid !== undefined) {
+    // A session of the subject of which the issuer has not said the sid may be the one.
+    ended = ended.where(sql<SqlBool>`(sid = ${sid} or (${subject !== undefined} and sid is null))`);
+  }
+  const { numDeletedRows } = await ended.executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,244 @@
+import { sql } from "kysely";
+import type { TeamMember } from "../../domain/access/team-member.ts";
+import type { LeakAction } from "../../domain/key/leak.ts";
+import type { RefusedClaim } from "../../domain/object-conditions.ts";
+import type { Author } from "../audit/audit.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { StaleDeclarationError } from "../database/errors.ts";
+import { newId } from "../database/ids.ts";
+import type { Keyring } from "../encryption/keyring.ts";
+import { auditObject } from "../objects/audit-objects.ts";
+import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/team-webhooks.ts";
+
+export type TeamDraft = {
+  readonly cluster: string;
+  readonly name: string;
+  readonly ownerUid: string;
+  readonly displayName: string;
+  readonly namespaces: readonly string[];
+  readonly members: readonly TeamMember[];
+  /** Of the MCP agent policy; it need not exist yet. */
+  readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
+  readonly leakAction: LeakAction;
+  readonly webhooks: readonly WebhookDraft[];
+  readonly generation: number;
+  /** For the audit log. */
+  readonly by?: Author;
+};
+
+/**
+ * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion it is the same
+ * team. The first stored claim of a namespace wins; the others are refused, and may be tried again later.
+ *
+ * @param keyring seals the webhooks' signing secrets
+ * @throws StaleDeclarationError when a later generation of the same declaration has been applied
+ */
+export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []): Promise<SavedTeam> {
+  const { cluster, name, by, generation } = draft;
+  const { teamId, refused } = await auditObject(tx, {
+    kind: "team",
+    where: { cluster, name },
+    by,
+    task: () => saveWholeTeam(tx, draft, keyring),
+    detail: { generation },
+    // That it is another, and never what it is.
+    moreThanFields: ({ changedSecrets }) => (changedSecrets.length > 0 ? { changedSecrets } : undefined),
+  });
+  return { teamId, refused };
+}
+
+type SavedTeam = { readonly teamId: string; readonly refused: readonly RefusedClaim[] };
+
+async function saveWholeTeam(
+  tx: Tx,
+  draft: TeamDraft,
+  keyring: Keyring,
+): Promise<SavedTeam & { readonly changedSecrets: readonly string[] }> {
+  const teamId = await saveTeamRow(tx, draft);
+  await saveMembers(tx, teamId, draft.members);
+
+  // Sorted, so that two teams that claim the same namespaces wait for each other in one order.
+  const namespaces = [...new Set(draft.namespaces)].sort();
+  await sql`delete from team_namespaces where team_id = ${teamId} and namespace <> all(${namespaces}::text[])`.execute(
+    tx,
+  );
+  await sql`insert into team_namespaces (cluster, namespace, team_id)
+    select ${draft.cluster}, namespace, ${teamId} from unnest(${namespaces}::text[]) as given (namespace)
+    on conflict do nothing`.execute(tx);
+  const { rows: refused } = await sql<RefusedClaim>`
+    select n.namespace, t.name as "heldBy" from team_namespaces n join teams t on t.id = n.team_id
+    where n.cluster = ${draft.cluster} and n.namespace = any(${namespaces}::text[]) and n.team_id <> ${teamId}
+    order by n.namespace`.execute(tx);
+  return { teamId, refused, changedSecrets: await saveWebhooks(tx, teamId, draft.webhooks, keyring) };
+}
+
+async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
+  await sql`
+    insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
+      default_library_name, leak_action, generation)
+    values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
+      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction}, ${draft.generation})
+    on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
+      state = excluded.state, default_library_namespace = excluded.default_library_namespace,
+      default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
+      generation = excluded.generation
+    where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
+      and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
+        teams.default_library_name, teams.leak_action, teams.generation)
+      is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
+        excluded.default_library_name, excluded.leak_action, excluded.generation)`.execute(tx);
+  const stored = await tx
+    .selectFrom("teams")
+    .select(["id", "owner_uid", "generation"])
+    .where("cluster", "=", draft.cluster)
+    .where("name", "=", draft.name)
+    .executeTakeFirstOrThrow();
+  if (stored.owner_uid === draft.ownerUid && stored.generation > draft.generation) {
+    throw new StaleDeclarationError(
+      `team ${draft.name}: generation ${draft.generation} of its declaration is older than ${stored.generation}, which was applied`,
+    );
+  }
+  return stored.id;
+}
+
+async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[]): Promise<void> {
+  const wanted = sql`select role, kind, value, library_refs from jsonb_to_recordset(${JSON.stringify(merged(members))}::jsonb)
+    as given (role text, kind text, value text, library_refs jsonb)`;
+  await sql`delete from team_members where team_id = ${teamId}
+    and (role, kind, value) not in (select role, kind, value from (${wanted}) wanted)`.execute(tx);
+  await sql`insert into team_members (team_id, role, kind, value, library_refs)
+    select ${teamId}, role, kind, value, library_refs from (${wanted}) wanted
+    on conflict (team_id, kind, value, role) do update set library_refs = excluded.library_refs
+    where team_members.library_refs is distinct from excluded.library_refs`.execute(tx);
+}
+
+/** One row for a role of a name. Declared twice it reaches what both reach. */
+function merged(members: readonly TeamMember[]): Record<string, unknown>[] {
+  const ways = Map.groupBy(members, ({ role, kind, value }) => JSON.stringify([role, kind, value]));
+  return [...ways.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { role, kind, value } = first;
+    const refs = same.flatMap(({ libraryRefs = [] }) => libraryRefs);
+    const isRestricted = same.every(({ libraryRefs }) => libraryRefs !== undefined);
+    return [{ role, kind, value, ...(isRestricted && { library_refs: refs }) }];
+  });
+}
+
+/**
+ * Deletes a team: its namespaces are free, and its keys suspended, until it is made again. One that was made again by a
+ * later declaration stays.
+ */
+export function deleteTeam(tx: Tx, deletion: TeamDeletion): Promise<void> {
+  const { cluster, name, by } = deletion;
+  const task = () => deleteWholeTeam(tx, deletion);
+  return auditObject(tx, { kind: "team", where: { cluster, name }, by, task });
+}
+
+type TeamDeletion = Pick<TeamDraft, "cluster" | "name" | "ownerUid" | "by">;
+
+async function deleteWholeTeam(tx: Tx, { cluster, name, ownerUid }: TeamDeletion): Promise<void> {
+  const deleted = await tx
+    .updateTable("teams")
+    .set({ state: "deleted", owner_uid: null })
+    .where("cluster", "=", cluster)
+    .where("name", "=", name)
+    .where("owner_uid", "=", ownerUid)
+    .where("state", "<>", "deleted")
+    .returning("id")
+    .executeTakeFirst();
+  if (deleted === undefined) return;
+  await tx.deleteFrom("team_namespaces").where("team_id", "=", deleted.id).execute();
+  await tx.deleteFrom("team_members").where("team_id", "=", deleted.id).execute();
+  await removeWebhooks(tx, deleted.id, "the team was deleted");
+}
+
+/** The team that holds a namespace. */
+export async function findTeamOfNamespace(
+  db: Db,
+  cluster: string,
+  namespace: string,
+): Promise<{ id: string; name: string } | undefined> {
+  return db
+    .selectFrom("team_namespaces")
+    .innerJoin("teams", "teams.id", "team_namespaces.team_id")
+    .select(["teams.id", "teams.name"])
+    .where("team_namespaces.cluster", "=", cluster)
+    .where("team_namespaces.namespace", "=", namespace)
+    .where("teams.state", "=", "active")
+    .executeTakeFirst();
+}
+
+/** The id of the team that holds each namespace of a cluster. */
+export async function namespaceHolders(db: Db, cluster: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom("team_namespaces")
+    .select(["namespace", "team_id"])
+    .where("cluster", "=", cluster)
+    .execute();
+  return new Map(rows.map(({ namespace, team_id }) => [namespace, team_id]));
+}
+
+/** The namespaces of a cluster that other teams hold than the one of this name. */
+export async function namespacesOfOthers(db: Db, cluster: string, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("team_namespaces")
+    .innerJoin("teams", "teams.id", "team_namespaces.team_id")
+    .select("namespace")
+    .where("team_namespaces.cluster", "=", cluster)
+    .where("teams.name", "<>", name)
+    .execute();
+  return rows.map(({ namespace }) => namespace);
+}
+
+/** The team of this name, where it has not been deleted. */
+export async function findTeam(
+  db: Db,
+  cluster: string,
+  name: string,
+): Promise<{ id: string; namespaces: string[] } | undefined> {
+  const { rows } = await sql<{ id: string; namespaces: string[] }>`
+    select id, array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces
+    from teams where cluster = ${cluster} and name = ${name} and state = 'active'`.execute(db);
+  return rows[0];
+}
+
+/** The teams in service that are meant by an id, or by a name: one of each cluster at most. */
+export async function teamsNamed(db: Db, named: string): Promise<{ id: string; cluster: string }[]> {
+  return db
+    .selectFrom("teams")
+    .select(["id", "cluster"])
+    .where("state", "=", "active")
+    .where((is) => is.or([is("id", "=", named), is("name", "=", named)]))
+    .orderBy("id")
+    .execute();
+}
+
+/** Whether a team holds a namespace of a cluster. */
+export async function holdsNamespace(db: Db, teamId: string, cluster: string, namespace: string): Promise<boolean> {
+  const held = await db
+    .selectFrom("team_namespaces")
+    .select("team_id")
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("team_id", "=", teamId)
+    .executeTakeFirst();
+  return held !== undefined;
+}
+
+/** The namespaces that a team holds, by their names. */
+export async function namespacesOfTeam(db: Db, teamId: string): Promise<{ cluster: string; namespace: string }[]> {
+  return db
+    .selectFrom("team_namespaces")
+    .select(["cluster", "namespace"])
+    .where("team_id", "=", teamId)
+    .orderBy("namespace")
+    .execute();
+}
+
+/** The names of teams, deleted ones too, by their ids. */
+export async function teamNames(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("teams").select(["id", "name"]).where("id", "in", ids).execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,161 @@
+import { expect, test } from "vitest";
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { KeyringError, PublicIdTakenError } from "../../../store/database/errors.ts";
+import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
+import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
+import { findObject } from "../../../store/objects/objects.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "../fixtures.ts";
+
+const line = (byte: number) => Buffer.alloc(32, byte).toString("base64");
+const keyring = parseKeyring(line(1));
+const upstream: UpstreamRecord = {
+  name: "openai",
+  dialect: "openai",
+  baseUrl: "https://api.example",
+  credential: "sk-canary-4711",
+};
+
+const draftOf = (home: Home, overrides: Partial<GatewayDraft> = {}) =>
+  gatewayDraft(home, { upstreams: [upstream], ...overrides });
+
+describeOnEachEngine("A gateway", (store) => {
+  const save = (draft: GatewayDraft, keys: Keyring = keyring) => run(store(), (tx) => saveGateway(tx, draft, keys));
+  const release = (draft: GatewayDraft) => run(store(), (tx) => releaseGateway(tx, draft.cluster, draft.ownerUid));
+  const sealed = async (gatewayId: string) => {
+    const gateway = (await readSnapshot(store())).gateways.find((one) => one.gatewayId === gatewayId);
+    if (gateway === undefined) throw new Error("not served");
+    return gateway;
+  };
+  const credentialRow = async (gatewayId: string) =>
+    (
+      await store()
+        .db.selectFrom("gateway_upstreams")
+        .select("credential")
+        .where("gateway_id", "=", gatewayId)
+        .executeTakeFirst()
+    )?.credential;
+
+  test("is served as declared, its credential in clear to the server alone", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    expect(openGateway(await sealed(gatewayId), keyring)).toEqual({
+      gatewayId,
+      publicId: draft.publicId,
+      teamId: draft.teamId,
+      teamHoldsNamespace: true,
+      routesOnly: false,
+      upstreams: [upstream],
+      routes: [],
+    });
+    const stored = Buffer.from((await credentialRow(gatewayId)) ?? []).toString("latin1");
+    expect(stored).not.toContain("canary");
+    expect(await findObject(store().db, "gateway", draft)).toEqual({ id: gatewayId });
+    const other = await makeTeam(store());
+    expect(await findObject(store().db, "gateway", { ...draft, teamId: other.teamId })).toBeUndefined();
+  });
+
+  test("a change takes effect and leaves out what is no longer declared", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const changed: UpstreamRecord[] = [
+      { ...upstream, name: "second", credential: null },
+      { ...upstream, name: "first", dialect: "gemini", credential: "other" },
+    ];
+    expect(await save({ ...draft, routesOnly: true, upstreams: changed })).toEqual({ gatewayId });
+    expect(openGateway(await sealed(gatewayId), keyring)).toMatchObject({ routesOnly: true, upstreams: changed });
+    await save({ ...draft, upstreams: [...changed].reverse() });
+    expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([...changed].reverse());
+    await save({ ...draft, upstreams: [] });
+    expect((await sealed(gatewayId)).upstreams).toEqual([]);
+  });
+
+  test("b73: a public id is one gateway's: another claimant is refused and changes nothing", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const before = await sealed(gatewayId);
+    const sameTeam = draftOf(draft, { publicId: draft.publicId });
+    const otherTeam = draftOf(await makeTeam(store()), { publicId: draft.publicId });
+    const otherCluster = draftOf(await makeTeam(store(), { cluster: "c2" }), {
+      publicId: draft.publicId,
+      ownerUid: draft.ownerUid,
+    });
+    for (const claimant of [sameTeam, otherTeam, otherCluster]) {
+      await expect(save(claimant)).rejects.toThrow(PublicIdTakenError);
+    }
+    expect(await sealed(gatewayId)).toEqual(before);
+  });
+
+  test("whose declaration gets another public id, as in another team, is served there alone", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const moved = { ...draft, teamId: (await makeTeam(store())).teamId, publicId: unique("public") };
+    const { gatewayId: there } = await save(moved);
+    expect(await sealed(there)).toMatchObject({ publicId: moved.publicId, teamId: moved.teamId });
+    await expect(sealed(gatewayId)).rejects.toThrow("not served");
+    expect(await credentialRow(gatewayId)).toBeUndefined();
+    expect(await save(draft)).toEqual({ gatewayId });
+    expect(await sealed(gatewayId)).toMatchObject({ publicId: draft.publicId, teamId: draft.teamId });
+  });
+
+  test("b73: after a deletion the public id stays its team's, and its credentials are gone", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    await release(draft);
+    await release(draft);
+    expect(await credentialRow(gatewayId)).toBeUndefined();
+    await expect(sealed(gatewayId)).rejects.toThrow("not served");
+    expect(await findObject(store().db, "gateway", draft)).toBeUndefined();
+    const stranger = draftOf(await makeTeam(store()), { publicId: draft.publicId });
+    await expect(save(stranger)).rejects.toThrow(PublicIdTakenError);
+    const heir = draftOf(draft, { publicId: draft.publicId });
+    expect(await save(heir)).toEqual({ gatewayId });
+    await release(draft);
+    expect((await sealed(gatewayId)).publicId).toBe(draft.publicId);
+  });
+
+  test("b73: a namespace that another team gets does not bring a gateway's public id with it", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    await save(draft);
+    const other = await makeTeam(store());
+    await expect(save({ ...draft, teamId: other.teamId })).rejects.toThrow(PublicIdTakenError);
+  });
+
+  test("b21: with two encryption keys both decrypt, and what is saved again is under the first", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const old = await credentialRow(gatewayId);
+    const rotated = parseKeyring(`${line(2)}\n${line(1)}\n`);
+    expect(openGateway(await sealed(gatewayId), rotated).upstreams).toEqual([upstream]);
+    await save(draft, rotated);
+    expect(await credentialRow(gatewayId)).not.toEqual(old);
+    const after = await sealed(gatewayId);
+    expect(openGateway(after, parseKeyring(line(2))).upstreams).toEqual([upstream]);
+    expect(() => openGateway(after, keyring)).toThrow(KeyringError);
+    await save(draft, parseKeyring(line(3)));
+    expect(openGateway(await sealed(gatewayId), parseKeyring(line(3))).upstreams).toEqual([upstream]);
+  });
+
+  test("saved again unchanged it is not written: the credential keeps its ciphertext", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const before = await credentialRow(gatewayId);
+    await save(draft);
+    expect(await credentialRow(gatewayId)).toEqual(before);
+  });
+});
+
+describeOnPostgres("Two gateways at once", (store) => {
+  test("b73: that claim one public id: one has it, the other is told so", async () => {
+    const homes = await Promise.all([makeTeam(store()), makeTeam(store())]);
+    for (let round = 0; round < 10; round++) {
+      const publicId = unique("public");
+      const outcomes = await Promise.allSettled(
+        homes.map((home) => run(store(), (tx) => saveGateway(tx, draftOf(home, { publicId }), keyring))),
+      );
+      const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+      expect(refused).toHaveLength(1);
+      expect(refused[0]?.reason).toBeInstanceOf(PublicIdTakenError);
+    }
+  });
+});
