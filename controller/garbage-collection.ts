@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/kinds/kinds.ts";
+import { createSerial } from "../runtime/serial.ts";
 import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways/gateways.ts";
@@ -10,7 +11,6 @@ import { deleteTeam } from "../store/teams/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
-import { createSerial } from "./serial.ts";
 
 /** From the beginning of a look to that of the next, in milliseconds: two of them come within a minute (threats c13). */
 export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
+import type { LogLine } from "../runtime/log-line.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
-import { watchConfirmations } from "./confirmations.ts";
+import { watchConfirmations } from "./context/confirmations.ts";
+import { watchDatabaseClock } from "./context/database-clock.ts";
+import { createPendingEvents } from "./context/pending-events.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
-import { watchDatabaseClock } from "./database-clock.ts";
 import { createKeyChanges } from "./key/key-changes.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
-import type { LogLine } from "./log-line.ts";
 import type { ControllerMetrics } from "./metrics.ts";
-import { createPendingEvents } from "./pending-events.ts";
 
 export type ControllerSetup = {
   readonly cluster: Cluster;

@@ -4,7 +4,7 @@ import type { ListenConnection } from "../store/database/store.ts";
 import { CHANGES_CHANNEL } from "../store/feed/change-feed.ts";
 import { manualKeyChanges } from "../store/feed/manual-key-changes.ts";
 import type { FeedPosition } from "../store/replicas/replicas.ts";
-import type { ControllerDeps } from "./deps.ts";
+import type { ControllerDeps } from "./context/deps.ts";
 
 /** Time between two looks when nothing hints at a change, and what hints are gathered for. Milliseconds. */
 const INTERVAL_MS = 5_000;

@@ -1,5 +1,5 @@
 import { namespaceHolders } from "../store/teams/teams.ts";
-import type { ControllerDeps } from "./deps.ts";
+import type { ControllerDeps } from "./context/deps.ts";
 
 /**
  * How soon a controller notices a claim that another controller of its cluster has stored: no watch reports it, since

@@ -1,6 +1,6 @@
 import { KINDS } from "../domain/kinds/kinds.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluster/port.ts";
-import { secretsNamedBy } from "./key/secret-names.ts";
+import { secretsNamedBy } from "./cluster/secret-names.ts";
 
 /**
  * Makes a function that returns what has to be looked at because of a change that a cluster reports. It keeps account

@@ -15,11 +15,11 @@ import { findObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { readIfAllowed } from "../key/secret-reading.ts";
-import { declaredStatus, unclaimedStatus } from "../object-status.ts";
-import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
-import { writeStatus } from "../status-write.ts";
+import { readIfAllowed } from "../cluster/secret-reading.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { declaredStatus, unclaimedStatus } from "../context/object-status.ts";
+import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import { writeStatus } from "../context/status-write.ts";
 
 /**
  * Brings a gateway into the store with its providers' credentials, which are stored encrypted.

@@ -1,6 +1,6 @@
 import { refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
 import type { ObjectRef } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
+import type { ControllerDeps } from "../context/deps.ts";
 
 /** How soon a controller notices what calls have shown of a credential, which no watch reports. Milliseconds. */
 export const REFUSED_CREDENTIALS_INTERVAL_MS = 5_000;

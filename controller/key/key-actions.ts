@@ -25,7 +25,7 @@ import {
   RESTART_ANNOTATION_PREFIX,
   type SecretObject,
 } from "../cluster/port.ts";
-import { recordEvent } from "../record-event.ts";
+import { recordEvent } from "../context/record-event.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { forgetKey } from "./key-memory.ts";
 import { type DeclarationObservation, type KeyObservation, takeOverRequest } from "./key-observation.ts";

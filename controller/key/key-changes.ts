@@ -3,7 +3,7 @@ import { change, type Fence } from "../../store/database/change.ts";
 import { DatabaseUnavailableError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type PolicyUpdate, revokeKeys, updateKeyPolicies } from "../../store/keys/keys.ts";
-import { createBatcher } from "../batcher.ts";
+import { createBatcher } from "./batcher.ts";
 
 /** So that others have the database in between, also where it takes one transaction at a time. */
 const MAX_KEYS = 100;

@@ -1,4 +1,4 @@
-import type { ControllerDeps } from "../deps.ts";
+import type { ControllerDeps } from "../context/deps.ts";
 import type { KeyChanges } from "./key-changes.ts";
 import type { KeyMemory } from "./key-memory.ts";
 

@@ -14,11 +14,11 @@ import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
+import { readIfAllowed } from "../cluster/secret-reading.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
-import { readIfAllowed } from "./secret-reading.ts";
 
 /** What was observed of a key without asking the cluster for anything. */
 export type DeclarationObservation = Pick<SecretContext, "object" | "declared" | "stored"> & {

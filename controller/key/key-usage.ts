@@ -3,7 +3,7 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
+import type { ControllerDeps } from "../context/deps.ts";
 
 /** The longest that a status shows of what a consumer says of itself, in characters. */
 const MAX_LENGTH = 120;

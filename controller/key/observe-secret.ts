@@ -9,6 +9,7 @@ import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import type { SecretObject } from "../cluster/port.ts";
+import { readIfAllowed } from "../cluster/secret-reading.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import type { Delivered } from "./key-memory.ts";
 import {
@@ -19,7 +20,6 @@ import {
   type SecretWrite,
   secretState,
 } from "./key-secret.ts";
-import { readIfAllowed } from "./secret-reading.ts";
 
 export type SecretObservation = {
   readonly observed: ObservedSecret;

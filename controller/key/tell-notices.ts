@@ -2,8 +2,8 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { change } from "../../store/database/change.ts";
 import { type KeyNotice, recordNotice } from "../../store/keys/key-notices.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { recordEvent } from "../record-event.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { recordEvent } from "../context/record-event.ts";
 
 /**
  * Reports an end that is near, or consumers that are late, when the status says so for the first time. The status keeps

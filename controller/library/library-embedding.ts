@@ -11,8 +11,8 @@ import {
 import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
 import { findInTeam } from "../../store/objects/references.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 
 /** Until the progress is looked at again, while atoms are being embedded and while none is. */
 const UNDER_WAY_MS = 5_000;

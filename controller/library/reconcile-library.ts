@@ -6,10 +6,10 @@ import { findObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { declaredStatus, unclaimedStatus } from "../object-status.ts";
-import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
-import { writeStatus } from "../status-write.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { declaredStatus, unclaimedStatus } from "../context/object-status.ts";
+import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import { writeStatus } from "../context/status-write.ts";
 import { reconcileEmbedding } from "./library-embedding.ts";
 
 /** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */

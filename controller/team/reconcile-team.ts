@@ -9,10 +9,10 @@ import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { findInTeam } from "../../store/objects/references.ts";
 import { deleteTeam, findTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { declaredStatus } from "../object-status.ts";
-import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
-import { writeStatus } from "../status-write.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { declaredStatus } from "../context/object-status.ts";
+import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import { writeStatus } from "../context/status-write.ts";
 import { readWebhooks } from "./team-webhooks.ts";
 
 /**

@@ -3,8 +3,8 @@ import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import { namespacesOfOthers } from "../../store/teams/teams.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
-import type { ControllerDeps } from "../deps.ts";
-import { readIfAllowed } from "../key/secret-reading.ts";
+import { readIfAllowed } from "../cluster/secret-reading.ts";
+import type { ControllerDeps } from "../context/deps.ts";
 
 type ReadWebhooks = {
   readonly webhooks: readonly WebhookDraft[];

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
-import { createSerial } from "../../serial.ts";
+import { createSerial } from "../../../runtime/serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import { ensureFolder } from "./disk.ts";

@@ -10,7 +10,7 @@ import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Labels } from "../../../domain/manifest/labels.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import { createSerial } from "../../serial.ts";
+import { createSerial } from "../../../runtime/serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectPath } from "./paths.ts";

@@ -1,6 +1,6 @@
 /** The cluster of production: a Kubernetes API server. */
 import type { Presence } from "../../../domain/garbage-collection.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "../port.ts";
 import { eventLine } from "../titles.ts";
 import { type ApiClient, createApiClient } from "./api/api-client.ts";

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import type { DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { ApiError } from "./api/api-error.ts";

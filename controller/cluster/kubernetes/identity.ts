@@ -3,7 +3,7 @@
  * now: a restored cluster, a load balancer, a name that has moved.
  */
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { readError } from "./api/api-error.ts";
 import type { ApiRequest } from "./api/transport.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { condition, progressOf } from "../../../domain/conditions.ts";
 import { errorText } from "../../../domain/error-text.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import { mergeConditions } from "../merge-conditions.ts";
 import type { ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 import { type Moment, TERM_MS, termLeft, untilLook, untilRenewal } from "./lease-timing.ts";
 

@@ -5,7 +5,7 @@
  */
 import { findCondition } from "../../../domain/conditions.ts";
 import { isClusterScoped } from "../../../domain/kinds/kinds.ts";
-import type { LogLine } from "../../log-line.ts";
+import type { LogLine } from "../../../runtime/log-line.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
 

@@ -1,7 +1,7 @@
 /** Statuses that said what was not so. */
 import { expect, it } from "vitest";
 import type { DeclaredObject, ObjectStatus } from "../../../controller/cluster/port.ts";
-import { retryingStatus } from "../../../controller/object-status.ts";
+import { retryingStatus } from "../../../controller/context/object-status.ts";
 import { REASONS } from "../../../domain/conditions.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { kstatusOf } from "../../env/kubernetes/kstatus.ts";

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { errorText } from "../../../../domain/error-text.ts";
 import { hasCode } from "../../../../runtime/error-code.ts";
-import { createSerial } from "../../../serial.ts";
+import { createSerial } from "../../../../runtime/serial.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import { type DeclaredSecrets, isSameData, type SecretName } from "../manifests/declared-secrets.ts";
 import { secretPath } from "../paths.ts";

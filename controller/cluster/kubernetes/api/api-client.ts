@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
-import type { LogLine } from "../../../log-line.ts";
+import type { LogLine } from "../../../../runtime/log-line.ts";
 import { type Answer, parseAnswer, retryDelayOf } from "./answer.ts";
 import { ApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";

@@ -2,8 +2,9 @@
  * Which Secrets matter: those that keys deliver to or import from, those with a gateway's credentials, and those that a
  * team's webhooks are signed with.
  */
-import { type SecretName, secretsNamedBy } from "../../../key/secret-names.ts";
+
 import type { ObjectRef } from "../../port.ts";
+import { type SecretName, secretsNamedBy } from "../../secret-names.ts";
 import type { HeldObject } from "../watch/read-object.ts";
 
 export type SecretReferences = {

@@ -1,6 +1,6 @@
 /** The watches of our kinds, and which of their lists can be believed. */
 import { isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
-import type { LogLine } from "../../../log-line.ts";
+import type { LogLine } from "../../../../runtime/log-line.ts";
 import type { ObjectRef } from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import { isForbidden, isNotServed } from "../api/api-error.ts";

@@ -3,7 +3,7 @@
  * Where one finds that the cluster was restored from a backup, all list again: another that is reopened only after the
  * restored store has overtaken what it heard cannot find out by itself.
  */
-import type { LogLine } from "../../../log-line.ts";
+import type { LogLine } from "../../../../runtime/log-line.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { type ReflectorOptions, reflect } from "./reflector.ts";
 

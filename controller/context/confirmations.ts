@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store } from "../store/database/store.ts";
-import { createConfirmer } from "../store/replicas/confirmer.ts";
-import { replicaRegister } from "../store/replicas/replicas.ts";
+import type { Store } from "../../store/database/store.ts";
+import { createConfirmer } from "../../store/replicas/confirmer.ts";
+import { replicaRegister } from "../../store/replicas/replicas.ts";
 
 /**
  * The waits between two looks at the replicas' acknowledgements, in milliseconds: the first when no other key waits,

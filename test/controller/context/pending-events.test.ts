@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { DeclaredObject } from "../../controller/cluster/port.ts";
-import { createPendingEvents } from "../../controller/pending-events.ts";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { withLastingRefusals } from "./lasting-refusals.ts";
+import type { DeclaredObject } from "../../../controller/cluster/port.ts";
+import { createPendingEvents } from "../../../controller/context/pending-events.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { withLastingRefusals } from "../lasting-refusals.ts";
 
 describeWorlds("a refusal that may be the order of a start", withLastingRefusals);
 

@@ -1,4 +1,4 @@
-import type { BackgroundTask } from "./queue/work-queue.ts";
+import type { BackgroundTask } from "../queue/work-queue.ts";
 
 /** Where a reconciliation has left an object. */
 export type ReconcileResult =

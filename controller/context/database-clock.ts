@@ -1,4 +1,4 @@
-import type { LogLine } from "./log-line.ts";
+import type { LogLine } from "../../runtime/log-line.ts";
 
 /**
  * A difference from the monotonic clock between two readings that is no drift: a clock that was set, or a machine that

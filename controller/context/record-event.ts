@@ -1,7 +1,7 @@
-import { findCondition } from "../domain/conditions.ts";
-import { errorText } from "../domain/error-text.ts";
-import type { ClusterEvent, DeclaredObject } from "./cluster/port.ts";
-import { titleOf } from "./cluster/titles.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import { errorText } from "../../domain/error-text.ts";
+import type { ClusterEvent, DeclaredObject } from "../cluster/port.ts";
+import { titleOf } from "../cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 
 /** Records an event. It informs people: that it cannot be written holds up nothing. */

@@ -1,8 +1,8 @@
-import { condition, findCondition, progressOf, type StatedCondition } from "../domain/conditions.ts";
-import { errorText } from "../domain/error-text.ts";
-import { namespaceUnclaimed, readyOf } from "../domain/object-conditions.ts";
-import { mergeConditions } from "./cluster/merge-conditions.ts";
-import { ClusterError, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
+import { condition, findCondition, progressOf, type StatedCondition } from "../../domain/conditions.ts";
+import { errorText } from "../../domain/error-text.ts";
+import { namespaceUnclaimed, readyOf } from "../../domain/object-conditions.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
+import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 
 /** The status of a team, library or gateway: ready when every one of its own conditions is True. */
 export function declaredStatus(object: DeclaredObject, stated: readonly StatedCondition[], now: number): ObjectStatus {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { secretTarget } from "../../domain/key/effective.ts";
-import type { DeclaredObject } from "../cluster/port.ts";
+import type { DeclaredObject } from "./port.ts";
 
 export type SecretName = { readonly namespace: string; readonly name: string };
 

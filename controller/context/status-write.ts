@@ -1,5 +1,5 @@
-import { findCondition, type Reason } from "../domain/conditions.ts";
-import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import { findCondition, type Reason } from "../../domain/conditions.ts";
+import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createBatcher } from "../../controller/batcher.ts";
+import { createBatcher } from "../../../controller/key/batcher.ts";
 
 /** A batcher whose batches end when the test says so. */
 function batching({ maxSize = 100 } = {}) {

@@ -2,7 +2,7 @@
  * Refusals that often pass by themselves, since what is declared together is found in some order. Such a one is an event
  * once it has lasted. What waits is in memory alone: a process that ends records none of it, and neither does the next.
  */
-import type { DeclaredObject, ObjectRef } from "./cluster/port.ts";
+import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 
 /** How long a reason has to hold, from when the status with it was written. Milliseconds. */
 const LASTS_MS = 30_000;

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { eventsPath } from "../../controller/cluster/kubernetes/resources.ts";
-import { until } from "../env/until.ts";
-import { describeWorldsOnKubernetes } from "./fixtures/kubernetes-setup.ts";
-import { makeKubernetesSide } from "./fixtures/kubernetes-side.ts";
-import { NAMESPACE, startWorld, team, type WorldSetup } from "./fixtures/world.ts";
-import { misspelt, UNCLAIMED, warnings, withLastingRefusals } from "./lasting-refusals.ts";
+import { eventsPath } from "../../../controller/cluster/kubernetes/resources.ts";
+import { until } from "../../env/until.ts";
+import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
+import { makeKubernetesSide } from "../fixtures/kubernetes-side.ts";
+import { NAMESPACE, startWorld, team, type WorldSetup } from "../fixtures/world.ts";
+import { misspelt, UNCLAIMED, warnings, withLastingRefusals } from "../lasting-refusals.ts";
 
 describeWorldsOnKubernetes("a refusal that may be the order of a start", (setup, kubernetes) => {
   const withNamespaces = (): WorldSetup => ({

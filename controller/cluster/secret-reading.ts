@@ -1,5 +1,5 @@
 import { errorText } from "../../domain/error-text.ts";
-import { type Cluster, ClusterError, type SecretObject } from "../cluster/port.ts";
+import { type Cluster, ClusterError, type SecretObject } from "./port.ts";
 
 /** Reads a Secret, undefined where there is none; or says why it may not be read: a right that a person has to give. */
 export async function readIfAllowed(
