@@ -2,12 +2,12 @@ import { Option } from "commander";
 import { isRecord } from "../domain/manifest/identity.ts";
 import { containsKey } from "../domain/redact.ts";
 import type { AuditJson } from "../server/management/audit/audit-json.ts";
-import type { AddCommand } from "./command.ts";
-import { formatTable } from "./get/table.ts";
+import type { AddCommand } from "./command/command.ts";
+import { parseMoment } from "./command/since.ts";
+import { UsageError } from "./command/usage-error.ts";
 import { type AuditFilter, openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { type StructuredFormat, streamedText } from "./output/output.ts";
-import { parseMoment } from "./since.ts";
-import { UsageError } from "./usage-error.ts";
+import { formatTable } from "./output/table.ts";
 
 type Flags = ServerChoice &
   Pick<AuditFilter, "team" | "actor" | "action" | "about"> & {

@@ -1,14 +1,14 @@
 import { isScope, SCOPES } from "../domain/access/scopes.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { Access, AccessQuestion } from "../server/management/keys/review-access.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
+import { UsageError } from "./command/usage-error.ts";
 import { callApi } from "./management/api-call.ts";
 import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./management/key-client.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { findNamedKey } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Flags = KeyChoice &
   ServerChoice &

@@ -1,5 +1,5 @@
 import type { Environment } from "../domain/environment.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 

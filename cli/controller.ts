@@ -17,11 +17,11 @@ import type { DatabaseLocation } from "../store/database/postgres/connection-con
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
-import type { AddCommand } from "./command.ts";
-import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";
-import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
-import { AUDIT_RETENTION } from "./listener-options.ts";
-import { UsageError } from "./usage-error.ts";
+import type { AddCommand } from "./command/command.ts";
+import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./command/config.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
+import { AUDIT_RETENTION } from "./command/listener-options.ts";
+import { UsageError } from "./command/usage-error.ts";
 
 type ControllerFlags = DatabaseFlags & {
   readonly encryptionKeyFile?: string | undefined;

@@ -1,4 +1,4 @@
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { refuseToken } from "./management/named-subject.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";

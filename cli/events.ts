@@ -1,10 +1,10 @@
 import { Option } from "commander";
-import type { AddCommand } from "./command.ts";
-import { ageText } from "./get/age.ts";
-import { type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./get/find-one.ts";
-import { formatTable } from "./get/table.ts";
+import type { AddCommand } from "./command/command.ts";
+import { parseMoment } from "./command/since.ts";
+import { ageText } from "./output/age.ts";
 import { type StructuredFormat, streamedText } from "./output/output.ts";
-import { parseMoment } from "./since.ts";
+import { formatTable } from "./output/table.ts";
+import { type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./source/find-one.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
 import type { SeenEvent } from "./source/source.ts";
 

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { findNamedKey, NAMED_KEY } from "./management/named-key.ts";
 import { outputText, type StructuredFormat } from "./output/output.ts";

@@ -7,9 +7,9 @@ import { openPGlite } from "../store/database/pglite/pglite.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption/encryption-key.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
 import { assertDataFolder } from "./data/data-folder.ts";
-import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
 type ForgetFlags = DatabaseFlags & { readonly data?: string; readonly output?: StructuredFormat };

@@ -4,7 +4,8 @@ import { errorMessage } from "../domain/error-text.ts";
 import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
+import { UsageError } from "./command/usage-error.ts";
 import {
   type ManagementClient,
   openManagement,
@@ -15,7 +16,6 @@ import { keyTitle, namedKeyJson } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 import { shellWord } from "./output/shell-word.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Flags = ServerChoice & {
   readonly team?: string;

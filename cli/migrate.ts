@@ -1,10 +1,10 @@
 import { parseDuration } from "../domain/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
-import type { AddCommand } from "./command.ts";
-import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
+import type { AddCommand } from "./command/command.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
+import { UsageError } from "./command/usage-error.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
-import { UsageError } from "./usage-error.ts";
 
 type MigrateFlags = DatabaseFlags & {
   readonly dryRun?: boolean;

@@ -6,12 +6,12 @@ import { hasCode } from "../runtime/error-code.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
 import { ConfigError } from "../server/context/config.ts";
-import { CliCommand, describeOption } from "./cli-command.ts";
-import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command.ts";
-import { environment } from "./config.ts";
+import { CliCommand, describeOption } from "./command/cli-command.ts";
+import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command/command.ts";
+import { environment } from "./command/config.ts";
+import { UsageError } from "./command/usage-error.ts";
 import { errorLines } from "./output/describe-error.ts";
 import { createProgress, type ProgressTerminal } from "./output/progress.ts";
-import { UsageError } from "./usage-error.ts";
 import { packageVersion } from "./version/package-version.ts";
 
 /**
@@ -28,7 +28,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   },
   "Manifests:": {
     init: async () => (await import("./init/init.ts")).addInit,
-    validate: async () => (await import("./validate.ts")).addValidate,
+    validate: async () => (await import("./validate/validate.ts")).addValidate,
     plan: async () => (await import("./plan/plan.ts")).addPlan,
     import: async () => (await import("./import.ts")).addImport,
     export: async () => (await import("./export.ts")).addExport,

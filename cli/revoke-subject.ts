@@ -1,5 +1,6 @@
 import type { RevokedSubject } from "../server/management/revoked-subjects.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
+import { UsageError } from "./command/usage-error.ts";
 import {
   type ManagementClient,
   type ObjectJson,
@@ -10,7 +11,6 @@ import {
 import { refuseToken } from "./management/named-subject.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
-import { UsageError } from "./usage-error.ts";
 
 type Flags = ServerChoice & {
   readonly team?: string | undefined;

@@ -7,11 +7,11 @@ import { assertPortsFree } from "../server/http/free-ports.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { FEED_CONNECTIONS } from "../store/feed/feed-connections.ts";
-import type { AddCommand } from "./command.ts";
-import { ENCRYPTION_KEY, requiredEncryptionKeys } from "./config.ts";
-import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./database-options.ts";
-import { listenerOptions } from "./listener-options.ts";
-import { whenAborted } from "./when-aborted.ts";
+import type { AddCommand } from "./command/command.ts";
+import { ENCRYPTION_KEY, requiredEncryptionKeys } from "./command/config.ts";
+import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
+import { listenerOptions } from "./command/listener-options.ts";
+import { whenAborted } from "./command/when-aborted.ts";
 
 type ServeFlags = ServerFlags &
   DatabaseFlags & {

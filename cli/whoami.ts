@@ -1,6 +1,6 @@
 import type { Environment } from "../domain/environment.ts";
 import type { whoami } from "../server/whoami/whoami.ts";
-import type { AddCommand } from "./command.ts";
+import type { AddCommand } from "./command/command.ts";
 import { callApi } from "./management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./management/key-client.ts";
 import { type Fact, formatFacts } from "./output/facts.ts";

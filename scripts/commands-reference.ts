@@ -1,5 +1,5 @@
 import type { Argument, Option } from "commander";
-import { CliCommand, Setting } from "../cli/cli-command.ts";
+import { CliCommand, Setting } from "../cli/command/cli-command.ts";
 import { createProgress } from "../cli/output/progress.ts";
 import { createProgram } from "../cli/program.ts";
 

@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { CliCommand } from "../cli-command.ts";
+import { CliCommand } from "../command/cli-command.ts";
 
 /** What there is to complete of one command. */
 export type CompletedCommand = {

@@ -1,5 +1,5 @@
 import { Argument } from "commander";
-import type { AddCommand } from "../command.ts";
+import type { AddCommand } from "../command/command.ts";
 import { bashCompletion } from "./bash.ts";
 import { type CompletedCommand, completedCommands } from "./completed-commands.ts";
 import { fishCompletion } from "./fish.ts";

@@ -5,7 +5,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, replaceFile, whenMissing } from "../../controller/cluster/files/disk.ts";
 import { isLocked } from "../../controller/cluster/files/lock.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** What a running `up` says of itself, in DATA/server.json. */
 export type RunningServerFile = {

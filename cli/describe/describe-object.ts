@@ -1,8 +1,8 @@
 import { REASONS, type Reason } from "../../domain/conditions.ts";
 import { readiness } from "../data/status-files.ts";
-import { ageText } from "../get/age.ts";
-import { formatTable } from "../get/table.ts";
+import { ageText } from "../output/age.ts";
 import { type Fact, formatFacts } from "../output/facts.ts";
+import { formatTable } from "../output/table.ts";
 import type { Seen, SeenEvent } from "../source/source.ts";
 import { factsOf } from "./object-facts.ts";
 

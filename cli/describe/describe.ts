@@ -1,9 +1,9 @@
 import { errorMessage } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
-import type { AddCommand } from "../command.ts";
-import { findOne, wantedOf } from "../get/find-one.ts";
-import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";
+import type { AddCommand } from "../command/command.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { findOne, wantedOf } from "../source/find-one.ts";
+import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import type { Seen, SeenEvent, Source } from "../source/source.ts";
 import { describeObject } from "./describe-object.ts";

@@ -1,5 +1,5 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
-import { ageText } from "../get/age.ts";
+import { ageText } from "../output/age.ts";
 import type { Fact } from "../output/facts.ts";
 import { limitsText } from "../output/limits-text.ts";
 import type { Seen } from "../source/source.ts";

@@ -9,7 +9,7 @@ import { livingLeaks } from "../../store/keys/key-leaks.ts";
 import { replicaHealth } from "../../store/replicas/replica-health.ts";
 import { replicasWithSpareToken } from "../../store/replicas/replicas.ts";
 import { countRestoredSessions } from "../../store/sessions/sessions.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
 import { checkGatewayCredentials } from "./gateway-credentials.ts";
 import { judgeClocks } from "./judge-clock.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
+import { UsageError } from "../command/usage-error.ts";
 import {
   assertDataFolder,
   bootstrapTokenFile,
@@ -15,8 +16,7 @@ import { heldGroups, heldText } from "../data/held.ts";
 import { readiness, readStatusFiles } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
 import { shellWord } from "../output/shell-word.ts";
-import { UsageError } from "../usage-error.ts";
-import { runValidate } from "../validate.ts";
+import { runValidate } from "../validate/validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { checkFreeSpace } from "./free-space.ts";

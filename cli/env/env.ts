@@ -1,11 +1,12 @@
 import type { Environment } from "../../domain/environment.ts";
-import type { AddCommand } from "../command.ts";
-import { setting } from "../config.ts";
-import { findOne, wantedOf } from "../get/find-one.ts";
+import type { AddCommand } from "../command/command.ts";
+import { setting } from "../command/config.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { urlOfRunning } from "../management/management-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { shellWord } from "../output/shell-word.ts";
+import { findOne, wantedOf } from "../source/find-one.ts";
 import {
   chooseDeclared,
   type DeclaredChoice,
@@ -13,7 +14,6 @@ import {
   declaredOptions,
   openDeclared,
 } from "../source/open-source.ts";
-import { UsageError } from "../usage-error.ts";
 import { findGateway } from "./find-gateway.ts";
 import { readingCommand, secretOf } from "./key-place.ts";
 import { variablesOf } from "./key-variables.ts";

@@ -1,6 +1,6 @@
-import { findOne, wantedOf } from "../get/find-one.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { findOne, wantedOf } from "../source/find-one.ts";
 import type { Seen, Source } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
 
 /**
  * The gateway that a key is used at: the one that it is bound to, that was named, or the only one of its team.

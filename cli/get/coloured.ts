@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Paint } from "./table.ts";
+import type { Paint } from "../output/table.ts";
 
 /** Shows at a glance what is ready and what is not. */
 export const coloured: Paint = (cell, heading) => {

@@ -1,7 +1,7 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { readiness } from "../data/status-files.ts";
+import { ageText } from "../output/age.ts";
 import type { Seen } from "../source/source.ts";
-import { ageText } from "./age.ts";
 
 /** What a cell is made with. */
 export type CellContext = {

@@ -1,15 +1,15 @@
 import { Option } from "commander";
 import { errorMessage } from "../../domain/error-text.ts";
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
-import type { AddCommand, Process } from "../command.ts";
+import type { AddCommand, Process } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { dataSource } from "../source/data-source.ts";
+import { findOne, type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "../source/find-one.ts";
+import { kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
+import { parseLabelSelector } from "../source/label-selector.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
-import { findOne, type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./find-one.ts";
 import { follow } from "./follow.ts";
-import { kindOf, PLURALS, unknownKind } from "./kind-words.ts";
-import { parseLabelSelector } from "./label-selector.ts";
 import { createPrinter, FORMATS, type Format, isStructured, type Shown } from "./print-objects.ts";
 import { type FieldPath, parseFieldPath, sortedBy } from "./sort-objects.ts";
 

@@ -1,10 +1,10 @@
 import { API_VERSION, type Kind } from "../../domain/kinds/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
+import { createTable } from "../output/table.ts";
 import type { Seen } from "../source/source.ts";
 import { coloured } from "./coloured.ts";
 import { columnsOf } from "./columns.ts";
-import { createTable } from "./table.ts";
 
 /** What -o takes, as kubectl names it. */
 export const FORMATS = ["table", "wide", "name", "json", "yaml"] as const;

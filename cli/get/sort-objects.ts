@@ -1,7 +1,7 @@
 /** The order of --sort-by: by a field of what `-o json` prints, as kubectl has it. */
 import { isRecord } from "../../domain/manifest/identity.ts";
+import { UsageError } from "../command/usage-error.ts";
 import type { Seen } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
 
 /** Where a field is: names, and places in lists. */
 export type FieldPath = readonly string[];

@@ -1,10 +1,10 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
-import type { AddCommand } from "../command.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { shellWord } from "../output/shell-word.ts";
-import { UsageError } from "../usage-error.ts";
 import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
 
 export const addInit: AddCommand = (program, { out }) => {

@@ -1,7 +1,7 @@
 /** One call of a server's API, and the message to a person where it fails. */
 import { connectionErrorText } from "../../domain/error-text.ts";
 import { containsKey } from "../../domain/redact.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** The server that a call is made to, and the credential that it is made with. */
 export type Target = {

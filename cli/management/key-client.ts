@@ -1,9 +1,9 @@
 /** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
 import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
-import type { CliCommand } from "../cli-command.ts";
-import { readGiven, setting } from "../config.ts";
-import { UsageError } from "../usage-error.ts";
+import type { CliCommand } from "../command/cli-command.ts";
+import { readGiven, setting } from "../command/config.ts";
+import { UsageError } from "../command/usage-error.ts";
 import type { Target } from "./api-call.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";
 

@@ -12,10 +12,10 @@ import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../../server/management/keys/receipt.ts";
 import type { Access, AccessQuestion } from "../../server/management/keys/review-access.ts";
 import type { RevokedSubject } from "../../server/management/revoked-subjects.ts";
-import type { CliCommand } from "../cli-command.ts";
-import { readGiven, setting } from "../config.ts";
+import type { CliCommand } from "../command/cli-command.ts";
+import { readGiven, setting } from "../command/config.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "../data/data-folder.ts";
-import { UsageError } from "../usage-error.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
 
 /** Where the management API is. Flags, and their variables; the token itself is never a flag, which others can list. */

@@ -1,6 +1,6 @@
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { plainText } from "../output/plain-text.ts";
-import { UsageError } from "../usage-error.ts";
 import type { ManagementClient } from "./management-client.ts";
 
 /** How a command takes a key; its argument's description. */

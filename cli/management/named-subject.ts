@@ -1,4 +1,4 @@
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** @throws UsageError for a token in place of the subject that it names: others can list command lines */
 export function refuseToken(subject: string): void {

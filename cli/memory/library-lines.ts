@@ -1,5 +1,5 @@
 /** A library as JSON Lines, and what others write: each line of a file as an atom to import. */
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** What one atom has to do with another. */
 export type Link = { readonly rel: string; readonly id: string };

@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/environment.ts";
-import type { AddCommand } from "../command.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { callApi } from "../management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
-import { UsageError } from "../usage-error.ts";
 
 type Flags = KeyChoice & { readonly library?: string };
 

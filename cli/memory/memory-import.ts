@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
-import type { AddCommand } from "../command.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
-import { UsageError } from "../usage-error.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";
 

@@ -1,10 +1,10 @@
 import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
-import { type AddCommand, DETAILED_EXIT_CODE } from "../command.ts";
-import { readStdin } from "../manifest-files.ts";
+import { type AddCommand, DETAILED_EXIT_CODE } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { outputText } from "../output/output.ts";
-import { UsageError } from "../usage-error.ts";
+import { readStdin } from "../validate/manifest-files.ts";
 import { type ComparedFlags, comparedOptions, openCompared } from "./compared.ts";
 import { makePlan, type Plan } from "./make-plan.ts";
 import { planMarkdown } from "./plan-markdown.ts";

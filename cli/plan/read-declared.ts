@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { Declared } from "../../domain/manifest/manifest-world.ts";
 import type { SecretManifest } from "../../domain/manifest/validate.ts";
-import { assertPresent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
+import { assertPresent, listManifestFiles, readManifestFile } from "../validate/manifest-files.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 
 /** What manifests declare, and what is wrong with them. */

@@ -1,14 +1,14 @@
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
-import type { AddCommand, Process } from "../command.ts";
-import { setting } from "../config.ts";
+import type { AddCommand, Process } from "../command/command.ts";
+import { setting } from "../command/config.ts";
 import {
   type ManagementClient,
   openManagement,
   type ServerChoice,
   serverOptions,
 } from "../management/management-client.ts";
-import { assertPresent } from "../manifest-files.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { assertPresent } from "../validate/manifest-files.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 

@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/environment.ts";
-import type { CliCommand } from "../cli-command.ts";
-import { setting } from "../config.ts";
+import type { CliCommand } from "../command/cli-command.ts";
+import { setting } from "../command/config.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { type ServerChoice, serverOptions } from "../management/management-client.ts";
-import { UsageError } from "../usage-error.ts";
 import { dataSource } from "./data-source.ts";
 import { serverSource } from "./server-source.ts";
 import type { Source } from "./source.ts";

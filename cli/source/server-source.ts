@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
-import { UsageError } from "../usage-error.ts";
 import { auditEvents } from "./audit-events.ts";
 import { changesOf, tellEvery } from "./changes.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";

@@ -1,7 +1,7 @@
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/kinds/kinds.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
-import type { LabelSelector } from "../get/label-selector.ts";
+import type { LabelSelector } from "./label-selector.ts";
 
 /** Where the commands that read look: in the data folder of `up`, at a server, or in a Kubernetes cluster. */
 export type Source = {

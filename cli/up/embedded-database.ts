@@ -6,7 +6,7 @@ import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPGlite } from "../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore } from "../../store/database/store.ts";
 import { type DeclaredCluster, declaredClusters } from "../../store/declared-clusters.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** Opened once, for the first caller, with the folder's lock held. */
 export function embeddedDatabase(data: string) {

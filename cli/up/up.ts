@@ -17,8 +17,11 @@ import type { Store } from "../../store/database/store.ts";
 import { adoptFirstKey, checkKeyring } from "../../store/encryption/encryption-key.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { removeAllReplicas } from "../../store/replicas/replicas.ts";
-import { type AddCommand, type Process, required } from "../command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, setting } from "../config.ts";
+import { type AddCommand, type Process, required } from "../command/command.ts";
+import { ENCRYPTION_KEY, encryptionKeys, setting } from "../command/config.ts";
+import { listenerOptions } from "../command/listener-options.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { whenAborted } from "../command/when-aborted.ts";
 import {
   encryptionKeyFile,
   readOrMakeBootstrapToken,
@@ -26,9 +29,6 @@ import {
   removeServerFile,
   writeServerFile,
 } from "../data/data-folder.ts";
-import { listenerOptions } from "../listener-options.ts";
-import { UsageError } from "../usage-error.ts";
-import { whenAborted } from "../when-aborted.ts";
 import { embeddedDatabase } from "./embedded-database.ts";
 import { watchInitialSync } from "./initial-sync.ts";
 import { welcome } from "./welcome.ts";

@@ -1,6 +1,6 @@
 import { API_VERSIONS, KINDS } from "../../domain/kinds/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
-import type { AddCommand } from "../command.ts";
+import type { AddCommand } from "../command/command.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { checkoutCommit } from "./checkout-commit.ts";
 import { COMMIT } from "./commit.ts";

@@ -1,9 +1,9 @@
 /** What `keyplane wait` waits for, as kubectl names it: `condition=Ready`, `condition=Ready=False`, `delete`. */
 import { CONDITION_TYPES } from "../../domain/conditions.ts";
 import { suggestion } from "../../domain/manifest/suggestion.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { readiness } from "../data/status-files.ts";
 import type { Seen } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
 
 export type AwaitedState = {
   /**

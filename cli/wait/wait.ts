@@ -1,13 +1,13 @@
 import { parseDuration } from "../../domain/duration.ts";
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
-import type { AddCommand } from "../command.ts";
-import { findAtMostOne, wantedOf } from "../get/find-one.ts";
-import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../get/kind-words.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { nameOf } from "../get/print-objects.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { findAtMostOne, wantedOf } from "../source/find-one.ts";
+import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { chooseDeclared, type DeclaredFlags, declaredOptions, openDeclared } from "../source/open-source.ts";
 import type { Seen, Source, Wanted } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
 import { type AwaitedState, parseAwaitedState } from "./awaited-state.ts";
 
 type Flags = DeclaredFlags & {

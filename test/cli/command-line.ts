@@ -1,4 +1,4 @@
-import type { CliCommand } from "../../cli/cli-command.ts";
+import type { CliCommand } from "../../cli/command/cli-command.ts";
 import { createProgress } from "../../cli/output/progress.ts";
 import { createProgram } from "../../cli/program.ts";
 

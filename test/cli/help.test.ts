@@ -1,6 +1,6 @@
 import type { Option } from "commander";
 import { describe, expect, test } from "vitest";
-import { type CliCommand, Setting } from "../../cli/cli-command.ts";
+import { type CliCommand, Setting } from "../../cli/command/cli-command.ts";
 import { filesBelow, read } from "../architecture/sources.ts";
 import { CALL, makeProgram, wordsOf } from "./command-line.ts";
 import { keyplane } from "./up.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { encryptionKeys } from "../../../cli/config.ts";
+import { encryptionKeys } from "../../../cli/command/config.ts";
 import {
   checkEncryptionKeys,
   checkLeaks,

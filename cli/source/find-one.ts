@@ -1,8 +1,8 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
-import type { CliCommand } from "../cli-command.ts";
-import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
-import { UsageError } from "../usage-error.ts";
+import type { CliCommand } from "../command/cli-command.ts";
+import { UsageError } from "../command/usage-error.ts";
 import { KIND_WORDS } from "./kind-words.ts";
+import { listWanted, type Seen, type Source, type Wanted } from "./source.ts";
 
 export type NamespaceFlags = { readonly namespace?: string; readonly allNamespaces?: true };
 

@@ -1,6 +1,6 @@
 /** The selectors of -l, in kubectl's syntax: `app=web`, `tier in (a, b)`, `!old`, separated by commas. */
 import { isLabelName, isLabelValue, type Labels } from "../../domain/manifest/labels.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 export type LabelSelector = {
   /** As it was given, which the API server reads too. */

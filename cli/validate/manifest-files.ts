@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { isManifestPath } from "../controller/cluster/files/manifests/find-files.ts";
-import { errorText } from "../domain/error-text.ts";
-import type { Kind, Spec } from "../domain/kinds/kinds.ts";
-import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
-import { isRecord, readIdentity } from "../domain/manifest/identity.ts";
-import type { SetEntry } from "../domain/manifest/manifest-set.ts";
-import { type ManifestDocument, parseManifests } from "../domain/manifest/parse.ts";
-import { readManifest } from "../domain/manifest/validate.ts";
-import { isDataFolder } from "./data/data-folder.ts";
-import { UsageError } from "./usage-error.ts";
+import { isManifestPath } from "../../controller/cluster/files/manifests/find-files.ts";
+import { errorText } from "../../domain/error-text.ts";
+import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
+import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import { isRecord, readIdentity } from "../../domain/manifest/identity.ts";
+import type { SetEntry } from "../../domain/manifest/manifest-set.ts";
+import { type ManifestDocument, parseManifests } from "../../domain/manifest/parse.ts";
+import { readManifest } from "../../domain/manifest/validate.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { isDataFolder } from "../data/data-folder.ts";
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;

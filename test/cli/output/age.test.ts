@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ageText } from "../../../cli/get/age.ts";
+import { ageText } from "../../../cli/output/age.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 

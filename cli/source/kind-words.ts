@@ -1,6 +1,6 @@
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import { suggest } from "../../domain/manifest/suggestion.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../command/usage-error.ts";
 
 /** What people call each kind: the plural first, then the singular, then the names of `crds/`. A test compares them. */
 export const KIND_WORDS: Readonly<Record<Kind, readonly [plural: string, singular: string, ...more: string[]]>> = {

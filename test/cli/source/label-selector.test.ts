@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseLabelSelector } from "../../../cli/get/label-selector.ts";
+import { parseLabelSelector } from "../../../cli/source/label-selector.ts";
 
 const labels = { app: "web", "example.com/tier": "front", empty: "" };
 

@@ -1,4 +1,4 @@
-import { parseDuration } from "../domain/duration.ts";
+import { parseDuration } from "../../domain/duration.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**

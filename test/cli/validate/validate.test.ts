@@ -7,10 +7,10 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { UsageError } from "../../cli/usage-error.ts";
-import { runValidate } from "../../cli/validate.ts";
+import { UsageError } from "../../../cli/command/usage-error.ts";
+import { runValidate } from "../../../cli/validate/validate.ts";
 
-const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
 let folder: string;
 beforeEach(() => {

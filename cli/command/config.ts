@@ -1,9 +1,9 @@
 /** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
 import { readFile } from "node:fs/promises";
-import { type Environment, withoutServiceLinks } from "../domain/environment.ts";
-import { unreadableBecause } from "../runtime/unreadable-because.ts";
-import { KeyringError } from "../store/database/errors.ts";
-import { type Keyring, parseKeyring } from "../store/encryption/keyring.ts";
+import { type Environment, withoutServiceLinks } from "../../domain/environment.ts";
+import { unreadableBecause } from "../../runtime/unreadable-because.ts";
+import { KeyringError } from "../../store/database/errors.ts";
+import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { UsageError } from "./usage-error.ts";
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -1,4 +1,4 @@
-import { plainText } from "../output/plain-text.ts";
+import { plainText } from "./plain-text.ts";
 
 type Row = readonly string[];
 

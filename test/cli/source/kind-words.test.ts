@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { KIND_WORDS, kindOf, unknownKind } from "../../../cli/get/kind-words.ts";
+import { KIND_WORDS, kindOf, unknownKind } from "../../../cli/source/kind-words.ts";
 import { filesBelow, read } from "../../architecture/sources.ts";
 
 test("a kind is known by every name that crds/ gives it", () => {

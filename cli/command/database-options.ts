@@ -1,7 +1,7 @@
 /** Where the commands find the PostgreSQL database. */
-import type { Environment } from "../domain/environment.ts";
-import { DatabaseLocationError } from "../store/database/errors.ts";
-import { connectionConfig, type DatabaseLocation } from "../store/database/postgres/connection-config.ts";
+import type { Environment } from "../../domain/environment.ts";
+import { DatabaseLocationError } from "../../store/database/errors.ts";
+import { connectionConfig, type DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { setting, variableOf } from "./config.ts";
 import { UsageError } from "./usage-error.ts";

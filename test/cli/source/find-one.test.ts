@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findOne, wantedOf } from "../../../cli/get/find-one.ts";
+import { findOne, wantedOf } from "../../../cli/source/find-one.ts";
 import type { Seen, Source } from "../../../cli/source/source.ts";
 
 describe("a name", () => {

@@ -1,12 +1,12 @@
 import { Option } from "commander";
-import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/manifests/find-files.ts";
-import { type Diagnostic, formatDiagnostic, printable } from "../domain/manifest/diagnostic.ts";
-import { findDuplicates } from "../domain/manifest/manifest-set.ts";
-import { findSetWarnings } from "../domain/manifest/set-warnings.ts";
-import type { AddCommand } from "./command.ts";
+import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
+import { type Diagnostic, formatDiagnostic, printable } from "../../domain/manifest/diagnostic.ts";
+import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import { findSetWarnings } from "../../domain/manifest/set-warnings.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { outputText, type StructuredFormat } from "../output/output.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
-import { outputText, type StructuredFormat } from "./output/output.ts";
-import { UsageError } from "./usage-error.ts";
 import { sarifOf } from "./validate-sarif.ts";
 
 type Output = StructuredFormat | "sarif";

@@ -1,8 +1,8 @@
-import type { Environment } from "../domain/environment.ts";
-import type { Terminal } from "../runtime/terminal-log.ts";
+import type { Environment } from "../../domain/environment.ts";
+import type { Terminal } from "../../runtime/terminal-log.ts";
+import type { Progress } from "../output/progress.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { setting, variableOf } from "./config.ts";
-import type { Progress } from "./output/progress.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What every command is given of the process that it runs in. */

@@ -1,8 +1,8 @@
 import { Command, type ErrorOptions, Option } from "commander";
-import { redactKeys } from "../domain/redact.ts";
+import { redactKeys } from "../../domain/redact.ts";
+import { ERROR_PREFIX } from "../output/describe-error.ts";
+import { plainText } from "../output/plain-text.ts";
 import { variableOf } from "./config.ts";
-import { ERROR_PREFIX } from "./output/describe-error.ts";
-import { plainText } from "./output/plain-text.ts";
 
 /** A flag that is a variable too: its command reads it with `setting` or `required`. */
 export class Setting extends Option {

@@ -5,10 +5,10 @@ import { pathToFileURL } from "node:url";
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { expect, onTestFinished, test } from "vitest";
-import { sarifOf } from "../../cli/validate-sarif.ts";
-import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import packageJson from "../../package.json" with { type: "json" };
-import { keyplane } from "./up.ts";
+import { sarifOf } from "../../../cli/validate/validate-sarif.ts";
+import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { keyplane } from "../up.ts";
 
 const text = {
   type: "object",

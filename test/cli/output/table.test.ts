@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatTable } from "../../../cli/get/table.ts";
+import { formatTable } from "../../../cli/output/table.ts";
 
 test("a table has as many rows as there are", () => {
   const rows = Array.from({ length: 200_000 }, (_, i) => [`key-${i}`, "x"]);

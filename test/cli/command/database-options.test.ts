@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { requiredDatabase } from "../../cli/database-options.ts";
-import { UsageError } from "../../cli/usage-error.ts";
+import { requiredDatabase } from "../../../cli/command/database-options.ts";
+import { UsageError } from "../../../cli/command/usage-error.ts";
 
 const DATABASE = "postgres://keyplane@127.0.0.1/keyplane";
 

@@ -1,8 +1,8 @@
 /** What `validate` finds in SARIF 2.1.0, which code scanning and editors read. */
 import { isAbsolute, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
-import { packageVersion } from "./version/package-version.ts";
+import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import { packageVersion } from "../version/package-version.ts";
 
 /** A rule for each severity: ids that stay, by which a code scanner keeps what was dismissed. */
 const RULES: Readonly<Record<Diagnostic["severity"], { readonly id: string; readonly text: string }>> = {
