@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "@prometheus-io/client";
 import type { KubernetesCluster, LedCluster } from "../controller/cluster/kubernetes/cluster.ts";
+import { CONTROLLER_SETTINGS, type ControllerConfig, parseControllerConfig } from "../controller/config.ts";
 import { leadershipScope, startController } from "../controller/main.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
@@ -11,8 +12,8 @@ import { buildAdmin } from "../runtime/admin.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import type { LogLine } from "../runtime/log-line.ts";
+import type { Flags } from "../runtime/settings.ts";
 import { baseUrl } from "../server/context/base-url.ts";
-import { parseServerConfig, type ServerConfig } from "../server/context/config.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption/encryption-key.ts";
@@ -20,20 +21,16 @@ import { assertUsable } from "../store/start-check.ts";
 import type { AddCommand } from "./command/command.ts";
 import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./command/config.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
-import { AUDIT_RETENTION } from "./command/listener-options.ts";
 import { UsageError } from "./command/usage-error.ts";
 
-type ControllerFlags = DatabaseFlags & {
-  readonly encryptionKeyFile?: string | undefined;
-  readonly kubeconfig?: string | undefined;
-  readonly namespaces?: string | undefined;
-  readonly leaderElect?: string | undefined;
-  readonly leaseName?: string | undefined;
-  readonly publicUrl?: string | undefined;
-  readonly auditRetention?: string | undefined;
-  readonly adminHost?: string | undefined;
-  readonly adminPort?: string | undefined;
-};
+type ControllerFlags = DatabaseFlags &
+  Flags<typeof CONTROLLER_SETTINGS> & {
+    readonly encryptionKeyFile?: string | undefined;
+    readonly kubeconfig?: string | undefined;
+    readonly namespaces?: string | undefined;
+    readonly leaderElect?: string | undefined;
+    readonly leaseName?: string | undefined;
+  };
 
 export const addController: AddCommand = (program, { env, out, stopSignal }) => {
   const command = program
@@ -46,10 +43,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
     .setting("--namespaces <names>", "the namespaces that are served, separated by commas", "all")
     .setting("--leader-elect <true|false>", "lead only while holding a Lease", "true")
     .setting("--lease-name <name>", "the Lease, one for all controllers of an installation", "by --namespaces")
-    .setting("--public-url <url>", "where clients reach the server, for what is written into Secrets")
-    .setting(...AUDIT_RETENTION)
-    .setting("--admin-host <address>", "the address of the admin listener", "127.0.0.1")
-    .setting("--admin-port <port>", "the port of /metrics, /healthz and /readyz", "8081")
+    .settings(CONTROLLER_SETTINGS)
     .example(
       "keyplane controller --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",
       "in a pod, with its service account",
@@ -72,7 +66,7 @@ async function runController(
   out: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const config = parseServerConfig(env, flags);
+  const config = parseControllerConfig(env, flags);
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const elects = truth("leader-elect", setting(env, "leader-elect", flags.leaderElect) ?? "true");
   const givenLeaseName = leaseNameIn(setting(env, "lease-name", flags.leaseName));
@@ -148,7 +142,7 @@ function truth(flag: string, text: string): boolean {
   throw new UsageError(`--${flag}: write true or false instead of "${text}"`);
 }
 
-function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {
+function publicUrlOf({ publicUrl }: ControllerConfig, log: LogLine): string {
   if (publicUrl !== null) return baseUrl(publicUrl);
   log("warn", "no --public-url is given: client configurations in Secrets point at http://127.0.0.1:8080");
   return "http://127.0.0.1:8080";
@@ -157,7 +151,7 @@ function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {
 /** Serves the metrics, and whether this is ready: leader or not. */
 async function listen(
   metrics: ReturnType<typeof createControllerMetrics>,
-  { adminHost, adminPort }: ServerConfig,
+  { adminHost, adminPort }: ControllerConfig,
   isReady: () => boolean,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const server = buildAdmin({ metrics, isReady });

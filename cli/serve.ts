@@ -2,6 +2,7 @@ import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerFlags } from "../server/context/config.ts";
+import { REPLICA_SETTINGS } from "../server/context/settings.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
@@ -26,12 +27,7 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
     "all addresses",
   );
   databaseOptions(command)
-    .setting("--workers <n>", "threads that serve the public port", "1")
-    .setting("--lease <duration>", "how long it serves on while the database is away: 3s to 60s", "5s")
-    .setting(
-      "--bootstrap-token-file <file>",
-      "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",
-    )
+    .settings(REPLICA_SETTINGS)
     .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
     .variable(...ENCRYPTION_KEY)
     .example(

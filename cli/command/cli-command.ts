@@ -1,8 +1,8 @@
 import { Command, type ErrorOptions, Option } from "commander";
 import { redactKeys } from "../../domain/redact.ts";
+import { flagOf, type SettingTable, variableOf } from "../../runtime/settings.ts";
 import { ERROR_PREFIX } from "../output/describe-error.ts";
 import { plainText } from "../output/plain-text.ts";
-import { variableOf } from "./config.ts";
 
 /** A flag that is a variable too: its command reads it with `setting` or `required`. */
 export class Setting extends Option {
@@ -43,6 +43,14 @@ export class CliCommand extends Command {
   /** Adds a flag that is a variable too. */
   setting(flags: string, description: string, otherwise?: string): this {
     return this.addOption(new Setting(flags, description, otherwise));
+  }
+
+  /** Adds the flags of a table of settings. */
+  settings(table: SettingTable): this {
+    for (const [name, { takes, help, otherwise }] of Object.entries(table)) {
+      this.setting(`--${flagOf(name)} ${takes}`, help, otherwise);
+    }
+    return this;
   }
 
   /** Adds a variable that no flag stands for. */

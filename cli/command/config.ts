@@ -1,6 +1,7 @@
 /** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
 import { readFile } from "node:fs/promises";
 import { type Environment, withoutServiceLinks } from "../../domain/environment.ts";
+import { variableOf } from "../../runtime/settings.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
@@ -16,11 +17,6 @@ export function environment(): Environment {
 /** The value of a flag, or of its variable: `--database-url` is `KEYPLANE_DATABASE_URL`. */
 export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
   return given ?? (env[variableOf(flag)] || undefined);
-}
-
-/** The variable of a flag, by its name without dashes before it. */
-export function variableOf(flag: string): string {
-  return `KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`;
 }
 
 /** The variable that holds the encryption keys themselves, as help has it. */

@@ -2,7 +2,7 @@ import { KubeconfigError } from "../../controller/cluster/kubernetes/api/kubecon
 import { errorMessage } from "../../domain/error-text.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { hasCode } from "../../runtime/error-code.ts";
-import { ConfigError } from "../../server/context/config.ts";
+import { ConfigError } from "../../runtime/settings.ts";
 import {
   DISK_FULL,
   EncodingError,

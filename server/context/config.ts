@@ -1,10 +1,8 @@
-import { BlockList, isIP } from "node:net";
-import { parseDuration } from "../../domain/duration.ts";
+import type { BlockList } from "node:net";
 import type { Environment } from "../../domain/environment.ts";
-import { DEFAULT_RETENTION_MS, LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
-import { memoryResourceUrl } from "./memory-resource.ts";
+import { ConfigError, type Flags, readSettings, type Settings } from "../../runtime/settings.ts";
 import { type Placeholder, parsePlaceholders } from "./placeholders.ts";
-import { isTrustworthyUrl } from "./trustworthy-url.ts";
+import { NO_CLIENT, rangesOf, SERVER_RULES, SERVER_SETTINGS } from "./settings.ts";
 
 /** Whose JWTs open the management API and, each for its own audience, the memory over MCP. */
 export type OidcConfig = {
@@ -61,46 +59,8 @@ export type ServerConfig = {
   readonly leaseMs: number;
 };
 
-/** The flags that the server reads, each also an environment variable: `--vendor-header` is KEYPLANE_VENDOR_HEADER. */
-const FLAGS = {
-  host: "--host",
-  port: "--port",
-  adminHost: "--admin-host",
-  adminPort: "--admin-port",
-  vendorHeader: "--vendor-header",
-  publicUrl: "--public-url",
-  tlsCert: "--tls-cert",
-  tlsKey: "--tls-key",
-  allowPrivateUpstreams: "--allow-private-upstreams",
-  trustedProxies: "--trusted-proxies",
-  workers: "--workers",
-  oidcIssuer: "--oidc-issuer",
-  oidcAudience: "--oidc-audience",
-  oidcAdminGroups: "--oidc-admin-groups",
-  oidcClientId: "--oidc-client-id",
-  oidcClientSecretFile: "--oidc-client-secret-file",
-  bootstrapTokenFile: "--bootstrap-token-file",
-  auditRetention: "--audit-retention",
-  leaksGithubKeysUrl: "--leaks-github-keys-url",
-  lease: "--lease",
-} as const;
-
-type FlagName = keyof typeof FLAGS;
-/** Flags as the command line gave them: text, unparsed. */
-export type ServerFlags = { readonly [name in FlagName]?: string | undefined };
-
-/** Everything that is wrong with a configuration, at once. */
-export class ConfigError extends Error {
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(
-      `the configuration has ${faults.length === 1 ? "a fault" : `${faults.length} faults`}:\n  ${faults.join("\n  ")}`,
-    );
-    this.name = "ConfigError";
-    this.faults = faults;
-  }
-}
+/** Flags of a command that serves, as the command line gives them. */
+export type ServerFlags = Flags<typeof SERVER_SETTINGS>;
 
 /** What a command takes where nothing is given. */
 type ServerDefaults = {
@@ -111,205 +71,54 @@ type ServerDefaults = {
 };
 
 /**
- * Parses the server's configuration. A flag wins over its variable.
+ * Parses the server's configuration.
  *
  * @param env the process's environment: the command hands it in without Kubernetes' service links
- * @throws ConfigError with every fault, each naming the flag, or the variable that was given, and what to give instead
+ * @throws ConfigError with every fault, each naming the flag, or the variable that is given, and what to give instead
  */
 export function parseServerConfig(
   env: Environment,
   flags: ServerFlags,
-  { production = env.NODE_ENV === "production", host: defaultHost = "127.0.0.1" }: ServerDefaults = {},
+  { production = env.NODE_ENV === "production", host = "127.0.0.1" }: ServerDefaults = {},
 ): ServerConfig {
-  const faults: string[] = [];
-  const given = (name: FlagName): string | undefined => flags[name] ?? variable(env, FLAGS[name]);
-  const fault = (name: FlagName, wanted: string) => {
-    const isVariable = flags[name] === undefined && given(name) !== undefined;
-    faults.push(`${isVariable ? variableOf(FLAGS[name]) : FLAGS[name]}: must be ${wanted}`);
-  };
-
-  const host = address(given("host") ?? defaultHost);
-  if (host === undefined) fault("host", "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::");
-  const adminHost = address(given("adminHost") ?? "127.0.0.1");
-  if (adminHost === undefined) fault("adminHost", "an IP address to listen on");
-  const port = portNumber(given("port") ?? "8080");
-  if (port === undefined) fault("port", "a port from 0 to 65535; 0 takes a free one");
-  const adminPort = portNumber(given("adminPort") ?? "8081");
-  if (adminPort === undefined) fault("adminPort", "a port from 0 to 65535; 0 takes a free one");
-  const vendorHeader = (given("vendorHeader") ?? "x-goog-api-key").toLowerCase();
-  if (!/^x-[a-z0-9]+(-[a-z0-9]+)*-api-key$/.test(vendorHeader)) fault("vendorHeader", "of the form x-<vendor>-api-key");
-  const publicUrl = originUrl(given("publicUrl"));
-  if (publicUrl === undefined)
-    fault("publicUrl", "an http or https URL without a query, such as https://keys.example.com");
-  const [certFile, keyFile] = [given("tlsCert"), given("tlsKey")];
-  if ((certFile === undefined) !== (keyFile === undefined)) fault("tlsCert", "given together with --tls-key");
-  const allowedPrivateUpstreams = new BlockList();
-  for (const text of list(given("allowPrivateUpstreams"))) {
-    if (!addRange(allowedPrivateUpstreams, text)) {
-      fault("allowPrivateUpstreams", `CIDRs separated by commas, such as 10.0.0.0/8; "${text}" is none`);
-    }
-  }
-  const trustedProxies = list(given("trustedProxies"));
-  for (const text of trustedProxies) {
-    if (!addRange(new BlockList(), text)) {
-      fault("trustedProxies", `CIDRs separated by commas, such as 10.0.0.0/8; "${text}" is none`);
-    }
-  }
-  const workers = given("workers") ?? "1";
-  if (!/^[1-9]\d{0,2}$/.test(workers)) fault("workers", "a number of threads from 1 to 999");
-  const retentionMs = retention(given("auditRetention"));
-  if (retentionMs === undefined) fault("auditRetention", "a duration from an hour to 99999 days, such as 90d or 2160h");
-  const leaseMs = lease(given("lease"));
-  if (leaseMs === undefined) fault("lease", "a duration from 3s to 60s");
-  const issuers = list(given("oidcIssuer"));
-  for (const issuer of issuers) {
-    if (!isTrustworthyUrl(issuer))
-      fault(
-        "oidcIssuer",
-        `https URLs separated by commas, as tokens name them; "${withoutCredentials(issuer)}" is none`,
-      );
-  }
-  const audience = given("oidcAudience");
-  const adminGroups = list(given("oidcAdminGroups"));
-  if (issuers.length > 0 !== (audience !== undefined)) fault("oidcAudience", "given together with --oidc-issuer");
-  if (issuers.length === 0 && adminGroups.length > 0) fault("oidcAdminGroups", "given together with --oidc-issuer");
-  if (publicUrl && audience === memoryResourceUrl(publicUrl))
-    fault(
-      "oidcAudience",
-      "another than the address of the memory's MCP endpoint: tokens for it would open this API too",
-    );
-  const clientIds = list(given("oidcClientId"));
-  if (clientIds.length > 0 && clientIds.length !== issuers.length)
-    fault("oidcClientId", `one for each --oidc-issuer, in their order; ${NO_CLIENT} for one that nobody signs in by`);
-  const secretFiles = list(given("oidcClientSecretFile"));
-  if (secretFiles.length > 0 && secretFiles.length !== clientIds.length)
-    fault(
-      "oidcClientSecretFile",
-      `one for each --oidc-client-id, in their order; ${NO_CLIENT} for one without a secret`,
-    );
-  const leaksGithubKeysUrl = given("leaksGithubKeysUrl");
-  if (leaksGithubKeysUrl !== undefined && !isTrustworthyUrl(leaksGithubKeysUrl))
-    fault("leaksGithubKeysUrl", "an https URL, such as https://api.github.com/meta/public_keys/secret_scanning");
+  const { settings, faults } = readSettings(SERVER_SETTINGS, SERVER_RULES, env, flags);
   const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
-  faults.push(...placeholderFaults);
-
-  if (
-    faults.length > 0 ||
-    !host ||
-    !adminHost ||
-    port === undefined ||
-    adminPort === undefined ||
-    !retentionMs ||
-    !leaseMs
-  ) {
-    throw new ConfigError(faults);
-  }
+  if (faults.length + placeholderFaults.length > 0) throw new ConfigError([...faults, ...placeholderFaults]);
+  const { tlsCert, tlsKey, oidcAudience } = settings;
   return {
-    host,
-    port,
-    adminHost,
-    adminPort,
-    vendorHeader,
-    publicUrl: publicUrl ?? null,
-    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
-    allowedPrivateUpstreams,
-    trustedProxies,
-    workers: Number(workers),
+    host: settings.host ?? host,
+    port: settings.port,
+    adminHost: settings.adminHost,
+    adminPort: settings.adminPort,
+    vendorHeader: settings.vendorHeader,
+    publicUrl: settings.publicUrl,
+    tls: tlsCert === null || tlsKey === null ? null : { certFile: tlsCert, keyFile: tlsKey },
+    allowedPrivateUpstreams: rangesOf(settings.allowPrivateUpstreams),
+    trustedProxies: settings.trustedProxies,
+    workers: settings.workers,
     production,
     placeholders,
-    oidc: audience === undefined ? null : { issuers, audience, adminGroups },
-    consoleClients: consoleClients(issuers, clientIds, secretFiles),
-    bootstrapTokenFile: given("bootstrapTokenFile") ?? null,
-    leaksGithubKeysUrl: leaksGithubKeysUrl ?? null,
-    retentionMs,
-    leaseMs,
+    oidc:
+      oidcAudience === null
+        ? null
+        : { issuers: settings.oidcIssuer, audience: oidcAudience, adminGroups: settings.oidcAdminGroups },
+    consoleClients: consoleClients(settings),
+    bootstrapTokenFile: settings.bootstrapTokenFile,
+    leaksGithubKeysUrl: settings.leaksGithubKeysUrl,
+    retentionMs: settings.auditRetention,
+    leaseMs: settings.lease,
   };
 }
 
-/** Stands in a list where there is none. */
-const NO_CLIENT = "-";
-
-function consoleClients(
-  issuers: readonly string[],
-  clientIds: readonly string[],
-  secretFiles: readonly string[],
-): ConsoleClient[] {
-  return issuers.flatMap((issuer, i) => {
-    const [clientId = NO_CLIENT, secretFile = NO_CLIENT] = [clientIds[i], secretFiles[i]];
+function consoleClients({
+  oidcIssuer,
+  oidcClientId,
+  oidcClientSecretFile,
+}: Settings<typeof SERVER_SETTINGS>): ConsoleClient[] {
+  return oidcIssuer.flatMap((issuer, i) => {
+    const [clientId = NO_CLIENT, secretFile = NO_CLIENT] = [oidcClientId[i], oidcClientSecretFile[i]];
     return clientId === NO_CLIENT
       ? []
       : [{ issuer, clientId, secretFile: secretFile === NO_CLIENT ? null : secretFile }];
   });
-}
-
-function variable(env: Environment, flag: string): string | undefined {
-  return env[variableOf(flag)] || undefined;
-}
-
-const withoutCredentials = (url: string): string => url.replace(/\/\/[^/]*@/, "//...@");
-
-const variableOf = (flag: string): string => `KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`;
-
-function address(text: string): string | undefined {
-  if (text === "localhost") return "127.0.0.1";
-  return isIP(text) === 0 ? undefined : text;
-}
-
-const DAY_MS = 24 * 3_600_000;
-const MIN_RETENTION_MS = 3_600_000;
-
-/** Days, or a duration as declarations have it. In milliseconds; undefined for a text that is none, or too short. */
-function retention(text: string | undefined): number | undefined {
-  if (text === undefined) return DEFAULT_RETENTION_MS;
-  const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  const ms = days === undefined ? durationOf(text) : Number(days) * DAY_MS;
-  return ms !== undefined && ms >= MIN_RETENTION_MS ? ms : undefined;
-}
-
-/** In milliseconds; undefined for a text that is no duration, or out of the range. */
-function lease(text: string | undefined): number | undefined {
-  const ms = text === undefined ? LEASE_MS : durationOf(text);
-  if (ms === undefined || ms < LEASE_RANGE_MS.least || ms > LEASE_RANGE_MS.most) return undefined;
-  // Replicas register it in whole milliseconds: 16.1s are 16,100.000000000002 ms.
-  return Math.round(ms);
-}
-
-function durationOf(text: string): number | undefined {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-function portNumber(text: string): number | undefined {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
-}
-
-/** The URL; null where none is given; undefined where the text is none. */
-function originUrl(text: string | undefined): URL | null | undefined {
-  if (text === undefined) return null;
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const plain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
-  return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
-}
-
-function list(text: string | undefined): string[] {
-  return (text ?? "")
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
-/** Adds an address or a CIDR; false for a text that is neither. */
-function addRange(ranges: BlockList, text: string): boolean {
-  const [ip = "", bits, ...rest] = text.split("/");
-  const version = isIP(ip);
-  const most = version === 4 ? 32 : 128;
-  if (version === 0 || rest.length > 0) return false;
-  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return false;
-  ranges.addSubnet(ip, bits === undefined ? most : Number(bits), version === 4 ? "ipv4" : "ipv6");
-  return true;
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ConfigError } from "./config.ts";
+import { ConfigError } from "../../runtime/settings.ts";
 
 /**
  * Reads a file that a flag names.

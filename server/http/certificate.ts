@@ -7,7 +7,8 @@ import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { startPeriodically } from "../../runtime/periodic.ts";
-import { ConfigError, type ServerConfig } from "../context/config.ts";
+import { ConfigError } from "../../runtime/settings.ts";
+import type { ServerConfig } from "../context/config.ts";
 import { readConfiguredFile } from "../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
 

@@ -1,7 +1,8 @@
 /** The token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
 import { readFile, stat } from "node:fs/promises";
 import type { Logger } from "../../../runtime/log.ts";
-import { ConfigError, type ServerConfig } from "../../context/config.ts";
+import { ConfigError } from "../../../runtime/settings.ts";
+import type { ServerConfig } from "../../context/config.ts";
 import type { InstallationRole } from "../principal.ts";
 import { type ManagementToken, tokenDigest } from "./management-token.ts";
 

@@ -1,4 +1,5 @@
-import { ConfigError, type ConsoleClient } from "../../context/config.ts";
+import { ConfigError } from "../../../runtime/settings.ts";
+import type { ConsoleClient } from "../../context/config.ts";
 import { readConfiguredFile } from "../../context/configured-file.ts";
 
 /**

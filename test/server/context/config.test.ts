@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
-import { ConfigError, parseServerConfig } from "../../../server/context/config.ts";
+import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../../domain/protocol.ts";
+import { ConfigError } from "../../../runtime/settings.ts";
+import { parseServerConfig } from "../../../server/context/config.ts";
 
 test("a configuration of nothing serves on loopback with the defaults of the spec", () => {
   expect(parseServerConfig({}, {})).toMatchObject({
@@ -15,6 +17,10 @@ test("a configuration of nothing serves on loopback with the defaults of the spe
     production: false,
     placeholders: [],
   });
+});
+
+test("the defaults that help shows are those of the protocol", () => {
+  expect(parseServerConfig({}, {})).toMatchObject({ retentionMs: DEFAULT_RETENTION_MS, leaseMs: LEASE_MS });
 });
 
 test("a flag wins over its variable, and a variable over the default", () => {

@@ -1,0 +1,73 @@
+import { isIP } from "node:net";
+import { parseDuration } from "../domain/duration.ts";
+import { optional, withDefault } from "./settings.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const MIN_RETENTION_MS = 3_600_000;
+
+/** An address, not a name: a name may stand for several sockets. */
+export const ADMIN_HOST = withDefault("127.0.0.1", {
+  takes: "<address>",
+  help: "the address of the admin listener",
+  parse: address,
+  wanted: "an IP address to listen on",
+});
+
+export const ADMIN_PORT = withDefault("8081", {
+  takes: "<port>",
+  help: "the port of /metrics, /healthz and /readyz",
+  parse: port,
+  wanted: "a port from 0 to 65535; 0 takes a free one",
+});
+
+/** In milliseconds. */
+export const AUDIT_RETENTION = withDefault("90d", {
+  takes: "<duration>",
+  help: "how long the audit log, and the last uses of versions that have ended, are kept",
+  parse: retention,
+  wanted: "a duration from an hour to 99999 days, such as 90d or 2160h",
+});
+
+/** Where clients reach the server. */
+export function publicUrl(help: string) {
+  return optional({
+    takes: "<url>",
+    help,
+    parse: originUrl,
+    wanted: "an http or https URL without a query, such as https://keys.example.com",
+  });
+}
+
+/** An IP address to listen on; `localhost` is 127.0.0.1. */
+export function address(text: string): string | undefined {
+  if (text === "localhost") return "127.0.0.1";
+  return isIP(text) === 0 ? undefined : text;
+}
+
+export function port(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+/** A duration as declarations have it, in milliseconds. */
+export function duration(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Days, or a duration as declarations have it, from an hour on; in milliseconds. */
+function retention(text: string): number | undefined {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  const ms = days === undefined ? duration(text) : Number(days) * DAY_MS;
+  return ms !== undefined && ms >= MIN_RETENTION_MS ? ms : undefined;
+}
+
+function originUrl(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isPlain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  return isPlain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
+}

@@ -1,0 +1,160 @@
+import type { Environment } from "../domain/environment.ts";
+
+/** A setting of a process: a flag of its command, and the environment variable of the same name. */
+export type Setting<T> = {
+  /** What the flag takes, as help shows it: `<port>`. */
+  readonly takes: string;
+  readonly help: string;
+  /** The text that holds where none is given, if one does. */
+  readonly otherwise: string | undefined;
+  /**
+   * Parses the text that is given, or undefined where none is.
+   *
+   * @param fault takes what the text must be, once for each fault
+   * @returns the value; for a text with a fault, the value that holds where none is given
+   */
+  readonly parse: (text: string | undefined, fault: (wanted: string) => void) => T;
+};
+
+/** A command's settings. A name is its flag in camel case: `publicUrl` is `--public-url`. */
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of a table. */
+export type Settings<Table extends SettingTable> = {
+  readonly [name in keyof Table]: Table[name] extends Setting<infer T> ? T : never;
+};
+
+/** Flags as the command line gives them: unparsed texts. */
+export type Flags<Table extends SettingTable> = { readonly [name in keyof Table]?: string | undefined };
+
+/** A rule over several settings of a table. */
+export type SettingsRule<Table extends SettingTable> = {
+  /** The setting that its fault names. */
+  readonly name: keyof Table & string;
+  /** Completes "must be". */
+  readonly wanted: string;
+  readonly holds: (settings: Settings<Table>) => boolean;
+};
+
+/** All faults of a configuration. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the configuration has ${faults.length === 1 ? "a fault" : `${faults.length} faults`}:\n  ${faults.join("\n  ")}`,
+    );
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+type Described = { readonly takes: string; readonly help: string };
+
+type Single<T> = Described & {
+  /** The value of a text; undefined for a text that is none. */
+  readonly parse: (text: string) => T | undefined;
+  /** Completes "must be": what a text has to be. */
+  readonly wanted: string;
+};
+
+/** A setting with one value, which has a default. */
+export function withDefault<T>(otherwise: string, { takes, help, parse, wanted }: Single<T>): Setting<T> {
+  const fallback = parse(otherwise);
+  if (fallback === undefined) throw new TypeError(`the default ${otherwise} is not ${wanted}`);
+  return { takes, help, otherwise, parse: (text, fault) => parsed(text, fallback, parse, () => fault(wanted)) };
+}
+
+/** A setting with one value; null where none is given. */
+export function optional<T>({ takes, help, parse, wanted }: Single<T>): Setting<T | null> {
+  return {
+    ...{ takes, help, otherwise: undefined },
+    parse: (text, fault) => parsed<T | null>(text, null, parse, () => fault(wanted)),
+  };
+}
+
+/** A setting that takes any text, such as the path of a file; null where none is given. */
+export function anyText(described: Described): Setting<string | null> {
+  return optional({ ...described, parse: (text) => text, wanted: "a text" });
+}
+
+/** A setting of several values, separated by commas; empty where none is given. */
+export function several({
+  takes,
+  help,
+  accepts = () => true,
+  wanted = "",
+}: Described & {
+  readonly accepts?: (item: string) => boolean;
+  /** Completes "must be": what the items have to be. */
+  readonly wanted?: string;
+}): Setting<readonly string[]> {
+  return {
+    ...{ takes, help, otherwise: undefined },
+    parse(text = "", fault) {
+      const items = text
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
+      for (const item of items) {
+        if (!accepts(item)) fault(`${wanted}; "${withoutCredentials(item)}" is none`);
+      }
+      return items;
+    },
+  };
+}
+
+/**
+ * Reads a table's settings from a process's environment and its command's flags. A flag wins over its variable, and an
+ * empty variable counts as none.
+ *
+ * @returns the values, and every fault of a setting or against a rule: each names the flag, or the variable that is
+ *   given, and what to give instead
+ */
+export function readSettings<Table extends SettingTable>(
+  table: Table,
+  rules: readonly SettingsRule<Table>[],
+  env: Environment,
+  flags: Flags<Table>,
+): { readonly settings: Settings<Table>; readonly faults: readonly string[] } {
+  const faults: string[] = [];
+  const given = (name: string) => flags[name] ?? (env[variableOf(flagOf(name))] || undefined);
+  const fault = (name: string, wanted: string) => {
+    const flag = flagOf(name);
+    const isVariable = flags[name] === undefined && given(name) !== undefined;
+    faults.push(`${isVariable ? variableOf(flag) : `--${flag}`}: must be ${wanted}`);
+  };
+  const values = Object.entries(table).map(([name, { parse }]) => [
+    name,
+    parse(given(name), (wanted) => fault(name, wanted)),
+  ]);
+  const settings = Object.fromEntries(values) as Settings<Table>;
+  for (const { name, wanted, holds } of rules) {
+    if (!holds(settings)) fault(name, wanted);
+  }
+  return { settings, faults };
+}
+
+/** The flag of a setting, without its dashes: `publicUrl` has `public-url`. */
+export function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The environment variable of a flag without its dashes: `public-url` has `KEYPLANE_PUBLIC_URL`. */
+export function variableOf(flag: string): string {
+  return `KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`;
+}
+
+function parsed<T>(
+  text: string | undefined,
+  otherwise: T,
+  parse: (text: string) => T | undefined,
+  fault: () => void,
+): T {
+  if (text === undefined) return otherwise;
+  const value = parse(text);
+  if (value === undefined) fault();
+  return value === undefined ? otherwise : value;
+}
+
+const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, "//...@");

@@ -1,0 +1,181 @@
+import { BlockList, isIP } from "node:net";
+import { LEASE_RANGE_MS } from "../../domain/protocol.ts";
+import {
+  ADMIN_HOST,
+  ADMIN_PORT,
+  AUDIT_RETENTION,
+  address,
+  duration,
+  port,
+  publicUrl,
+} from "../../runtime/common-settings.ts";
+import { anyText, optional, type SettingsRule, several, withDefault } from "../../runtime/settings.ts";
+import { memoryResourceUrl } from "./memory-resource.ts";
+import { isTrustworthyUrl } from "./trustworthy-url.ts";
+
+/** The settings of every command that serves. */
+export const LISTENER_SETTINGS = {
+  /** Its default is the command's. */
+  host: optional({
+    takes: "<address>",
+    help: "the address to listen on",
+    parse: address,
+    wanted: "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::",
+  }),
+  port: withDefault("8080", {
+    takes: "<port>",
+    help: "the public port",
+    parse: port,
+    wanted: "a port from 0 to 65535; 0 takes a free one",
+  }),
+  adminHost: ADMIN_HOST,
+  adminPort: ADMIN_PORT,
+  auditRetention: AUDIT_RETENTION,
+  vendorHeader: withDefault("x-goog-api-key", {
+    takes: "<name>",
+    help: "the first carrier of a key",
+    parse: vendorHeader,
+    wanted: "of the form x-<vendor>-api-key",
+  }),
+  publicUrl: publicUrl(
+    "where clients reach the server: for links, for MCP's check of Host and Origin, and as what MCP's tokens are meant for",
+  ),
+  tlsCert: anyText({ takes: "<file>", help: "certificate chain in PEM" }),
+  tlsKey: anyText({ takes: "<file>", help: "its private key in PEM" }),
+  allowPrivateUpstreams: several({
+    takes: "<cidrs>",
+    help: "private ranges that gateways may call, separated by commas",
+    accepts: isRange,
+    wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
+  }),
+  trustedProxies: several({
+    takes: "<cidrs>",
+    help: "proxies whose X-Forwarded headers are believed, separated by commas",
+    accepts: isRange,
+    wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
+  }),
+  oidcIssuer: several({
+    takes: "<urls>",
+    help: "issuers whose JWTs open the management API and the memory over MCP, separated by commas",
+    accepts: isTrustworthyUrl,
+    wanted: "https URLs separated by commas, as tokens name them",
+  }),
+  oidcAudience: anyText({
+    takes: "<audience>",
+    help: "what a JWT must be meant for to open the management API",
+  }),
+  oidcAdminGroups: several({
+    takes: "<groups>",
+    help: "groups whose members may manage every team, separated by commas",
+  }),
+  oidcClientId: several({
+    takes: "<ids>",
+    help: "the console's client at each issuer, for people to sign in by; - for none",
+  }),
+  oidcClientSecretFile: several({
+    takes: "<files>",
+    help: "the file of each client's secret; - for a public client",
+  }),
+  leaksGithubKeysUrl: optional({
+    takes: "<url>",
+    help: "where GitHub shows the keys that it signs reports of leaked keys with",
+    parse: (text) => (isTrustworthyUrl(text) ? text : undefined),
+    wanted: "an https URL, such as https://api.github.com/meta/public_keys/secret_scanning",
+  }),
+};
+
+/** The settings of a replica on PostgreSQL. */
+export const REPLICA_SETTINGS = {
+  workers: withDefault("1", {
+    takes: "<n>",
+    help: "threads that serve the public port",
+    parse: (text) => (/^[1-9]\d{0,2}$/.test(text) ? Number(text) : undefined),
+    wanted: "a number of threads from 1 to 999",
+  }),
+  /** In milliseconds. */
+  lease: withDefault("5s", {
+    takes: "<duration>",
+    help: "how long it serves on while the database is away: 3s to 60s",
+    parse: lease,
+    wanted: "a duration from 3s to 60s",
+  }),
+  bootstrapTokenFile: anyText({
+    takes: "<file>",
+    help: "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",
+  }),
+};
+
+/** All settings of the server. */
+export const SERVER_SETTINGS = { ...LISTENER_SETTINGS, ...REPLICA_SETTINGS };
+
+/** Stands in a list for a client, or a secret, that there is not. */
+export const NO_CLIENT = "-";
+
+/** What the settings of one server must be beside each other. */
+export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
+  {
+    name: "tlsCert",
+    wanted: "given together with --tls-key",
+    holds: ({ tlsCert, tlsKey }) => (tlsCert === null) === (tlsKey === null),
+  },
+  {
+    name: "oidcAudience",
+    wanted: "given together with --oidc-issuer",
+    holds: ({ oidcIssuer, oidcAudience }) => (oidcIssuer.length === 0) === (oidcAudience === null),
+  },
+  {
+    name: "oidcAdminGroups",
+    wanted: "given together with --oidc-issuer",
+    holds: ({ oidcIssuer, oidcAdminGroups }) => oidcIssuer.length > 0 || oidcAdminGroups.length === 0,
+  },
+  {
+    name: "oidcAudience",
+    wanted: "another than the address of the memory's MCP endpoint: tokens for it would open this API too",
+    holds: ({ publicUrl, oidcAudience }) => publicUrl === null || oidcAudience !== memoryResourceUrl(publicUrl),
+  },
+  {
+    name: "oidcClientId",
+    wanted: `one for each --oidc-issuer, in their order; ${NO_CLIENT} for an issuer that people do not sign in by`,
+    holds: ({ oidcClientId, oidcIssuer }) => oidcClientId.length === 0 || oidcClientId.length === oidcIssuer.length,
+  },
+  {
+    name: "oidcClientSecretFile",
+    wanted: `one for each --oidc-client-id, in their order; ${NO_CLIENT} for one without a secret`,
+    holds: ({ oidcClientSecretFile, oidcClientId }) =>
+      oidcClientSecretFile.length === 0 || oidcClientSecretFile.length === oidcClientId.length,
+  },
+];
+
+/**
+ * The ranges of addresses of a setting.
+ *
+ * @param texts addresses and CIDRs of both families, each one that {@link isRange} accepts
+ */
+export function rangesOf(texts: readonly string[]): BlockList {
+  const ranges = new BlockList();
+  for (const text of texts) {
+    const [ip = "", bits] = text.split("/");
+    const isV4 = isIP(ip) === 4;
+    ranges.addSubnet(ip, bits === undefined ? (isV4 ? 32 : 128) : Number(bits), isV4 ? "ipv4" : "ipv6");
+  }
+  return ranges;
+}
+
+/** Whether a text is an address or a CIDR. */
+function isRange(text: string): boolean {
+  const [ip = "", bits, ...rest] = text.split("/");
+  const version = isIP(ip);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function vendorHeader(text: string): string | undefined {
+  const name = text.toLowerCase();
+  return /^x-[a-z0-9]+(-[a-z0-9]+)*-api-key$/.test(name) ? name : undefined;
+}
+
+/** In milliseconds, whole ones, as replicas register it: 16.1s are 16,100.000000000002 ms. */
+function lease(text: string): number | undefined {
+  const ms = duration(text);
+  return ms !== undefined && ms >= LEASE_RANGE_MS.least && ms <= LEASE_RANGE_MS.most ? Math.round(ms) : undefined;
+}
