@@ -2,8 +2,8 @@ import type { Server } from "node:http";
 import { pause } from "../runtime/deadline.ts";
 import { buildApp, type Mount } from "./app.ts";
 import type { StreamRegistry } from "./calls/open-streams.ts";
-import { callableAddress } from "./http/all-addresses.ts";
-import { readCertificate, renewCertificate } from "./http/certificate.ts";
+import { callableAddress } from "./http/connections/all-addresses.ts";
+import { readCertificate, renewCertificate } from "./http/connections/certificate.ts";
 import type { ServerDeps } from "./product/deps.ts";
 
 /** Between cutting the streams that are left and closing their connections: for a last event to be sent. */

@@ -12,7 +12,7 @@ import { managementToken } from "../../server/auth/management/management-token.t
 import { makeOneTimeLink } from "../../server/auth/session/one-time-link.ts";
 import { baseUrl } from "../../server/context/base-url.ts";
 import { parseServerConfig, type ServerFlags } from "../../server/context/config.ts";
-import { assertPortsFree } from "../../server/http/free-ports.ts";
+import { assertPortsFree } from "../../server/http/connections/free-ports.ts";
 import type { Store } from "../../store/database/store.ts";
 import { adoptFirstKey, checkKeyring } from "../../store/encryption/encryption-key.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";

@@ -6,7 +6,7 @@ import { keepBody } from "../calls/open-call.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
 import { PageTurns } from "../http/answers/page-turns.ts";
-import { hasBody } from "../http/body-framing.ts";
+import { hasBody } from "../http/bodies/body-framing.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf, type KeyHookDeps } from "./key-hook.ts";

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { hasBody } from "../http/body-framing.ts";
+import { hasBody } from "../http/bodies/body-framing.ts";
+import { heldBytes } from "../http/bodies/held-bytes.ts";
 import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
-import { heldBytes } from "../http/held-bytes.ts";
 import type { BodyHolder } from "./body-room.ts";
 import type { CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 

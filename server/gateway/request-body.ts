@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Transform } from "node:stream";
 import type { OpenCall } from "../calls/calls.ts";
 import { roomFor } from "../calls/open-call.ts";
-import { BodyPieces } from "../http/body-pieces.ts";
+import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** The largest body that is read for its model (spec §4). */

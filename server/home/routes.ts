@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { reachedAt } from "../auth/session/reached-at.ts";
-import { cachedText } from "../http/cached-text.ts";
+import { cachedText } from "../http/answers/cached-text.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import { protectPages } from "../pages/headers.ts";
 import { showErrors } from "../pages/problem-page.ts";

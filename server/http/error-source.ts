@@ -1,4 +1,4 @@
-import type { HeaderAddition, Headers } from "./added-headers.ts";
+import type { HeaderAddition, Headers } from "./answers/added-headers.ts";
 
 /** On errors under `/g/`: whether `keyplane` or the `upstream` refuses. */
 export const ERROR_SOURCE_HEADER = "x-keyplane-error-source";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
-import type { HeaderAddition } from "./added-headers.ts";
+import type { HeaderAddition } from "./answers/added-headers.ts";
 
 /** On every answer: by which the log and the audit log know its request. */
 export const REQUEST_ID_HEADER = "x-keyplane-request-id";

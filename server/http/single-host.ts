@@ -1,6 +1,6 @@
-import { refuseConnection } from "./bare-response.ts";
+import { refuseConnection } from "./connections/bare-response.ts";
+import type { Route } from "./connections/pipelining-limit.ts";
 import { problem } from "./errors.ts";
-import type { Route } from "./pipelining-limit.ts";
 
 const TWO_HOSTS = problem("invalid_request", "A request has one Host line.");
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ServerConfig } from "../context/config.ts";
-import type { HeaderAddition } from "./added-headers.ts";
+import type { HeaderAddition } from "./answers/added-headers.ts";
 
 const NAME = "strict-transport-security";
 /** A year: who looks at the console once in a season is still kept from asking for it in the clear. */

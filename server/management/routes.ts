@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
-import { refuseOddBodies } from "../http/body-text.ts";
-import { parseJsonOnly } from "../http/json-body.ts";
+import { refuseOddBodies } from "../http/bodies/body-text.ts";
+import { parseJsonOnly } from "../http/bodies/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { MEMBER_SCOPES } from "../../domain/access/member-access.ts";
 import { MCP_METADATA, METADATA_ROOT, protectedResource } from "../auth/protected-resource.ts";
-import { cachedText } from "../http/cached-text.ts";
+import { cachedText } from "../http/answers/cached-text.ts";
 import type { ServerDeps } from "../product/deps.ts";
 
 /** Pages of any origin may read it, by the header that MCP clients send: it is the same for every caller. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Correction, correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
+import { requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
-import { requireJsonType } from "../http/json-body.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
 import { correctedJson } from "./atom-json.ts";

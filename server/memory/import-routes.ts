@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import { type ImportedAtom, importAtoms } from "../../store/memory/import-atoms.ts";
-import { requireJsonType } from "../http/json-body.ts";
+import { requireJsonType } from "../http/bodies/json-body.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomFields } from "./atom-fields.ts";
 import { callMemory } from "./call-memory.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
-import { sendShared } from "../http/cached-text.ts";
+import { sendShared } from "../http/answers/cached-text.ts";
 import { problem } from "../http/errors.ts";
 
 /** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { parse } from "node:querystring";
 import type { FastifyInstance } from "fastify";
-import { refuseOddBodies } from "../http/body-text.ts";
+import { refuseOddBodies } from "../http/bodies/body-text.ts";
 import { problem } from "../http/errors.ts";
 
 /** What a form sends: a field that stands there more than once is a list. */

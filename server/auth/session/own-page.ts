@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { hasBody } from "../../http/body-framing.ts";
+import { hasBody } from "../../http/bodies/body-framing.ts";
 import { type Problem, problem, SAFE_METHODS } from "../../http/errors.ts";
 import { refusalOfForeign } from "../../http/host-check.ts";
 import type { ConsoleSession } from "./authenticate-session.ts";

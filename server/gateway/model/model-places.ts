@@ -1,4 +1,4 @@
-import { BodyFault, malformed } from "../../http/json-scanner.ts";
+import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
 /** What a member means: a model's name, another way to name one, which is refused, or an object that holds places. */
 export type ModelPlace = "model" | "refused" | ModelPlaces;

@@ -2,8 +2,8 @@
  * Finds the model names in a JSON body without parsing and writing it anew: what is not replaced stays byte by byte,
  * and a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, architecture §4).
  */
-import { BodyPieces } from "../../http/body-pieces.ts";
-import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/json-scanner.ts";
+import { BodyPieces } from "../../http/bodies/body-pieces.ts";
+import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
 
 /** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included. */

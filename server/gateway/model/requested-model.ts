@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../../domain/access/key-record.ts";
 import type { OpenCall } from "../../calls/calls.ts";
-import { READ_CODINGS } from "../../http/body-coding.ts";
-import type { BodyPieces } from "../../http/body-pieces.ts";
+import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
+import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
+import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { inSlices } from "../../http/bodies/slices.ts";
 import { problem } from "../../http/errors.ts";
-import { BodyFault } from "../../http/json-scanner.ts";
-import { inSlices } from "../../http/slices.ts";
 import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireNoModel } from "../query.ts";

@@ -2,8 +2,8 @@ import { assert, jsonValue, nat, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import { GEMINI_REPEATS, type ModelPlaces, TOP_LEVEL } from "../../../../server/gateway/model/model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "../../../../server/gateway/model/model-scan.ts";
-import { BodyFault } from "../../../../server/http/json-scanner.ts";
-import { SLICE_STEPS } from "../../../../server/http/slices.ts";
+import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
+import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
 import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 
 function findModels(body: Buffer, places: ModelPlaces, steps = 1_000): readonly ModelSpan[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { array, assert, asyncProperty, nat, uint8Array } from "fast-check";
 import { expect, test } from "vitest";
-import { BodyPieces } from "../../../server/http/body-pieces.ts";
+import { BodyPieces } from "../../../../server/http/bodies/body-pieces.ts";
 
 test("b83: a body in any pieces is the same body", async () => {
   const piece = uint8Array({ maxLength: 50 }).chain((bytes) => nat(200).map((times) => [bytes, times] as const));

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { hasSmallBody } from "../bodies/body-framing.ts";
+import { problem } from "../errors.ts";
 import { refuseConnection } from "./bare-response.ts";
-import { hasSmallBody } from "./body-framing.ts";
 import { discardInput } from "./discard-input.ts";
-import { problem } from "./errors.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 
 /** Requests that may wait on one connection for the one under way. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { AnswerRoom } from "./answers/answer-room.ts";
-import { PacedResponse } from "./answers/paced-response.ts";
-import { hasBody, hasSmallBody } from "./body-framing.ts";
+import type { AnswerRoom } from "../answers/answer-room.ts";
+import { PacedResponse } from "../answers/paced-response.ts";
+import { hasBody, hasSmallBody } from "../bodies/body-framing.ts";
 import { discardInput } from "./discard-input.ts";
 import { isStopped, noteUnread } from "./stop-parsing.ts";
 

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import { withAddedHeaders } from "./added-headers.ts";
-import type { AnswerRoom } from "./answers/answer-room.ts";
-import { addErrorSource } from "./error-source.ts";
+import { withAddedHeaders } from "../answers/added-headers.ts";
+import type { AnswerRoom } from "../answers/answer-room.ts";
+import { addErrorSource } from "../error-source.ts";
+import { addRequestId } from "../request-id.ts";
+import { addTransportSecurity } from "../transport-security.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
-import { addRequestId } from "./request-id.ts";
 import { stopAtRefusals } from "./stop-parsing.ts";
-import { addTransportSecurity } from "./transport-security.ts";
 
 /** A certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };

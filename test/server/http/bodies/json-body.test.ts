@@ -1,13 +1,13 @@
 import { assert, jsonValue, property } from "fast-check";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLog } from "../../../runtime/log.ts";
-import { errorHandler } from "../../../server/http/errors.ts";
-import { parseJsonOnly } from "../../../server/http/json-body.ts";
-import { API_BOUNDS, memberScan } from "../../../server/http/json-members.ts";
-import { BodyFault } from "../../../server/http/json-scanner.ts";
-import { SLICE_STEPS } from "../../../server/http/slices.ts";
-import { hostileBodies } from "../../bench/hostile-bodies.ts";
+import { createLog } from "../../../../runtime/log.ts";
+import { parseJsonOnly } from "../../../../server/http/bodies/json-body.ts";
+import { API_BOUNDS, memberScan } from "../../../../server/http/bodies/json-members.ts";
+import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
+import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
+import { errorHandler } from "../../../../server/http/errors.ts";
+import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 
 const app = fastify({ logger: false });
 beforeAll(async () => {

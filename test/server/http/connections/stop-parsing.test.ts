@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
-import { createListener } from "../../../server/http/listener.ts";
-import { LingeringSockets } from "../../../server/http/refused-request.ts";
-import { makeCertificate } from "../../env/certificate.ts";
-import { requestHead } from "../raw-http.ts";
+import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { createListener } from "../../../../server/http/connections/listener.ts";
+import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
+import { makeCertificate } from "../../../env/certificate.ts";
+import { requestHead } from "../../raw-http.ts";
 
 const CHUNKS = 10_000;
 /** A body that comes with its head in one read, and its end. */

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { Registry } from "@prometheus-io/client";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createLog } from "../../../runtime/log.ts";
-import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
-import { readCertificate, renewCertificate } from "../../../server/http/certificate.ts";
-import { createListener } from "../../../server/http/listener.ts";
-import { LingeringSockets } from "../../../server/http/refused-request.ts";
-import { makeCertificate } from "../../env/certificate.ts";
-import { until } from "../../env/until.ts";
+import { createLog } from "../../../../runtime/log.ts";
+import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { readCertificate, renewCertificate } from "../../../../server/http/connections/certificate.ts";
+import { createListener } from "../../../../server/http/connections/listener.ts";
+import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
+import { makeCertificate } from "../../../env/certificate.ts";
+import { until } from "../../../env/until.ts";
 
 type Pair = ReturnType<typeof makeCertificate>;
 

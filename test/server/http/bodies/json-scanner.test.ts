@@ -1,8 +1,8 @@
 import { array, assert, jsonValue, nat, property, string, uint8Array } from "fast-check";
 import { expect, test } from "vitest";
-import { BodyFault, JsonScanner, type JsonVisitor } from "../../../server/http/json-scanner.ts";
-import { SLICE_STEPS } from "../../../server/http/slices.ts";
-import { hostileBodies } from "../../bench/hostile-bodies.ts";
+import { BodyFault, JsonScanner, type JsonVisitor } from "../../../../server/http/bodies/json-scanner.ts";
+import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
+import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 
 const BOUNDS = { values: 1_000_000, depth: 256 };
 /** However small the slices are, a body takes at most so many steps for each of its bytes. */

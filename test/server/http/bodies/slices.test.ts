@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inSlices } from "../../../server/http/slices.ts";
+import { inSlices } from "../../../../server/http/bodies/slices.ts";
 
 test("b83: work that ends in its first slice is done at once", () => {
   expect(inSlices(() => true)).toBeUndefined();

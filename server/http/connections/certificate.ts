@@ -4,12 +4,12 @@ import type { Server } from "node:http";
 import { Server as TlsServer } from "node:https";
 import { createSecureContext } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
-import { rfc3339 } from "../../domain/rfc3339.ts";
-import type { Logger } from "../../runtime/log.ts";
-import { startPeriodically } from "../../runtime/periodic.ts";
-import { ConfigError } from "../../runtime/settings.ts";
-import type { ServerConfig } from "../context/config.ts";
-import { readConfiguredFile } from "../context/configured-file.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
+import type { Logger } from "../../../runtime/log.ts";
+import { startPeriodically } from "../../../runtime/periodic.ts";
+import { ConfigError } from "../../../runtime/settings.ts";
+import type { ServerConfig } from "../../context/config.ts";
+import { readConfiguredFile } from "../../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
 
 type Files = NonNullable<ServerConfig["tls"]>;

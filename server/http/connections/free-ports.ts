@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import type { ServerConfig } from "../context/config.ts";
+import type { ServerConfig } from "../../context/config.ts";
 
 /**
  * Finds out at once whether the ports can be listened on: before a database is opened, which takes seconds, and without

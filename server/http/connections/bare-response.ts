@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { type Problem, problemDocument } from "./errors.ts";
-import { requestIdOf } from "./request-id.ts";
+import { type Problem, problemDocument } from "../errors.ts";
+import { requestIdOf } from "../request-id.ts";
 
 /** Answers with a problem document before the framework gets the request, and ends the connection. */
 export function refuseConnection(response: ServerResponse, shown: Problem): void {

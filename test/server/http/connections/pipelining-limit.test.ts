@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { until } from "../../env/until.ts";
-import { startGateway, upstreamOf } from "../gateway/gateway.ts";
-import { startUpstream, type Upstream } from "../gateway/upstream.ts";
-import type { Harness } from "../harness.ts";
-import { requestHead } from "../raw-http.ts";
-import { answers, isGone, openCaller, statusesOf } from "./sockets.ts";
+import { until } from "../../../env/until.ts";
+import { startGateway, upstreamOf } from "../../gateway/gateway.ts";
+import { startUpstream, type Upstream } from "../../gateway/upstream.ts";
+import type { Harness } from "../../harness.ts";
+import { requestHead } from "../../raw-http.ts";
+import { answers, isGone, openCaller, statusesOf } from "../sockets.ts";
 
 let harness: Harness;
 let upstream: Upstream;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, preParsingHookHandler } from "fastify";
+import { problem, SAFE_METHODS } from "../errors.ts";
 import { hasBody } from "./body-framing.ts";
-import { problem, SAFE_METHODS } from "./errors.ts";
 
 /** Of a 415 for a body's coding: the one that is read (RFC 9110 §12.5.3). */
 export const READ_CODINGS = { "accept-encoding": "identity" } as const;

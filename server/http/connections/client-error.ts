@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { OWN_ERROR } from "./error-source.ts";
-import { type ProblemCode, problem, problemDocument } from "./errors.ts";
+import { OWN_ERROR } from "../error-source.ts";
+import { type ProblemCode, problem, problemDocument } from "../errors.ts";
+import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "../request-id.ts";
 import type { LingeringSockets } from "./refused-request.ts";
-import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "./request-id.ts";
 
 /** What the parser's refusals become; all else is 400. */
 const CODES: Readonly<Record<string, ProblemCode>> = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, RouteHandlerMethod } from "fastify";
-import { PacedResponse } from "./answers/paced-response.ts";
+import { PacedResponse } from "./paced-response.ts";
 
 /**
  * Answers with a text that is the same for as long as the process lives: made when it is first asked for, and sent again

@@ -1,13 +1,13 @@
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
-import { createListener } from "../../../server/http/listener.ts";
-import { LingeringSockets } from "../../../server/http/refused-request.ts";
-import { products } from "../../../server/products.ts";
-import { until } from "../../env/until.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { requestHead } from "../raw-http.ts";
-import { answers, type Caller, isGone, openCaller, sendEndlessly, statusesOf } from "./sockets.ts";
+import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { createListener } from "../../../../server/http/connections/listener.ts";
+import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
+import { products } from "../../../../server/products.ts";
+import { until } from "../../../env/until.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { requestHead } from "../../raw-http.ts";
+import { answers, type Caller, isGone, openCaller, sendEndlessly, statusesOf } from "../sockets.ts";
 
 /** A chunk of one byte, many times: what costs the parser most for each byte sent. */
 const CHUNKS = Buffer.from("1\r\nx\r\n".repeat(4_096));

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
-import { createListener } from "../../../server/http/listener.ts";
-import { LingeringSockets } from "../../../server/http/refused-request.ts";
+import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { createListener } from "../../../../server/http/connections/listener.ts";
+import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
 
 /** Calls and resets the connection at once, fifty times, after a line of standard input. */
 const RESETS = `
