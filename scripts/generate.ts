@@ -2,8 +2,9 @@
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/kinds/generated/`, the reference of all
  * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
  * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
- * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test them. With `--check` it
- * writes nothing and exits with 1 when a file is not as it would be.
+ * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test
+ * them; and the rights that `keyplane doctor` asks for, from `infra/rbac/`. With `--check` it writes nothing and exits
+ * with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,6 +15,7 @@ import type { Schema } from "../domain/kinds/schema.ts";
 import { manifestSchema } from "../domain/manifest/json-schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { renderCommands } from "./commands-reference.ts";
+import { renderControllerRights } from "./controller-rights.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
 import { renderKeyRules } from "./key-rules-reference.ts";
 import { renderMetrics } from "./metrics-reference.ts";
@@ -73,6 +75,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 );
 
 files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(crds), null, 2)}\n`);
+files.set("cli/doctor/generated/rights.ts", renderControllerRights(rbac("controller.yaml"), rbac("namespace.yaml")));
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());
@@ -119,6 +122,10 @@ if (process.argv.includes("--check")) {
     writeFileSync(join(ROOT, path), text);
     console.log(`wrote ${relative(process.cwd(), join(ROOT, path))}`);
   }
+}
+
+function rbac(file: string): string {
+  return readFileSync(join(ROOT, "infra/rbac", file), "utf8");
 }
 
 function schemaOf(spec: Definition["spec"]): Schema {

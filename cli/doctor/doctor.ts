@@ -16,8 +16,8 @@ import { type ClusterPlace, checkCluster } from "./cluster.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEmbedded } from "./embedded.ts";
 import type { Finding } from "./finding.ts";
+import { CONTROLLER } from "./generated/rights.ts";
 import { checkReadiness } from "./readiness.ts";
-import { CONTROLLER } from "./rights.ts";
 import { checkServer } from "./server.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit, terminal, progress }) => {

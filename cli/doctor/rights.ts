@@ -6,49 +6,17 @@ import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { listAll, namespaceOf } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
-
-/** Where infra/rbac has the controllers run, and as whom. */
-export const CONTROLLER = { namespace: "keyplane-system", account: "keyplane-controller" } as const;
+import { CONTROLLER, CONTROLLER_ROLES, NAMESPACE_RULES } from "./generated/rights.ts";
 
 /** As a rule of a Role has it. */
-export type Rule = {
+type Rule = {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** What needs the rule: a controller for which that is not used can do without. */
-  readonly usedFor?: string;
 };
 
-/** The rules of infra/rbac/controller.yaml, by where each holds. */
-export const CONTROLLER_RULES: Readonly<Record<"everywhere" | "own" | "default", readonly Rule[]>> = {
-  everywhere: [
-    {
-      group: "keyplane.dev",
-      resources: ["platformkeys", "platformteams", "modelgateways", "memorylibraries"],
-      verbs: ["get", "list", "watch", "patch"],
-    },
-    {
-      group: "keyplane.dev",
-      resources: ["platformkeys/status", "platformteams/status", "modelgateways/status", "memorylibraries/status"],
-      verbs: ["patch"],
-    },
-    { group: "", resources: ["namespaces"], verbs: ["get"] },
-  ],
-  own: [{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["get", "create", "update"] }],
-  default: [{ group: "events.k8s.io", resources: ["events"], verbs: ["create"] }],
-};
-
-/** The rules of infra/rbac/namespace.yaml, in each namespace that holds keys or gateways. */
-export const NAMESPACE_RULES: readonly Rule[] = [
-  { group: "", resources: ["secrets"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
-  { group: "events.k8s.io", resources: ["events"], verbs: ["create"] },
-  {
-    group: "apps",
-    resources: ["deployments", "statefulsets", "daemonsets"],
-    verbs: ["patch"],
-    usedFor: "restartTargets",
-  },
-];
+/** What needs the rights on a group: a controller for which that is not used can do without. */
+const USED_FOR: Readonly<Record<string, string>> = { apps: "restartTargets" };
 
 /** Whose rights are looked at. */
 export type Account = {
@@ -83,10 +51,12 @@ async function missingRights(
   const isOfFiles = account.namespace === CONTROLLER.namespace && account.name === CONTROLLER.account;
   const chart = (values: string) => `helm upgrade of the release in ${account.namespace}${values}`;
   const once = isOfFiles ? "kubectl apply -f infra/rbac/controller.yaml" : chart("");
-  const places = [
-    { namespace: "", rules: CONTROLLER_RULES.everywhere, step: once },
-    { namespace: account.namespace, rules: CONTROLLER_RULES.own, step: once },
-    { namespace: "default", rules: CONTROLLER_RULES.default, step: once },
+  const places: readonly { readonly namespace: string; readonly rules: readonly Rule[]; readonly step: string }[] = [
+    ...CONTROLLER_ROLES.map(({ namespace, rules }) => ({
+      namespace: namespace === CONTROLLER.namespace ? account.namespace : namespace,
+      rules,
+      step: once,
+    })),
     ...namespaces.map((namespace) => {
       const step = isOfFiles
         ? `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml`
@@ -100,10 +70,11 @@ async function missingRights(
     for (const rule of rules) {
       for (const right of await missingOf(api, account, namespace, rule)) {
         const message = `${title} may not ${right} ${where}`;
+        const usedFor = USED_FOR[rule.group];
         findings.push(
-          rule.usedFor === undefined
+          usedFor === undefined
             ? wrong("rights", message, step)
-            : note("rights", `${message}, which ${rule.usedFor} need`, step),
+            : note("rights", `${message}, which ${usedFor} need`, step),
         );
       }
     }
