@@ -3,8 +3,8 @@
  * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
  * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
  * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test
- * them; and the rights that `keyplane doctor` asks for, from `infra/rbac/`. With `--check` it writes nothing and exits
- * with 1 when a file is not as it would be.
+ * them; the rights that `keyplane doctor` asks for, from `infra/rbac/`; and the chart's Grafana dashboard, from a table of
+ * its panels. With `--check` it writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -16,6 +16,7 @@ import { manifestSchema } from "../domain/manifest/json-schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { renderCommands } from "./commands-reference.ts";
 import { renderControllerRights } from "./controller-rights.ts";
+import { renderDashboard } from "./dashboard.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
 import { renderKeyRules } from "./key-rules-reference.ts";
 import { renderMetrics } from "./metrics-reference.ts";
@@ -76,6 +77,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 
 files.set("schemas/manifest.json", `${JSON.stringify(manifestSchema(crds), null, 2)}\n`);
 files.set("cli/doctor/generated/rights.ts", renderControllerRights(rbac("controller.yaml"), rbac("namespace.yaml")));
+files.set("infra/chart/files/dashboard.json", renderDashboard());
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
 files.set("docs/reference/commands.md", await renderCommands());
