@@ -1,38 +1,16 @@
 import { KINDS } from "../domain/kinds/kinds.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluster/port.ts";
-import { secretsNamedBy } from "./cluster/secret-names.ts";
+import { createSecretIndex } from "./cluster/secret-names.ts";
 
 /**
  * Makes a function that returns what has to be looked at because of a change that a cluster reports. It keeps account
  * of which objects name which Secrets, so it has to be called with every change.
  */
 export function createWatchMapping(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
-  /** By object, and by Secret. */
-  const named = new Map<string, readonly string[]>();
-  const namedBy = new Map<string, Map<string, ObjectRef>>();
-
-  function note(ref: ObjectRef): void {
-    const { kind, namespace, name } = ref;
-    const id = `${kind}/${namespace}/${name}`;
-    for (const secret of named.get(id) ?? []) {
-      const others = namedBy.get(secret);
-      others?.delete(id);
-      if (others?.size === 0) namedBy.delete(secret);
-    }
-    const object = cluster.get(kind, namespace, name);
-    const secrets =
-      object === undefined ? [] : secretsNamedBy(object).map((secret) => `${secret.namespace}/${secret.name}`);
-    if (secrets.length === 0) named.delete(id);
-    else named.set(id, secrets);
-    for (const secret of secrets) {
-      const others = namedBy.get(secret) ?? new Map<string, ObjectRef>();
-      namedBy.set(secret, others.set(id, { kind, namespace, name }));
-    }
-  }
-
+  const index = createSecretIndex();
   return (change) => {
-    if (change.of === "secret") return [...(namedBy.get(`${change.namespace}/${change.name}`)?.values() ?? [])];
-    note(change);
+    if (change.of === "secret") return [...index.namersOf(change.namespace, change.name)];
+    index.note(change, cluster.get(change.kind, change.namespace, change.name));
     return [change];
   };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { secretTarget } from "../../domain/key/effective.ts";
-import type { DeclaredObject } from "./port.ts";
+import type { DeclaredObject, ObjectRef } from "./port.ts";
 
 export type SecretName = { readonly namespace: string; readonly name: string };
 
@@ -21,6 +21,71 @@ export function secretsNamedBy(object: DeclaredObject): SecretName[] {
   if (!isOf("PlatformTeam", object)) return [];
   const refs = object.spec.webhooks.map(({ secretRef: { namespace, name } }) => ({ namespace, name }));
   return refs.filter((ref, i) => refs.findIndex((one) => isDeepStrictEqual(one, ref)) === i);
+}
+
+/** Which objects name which Secrets. */
+export type SecretIndex = {
+  /** Takes note of an object as it is now; undefined for one that is gone. */
+  note(ref: ObjectRef, now: DeclaredObject | undefined): void;
+  /** The objects that name a Secret; empty for one that none names. */
+  namersOf(namespace: string, name: string): readonly ObjectRef[];
+};
+
+/**
+ * Makes an index that knows no object yet.
+ *
+ * @param onFirst called with a namespace in which a Secret is named from now on
+ * @param onLast called with a namespace in which none is named any more
+ * @param onDropped called with a Secret that nothing names any more
+ */
+export function createSecretIndex(
+  onFirst: (namespace: string) => void = () => {},
+  onLast: (namespace: string) => void = () => {},
+  onDropped: (namespace: string, name: string) => void = () => {},
+): SecretIndex {
+  /** What each object names, by its kind, namespace and name. */
+  const named = new Map<string, { readonly ref: ObjectRef; readonly secrets: readonly SecretName[] }>();
+  /** Who names each Secret, by the Secret's namespace and name. */
+  const namers = new Map<string, Map<string, ObjectRef[]>>();
+
+  function add({ namespace, name }: SecretName, ref: ObjectRef): void {
+    let inNamespace = namers.get(namespace);
+    if (inNamespace === undefined) {
+      inNamespace = new Map();
+      namers.set(namespace, inNamespace);
+      onFirst(namespace);
+    }
+    const refs = inNamespace.get(name);
+    if (refs === undefined) inNamespace.set(name, [ref]);
+    else refs.push(ref);
+  }
+
+  function remove({ namespace, name }: SecretName, ref: ObjectRef): void {
+    const inNamespace = namers.get(namespace);
+    const refs = inNamespace?.get(name);
+    refs?.splice(refs.indexOf(ref), 1);
+    if (refs?.length !== 0) return;
+    inNamespace?.delete(name);
+    onDropped(namespace, name);
+    if (inNamespace?.size !== 0) return;
+    namers.delete(namespace);
+    onLast(namespace);
+  }
+
+  return {
+    note({ kind, namespace, name }, now) {
+      const key = `${kind}/${namespace}/${name}`;
+      const before = named.get(key);
+      const ref = before?.ref ?? { kind, namespace, name };
+      const secrets = now === undefined ? [] : secretsNamedBy(now);
+      if (secrets.length === 0) named.delete(key);
+      else named.set(key, { ref, secrets });
+      // Before the old ones go: a Secret that is still named is not dropped in between.
+      for (const secret of secrets) add(secret, ref);
+      for (const secret of before?.secrets ?? []) remove(secret, ref);
+    },
+    namersOf: (namespace, name) => namers.get(namespace)?.get(name) ?? [],
+  };
 }
 
 function isOf<K extends "PlatformKey" | "ModelGateway" | "PlatformTeam">(

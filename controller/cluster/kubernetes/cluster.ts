@@ -2,6 +2,7 @@
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../../runtime/log-line.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "../port.ts";
+import { createSecretIndex } from "../secret-names.ts";
 import { eventLine } from "../titles.ts";
 import { type ApiClient, createApiClient } from "./api/api-client.ts";
 import { connect } from "./api/connection.ts";
@@ -15,7 +16,6 @@ import { createLookUp } from "./look-up.ts";
 import { namespaceTerminates } from "./namespace.ts";
 import { createObjectWrites } from "./object-writes.ts";
 import { objectPath, objectResource } from "./resources.ts";
-import { createSecretReferences } from "./secrets/secret-references.ts";
 import { createSecretNews } from "./secrets/secret-watch.ts";
 import { createSecretWatches } from "./secrets/secret-watches.ts";
 import { createSecrets } from "./secrets/secrets.ts";
@@ -94,7 +94,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     serves: (object) => isServed(object, namespaces),
   });
   const writes = createObjectWrites(api, objects, owners, fieldManager);
-  const references = createSecretReferences(
+  const references = createSecretIndex(
     (namespace) => {
       // A team may name one that is not served: it is read when the team is looked at, and no other time.
       if (namespaces === null || namespaces.includes(namespace)) secretWatches.start(namespace, watching);
@@ -105,10 +105,13 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     },
     (namespace, name) => news.drop(namespace, name),
   );
-  const news = createSecretNews(references.has, (namespace, name) => {
-    // What there is at the start is looked at anyway.
-    if (isStarted) announce({ of: "secret", namespace, name });
-  });
+  const news = createSecretNews(
+    (namespace, name) => references.namersOf(namespace, name).length > 0,
+    (namespace, name) => {
+      // What there is at the start is looked at anyway.
+      if (isStarted) announce({ of: "secret", namespace, name });
+    },
+  );
   const secrets = createSecrets(api, fieldManager, news, identity.confirm);
   const settleDoubts = createDoubts(objects.doubted, (object) => lookUp(object, object.uid));
   const reflectors = createReflectors({ api, clock, random, log, confirm: identity.confirm });
@@ -119,7 +122,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   });
 
   function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
-    references.note(ref, now);
+    references.note(ref, now?.object);
     if (now === undefined) owners.forget(ref);
     announce({ of: "object", ...ref });
     if (now?.problem !== undefined) reflectors.keep(tellInvalid({ objects, writes, clock, log }, now, watching));
