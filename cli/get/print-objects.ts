@@ -1,9 +1,9 @@
+import { styleText } from "node:util";
 import { API_VERSION, type Kind } from "../../domain/kinds/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
-import { createTable } from "../output/table.ts";
+import { createTable, type Paint } from "../output/table.ts";
 import type { Seen } from "../source/source.ts";
-import { coloured } from "./coloured.ts";
 import { columnsOf } from "./columns.ts";
 
 /** What -o takes, as kubectl names it. */
@@ -74,6 +74,14 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
     },
   };
 }
+
+/** Shows at a glance what is ready and what is not. */
+const coloured: Paint = (cell, heading) => {
+  if (heading !== "READY") return cell;
+  const status = cell.trimEnd();
+  const colour = status === "True" ? "green" : status === "False" ? "red" : "yellow";
+  return `${styleText(colour, status, { validateStream: false })}${cell.slice(status.length)}`;
+};
 
 /** `platformkey.keyplane.dev/agent` */
 export function nameOf({ kind, metadata }: Seen): string {

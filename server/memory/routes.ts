@@ -1,10 +1,9 @@
-import type { FastifyInstance } from "fastify";
 import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { parseJsonOnly } from "../http/bodies/json-body.ts";
+import type { FastifyInstance, preValidationHookHandler } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";
-import { leaveOutEmptyParameters } from "./empty-parameters.ts";
 import { memoryExportRoutes } from "./export-routes.ts";
 import { memoryImportRoutes } from "./import-routes.ts";
 import { memoryReadRoutes } from "./read-routes.ts";
@@ -25,4 +24,22 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps, questions: 
   memoryExportRoutes(app, deps);
   memoryImportRoutes(app, deps);
   memoryChangeRoutes(app, deps);
+}
+
+/**
+ * Takes the parameters of a query that are there and empty for left out, as forms and programs mean them. Their names
+ * stay: one that is unknown is refused all the same. What writes is refused: it might do more than was meant.
+ */
+const leaveOutEmptyParameters: preValidationHookHandler = (request, _reply, done) => {
+  if (request.method !== "GET" && request.method !== "HEAD") return done();
+  const given = Object.entries(request.query ?? {});
+  request.query = Object.fromEntries(given.map(([name, value]) => [name, withoutEmpty(value)]));
+  done();
+};
+
+/** @param value a parameter's, or an array of them where it is given several times */
+function withoutEmpty(value: unknown): unknown {
+  if (!Array.isArray(value)) return value === "" ? undefined : value;
+  const given = value.filter((each) => each !== "");
+  return given.length === 0 ? undefined : given;
 }

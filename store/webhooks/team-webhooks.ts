@@ -1,10 +1,9 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { WebhookEvent } from "../../domain/webhook/webhook.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 import { sealingKeyring } from "../encryption/encryption-key.ts";
 import { isSealedAs, type Keyring, openSealed, seal } from "../encryption/keyring.ts";
-import { stopDeliveries } from "./stop-deliveries.ts";
 
 /** A webhook as it is to be. Its URL is its identity within the team. */
 export type WebhookDraft = {
@@ -65,4 +64,10 @@ export async function saveWebhooks(
 export async function removeWebhooks(tx: Tx, teamId: string, why: string): Promise<void> {
   await tx.deleteFrom("team_webhooks").where("team_id", "=", teamId).execute();
   await stopDeliveries(tx, sql`team_id = ${teamId}`, why);
+}
+
+/** Cancels pending deliveries. The outcome of a try that is under way is not recorded any more. */
+async function stopDeliveries(tx: Tx, which: RawBuilder<unknown>, why: string): Promise<void> {
+  await sql`update webhook_deliveries set state = 'stopped', due_at = null, claim = null, error = ${why}
+    where state = 'pending' and ${which}`.execute(tx);
 }
