@@ -1,3 +1,4 @@
+import { defined } from "../domain/defined.ts";
 import type { LogFields, Logger } from "./log.ts";
 
 /** Lines of one kind that are written in a window; the rest are counted. */
@@ -43,13 +44,7 @@ export function sampleLog(
 
 /** What a line is about, without what differs from one time to the next. */
 function aboutWhat({ gatewayId, upstream, route, operation, status }: LogFields): LogFields {
-  return {
-    ...(gatewayId !== undefined && { gatewayId }),
-    ...(upstream !== undefined && { upstream }),
-    ...(route !== undefined && { route }),
-    ...(operation !== undefined && { operation }),
-    ...(status !== undefined && { status }),
-  };
+  return defined({ gatewayId, upstream, route, operation, status });
 }
 
 function kindOf({ gatewayId, upstream, route, operation, status }: LogFields, message: string): string {

@@ -1,5 +1,6 @@
 /** The secrets of a key: made here, known to the store by their hashes, and to the state of a stack, encrypted. */
 import { hash, randomBytes } from "node:crypto";
+import { defined } from "../../../domain/defined.ts";
 import { parseDuration } from "../../../domain/duration.ts";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
@@ -42,7 +43,7 @@ export function livingSecrets(known: readonly string[], versions: readonly Versi
     .filter(({ state }) => state === "retiring")
     .map(secretOf)
     .find(Boolean);
-  return { ...(secret && { secret }), ...(previousSecret && { previousSecret }) };
+  return defined({ secret, previousSecret });
 }
 
 /** Those of the secrets that work now which the program wants to see. */

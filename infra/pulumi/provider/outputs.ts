@@ -1,4 +1,5 @@
 /** What a program sees of a resource. */
+import { defined } from "../../../domain/defined.ts";
 import schema from "../schema.json" with { type: "json" };
 import type { ApiObject } from "./api/api-object.ts";
 import { credentialsOf, mapEntries } from "./credentials.ts";
@@ -32,21 +33,14 @@ export function shown({ kind }: ResourceKind, object: ApiObject): Values {
 
 function shownOfKey({ id, versions, scopes, expiresAt, revocation }: ApiObject): Values {
   const current = versions.find(({ state }) => state === "active") ?? versions[0];
-  return {
+  return defined({
     keyID: id,
     prefix: current?.prefix ?? "",
     effectiveScopes: scopes,
-    versions: versions.map(given),
-    ...(expiresAt !== undefined && { expiresTime: expiresAt }),
-    ...(revocation !== undefined && { revocation: given(revocation) }),
-  };
-}
-
-/** The fields that have a value. */
-function given(fields: Readonly<Record<string, string | number | boolean | undefined>>): Values {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+    versions: versions.map(defined),
+    expiresTime: expiresAt,
+    revocation: revocation && defined(revocation),
+  });
 }
 
 /** Inputs as outputs, without what goes in and never comes out. */
