@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/atom.ts";
 import { readTime } from "./times.ts";
@@ -44,15 +45,15 @@ export const NOTHING_CHANGED =
  */
 export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
   const { content, tags, source, importance, metadata, links, expiresAt } = changes;
-  return {
-    ...(content === undefined ? {} : { content }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(source === undefined ? {} : { source }),
-    ...(importance === undefined ? {} : { importance }),
-    ...(metadata === undefined ? {} : { metadata: storable(metadata) }),
-    ...(links === undefined ? {} : { links: links.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })) }),
-    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : expiry(expiresAt, now) }),
-  };
+  return defined({
+    content,
+    tags,
+    source,
+    importance,
+    metadata: metadata && storable(metadata),
+    links: links?.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })),
+    expiresAt: typeof expiresAt === "string" ? expiry(expiresAt, now) : expiresAt,
+  });
 }
 
 /** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { readTime } from "./times.ts";
@@ -19,14 +20,14 @@ export function readFilter(
   if (from !== undefined && to !== undefined && from >= to) {
     throw new InvalidAtomError('"until" is not after "since": no atom could be meant.');
   }
-  return {
-    ...(tags.length === 0 ? {} : { tags }),
-    ...(anyTags.length === 0 ? {} : { anyTags }),
-    ...(from === undefined ? {} : { since: from }),
-    ...(to === undefined ? {} : { until: to }),
-    ...(source === undefined ? {} : { source }),
-    ...(importance === undefined ? {} : { importance }),
-  };
+  return defined({
+    tags: tags.length === 0 ? undefined : tags,
+    anyTags: anyTags.length === 0 ? undefined : anyTags,
+    since: from,
+    until: to,
+    source,
+    importance,
+  });
 }
 
 /** What a cursor is bound to beside its library: null for a list of all, the newest first. */
