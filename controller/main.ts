@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { defined } from "../domain/defined.ts";
 import type { LogLine } from "../runtime/log-line.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
@@ -40,13 +41,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
     randomBytes,
     ...(metrics === undefined ? {} : { onCollected: metrics.collected }),
   };
-  const options = {
-    clock,
-    random: Math.random,
-    retentionMs,
-    ...(metrics === undefined ? {} : { metrics: metrics.queue }),
-    ...(onReconciled === undefined ? {} : { onReconciled }),
-  };
+  const options = defined({ clock, random: Math.random, retentionMs, metrics: metrics?.queue, onReconciled });
   await runController(deps, options, signal);
 }
 

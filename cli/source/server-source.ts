@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
@@ -81,11 +82,7 @@ function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): See
     kind,
     metadata: { name, namespace, creationTimestamp: createdAt, ...(declaredIn && { uid: declaredIn.uid }) },
     spec,
-    status: {
-      ...(team && { team }),
-      ...(publicID && { publicID }),
-      ...(namespaces && { namespaces: [...namespaces] }),
-    },
+    status: defined({ team, publicID, namespaces: namespaces && [...namespaces] }),
     json: { kind, ...object },
   };
 }
