@@ -21,14 +21,12 @@ import { assertUsable } from "../store/start-check.ts";
 import type { AddCommand } from "./command/command.ts";
 import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./command/config.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
-import { UsageError } from "./command/usage-error.ts";
 
 type ControllerFlags = DatabaseFlags &
   Flags<typeof CONTROLLER_SETTINGS> & {
     readonly encryptionKeyFile?: string | undefined;
     readonly kubeconfig?: string | undefined;
     readonly namespaces?: string | undefined;
-    readonly leaderElect?: string | undefined;
     readonly leaseName?: string | undefined;
   };
 
@@ -41,7 +39,6 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
     .variable(...ENCRYPTION_KEY)
     .setting("--kubeconfig <file>", "how to reach the cluster", "KUBECONFIG, or the pod's service account")
     .setting("--namespaces <names>", "the namespaces that are served, separated by commas", "all")
-    .setting("--leader-elect <true|false>", "lead only while holding a Lease", "true")
     .setting("--lease-name <name>", "the Lease, one for all controllers of an installation", "by --namespaces")
     .settings(CONTROLLER_SETTINGS)
     .example(
@@ -67,8 +64,8 @@ async function runController(
   signal: AbortSignal,
 ): Promise<void> {
   const config = parseControllerConfig(env, flags);
+  const { elects } = config;
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
-  const elects = truth("leader-elect", setting(env, "leader-elect", flags.leaderElect) ?? "true");
   const givenLeaseName = leaseNameIn(setting(env, "lease-name", flags.leaseName));
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   const log = logLine();
@@ -135,11 +132,6 @@ async function runController(
   } finally {
     for (const close of closers) await close();
   }
-}
-
-function truth(flag: string, text: string): boolean {
-  if (text === "true" || text === "false") return text === "true";
-  throw new UsageError(`--${flag}: write true or false instead of "${text}"`);
 }
 
 function publicUrlOf({ publicUrl }: ControllerConfig, log: LogLine): string {

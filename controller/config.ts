@@ -1,9 +1,15 @@
 import type { Environment } from "../domain/environment.ts";
 import { ADMIN_HOST, ADMIN_PORT, AUDIT_RETENTION, publicUrl } from "../runtime/common-settings.ts";
-import { ConfigError, type Flags, readSettings } from "../runtime/settings.ts";
+import { ConfigError, type Flags, readSettings, withDefault } from "../runtime/settings.ts";
 
 /** The settings of `keyplane controller` but for those of its database, its cluster and its keys. */
 export const CONTROLLER_SETTINGS = {
+  leaderElect: withDefault("true", {
+    takes: "<true|false>",
+    help: "lead only while holding a Lease",
+    parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+    wanted: "true or false",
+  }),
   publicUrl: publicUrl("where clients reach the server, for what is written into Secrets"),
   auditRetention: AUDIT_RETENTION,
   adminHost: ADMIN_HOST,
@@ -12,6 +18,8 @@ export const CONTROLLER_SETTINGS = {
 
 /** The controller's configuration, parsed. */
 export type ControllerConfig = {
+  /** Whether it leads only while it holds a Lease. */
+  readonly elects: boolean;
   readonly adminHost: string;
   readonly adminPort: number;
   /** Where clients reach the server; null where it is not given. */
@@ -28,6 +36,6 @@ export type ControllerConfig = {
 export function parseControllerConfig(env: Environment, flags: Flags<typeof CONTROLLER_SETTINGS>): ControllerConfig {
   const { settings, faults } = readSettings(CONTROLLER_SETTINGS, [], env, flags);
   if (faults.length > 0) throw new ConfigError(faults);
-  const { auditRetention: retentionMs, ...others } = settings;
-  return { ...others, retentionMs };
+  const { leaderElect: elects, auditRetention: retentionMs, ...others } = settings;
+  return { ...others, elects, retentionMs };
 }

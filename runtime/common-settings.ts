@@ -5,12 +5,15 @@ import { optional, withDefault } from "./settings.ts";
 const DAY_MS = 24 * 3_600_000;
 const MIN_RETENTION_MS = 3_600_000;
 
+/** Completes "must be" of an address to listen on. */
+export const IP_ADDRESS = "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::";
+
 /** An address, not a name: a name may stand for several sockets. */
 export const ADMIN_HOST = withDefault("127.0.0.1", {
   takes: "<address>",
   help: "the address of the admin listener",
   parse: address,
-  wanted: "an IP address to listen on",
+  wanted: IP_ADDRESS,
 });
 
 export const ADMIN_PORT = withDefault("8081", {

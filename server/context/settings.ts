@@ -6,6 +6,7 @@ import {
   AUDIT_RETENTION,
   address,
   duration,
+  IP_ADDRESS,
   port,
   publicUrl,
 } from "../../runtime/common-settings.ts";
@@ -20,7 +21,7 @@ export const LISTENER_SETTINGS = {
     takes: "<address>",
     help: "the address to listen on",
     parse: address,
-    wanted: "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::",
+    wanted: IP_ADDRESS,
   }),
   port: withDefault("8080", {
     takes: "<port>",

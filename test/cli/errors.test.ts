@@ -47,6 +47,18 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /^--lease-name: write lower-case letters, digits, "-" and "\." instead of "Team_A"$/,
   ],
+  "what is a server's alone, and wrong, beside a controller": [
+    ["controller", "--database-url", unreachable],
+    2,
+    /^give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY$/,
+    { KEYPLANE_WORKERS: "many", KEYPLANE_TRUSTED_PROXIES: "loopback", KEYPLANE_LEASE: "1h", PLATFORM_API_KEYS: "key" },
+  ],
+  "a controller's variable": [
+    ["controller", "--database-url", unreachable],
+    2,
+    /^KEYPLANE_LEADER_ELECT: must be true or false$/,
+    { KEYPLANE_LEADER_ELECT: "yes", KEYPLANE_WORKERS: "many" },
+  ],
   "a misspelt flag": [
     ["up", "--manifets", "x"],
     2,
