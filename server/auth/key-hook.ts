@@ -23,7 +23,7 @@ export type AccessDeps = DecisionDeps & RefusalDeps;
 /** What lets requests with a key or a member's token through. */
 export type KeyHookDeps = AccessDeps &
   TokenDeciderDeps & {
-    readonly streams: OpenStreams;
+    readonly streams: Pick<OpenStreams, "hasRoom" | "track">;
     readonly usage: UsageRecorder;
   };
 

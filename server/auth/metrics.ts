@@ -16,6 +16,7 @@ export type AuthMetrics = {
   countLostAudit(reason: LostAudit, count: number): void;
 };
 
+/** Registers the metrics of decisions and of what is refused. */
 export function authMetrics(registry: Registry): AuthMetrics {
   const refusals = new Map<string, number>();
   const lostAudit = new Map<LostAudit, number>(LOST_AUDIT.map((reason) => [reason, 0]));

@@ -4,6 +4,7 @@ import type { OpenStreams } from "./calls.ts";
 /** Counts streams that were cut because their key had ended. */
 export type CountCutStream = () => void;
 
+/** Registers the metric of streams that were cut. */
 export function cutStreamMetrics(registry: Registry): CountCutStream {
   const counter = new Counter({
     name: "keyplane_streams_cut_total",

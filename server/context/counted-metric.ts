@@ -12,6 +12,7 @@ type CountedMetric = {
   read(): readonly (readonly [Readonly<Record<string, string | number>>, number])[];
 };
 
+/** Registers a counter that is read as it is scraped. */
 export function registerCounted(registry: Registry, { name, help, labelNames, read }: CountedMetric): void {
   new Counter({
     name,

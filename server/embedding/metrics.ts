@@ -8,6 +8,7 @@ type EmbeddedAtoms = (typeof EMBEDDED_ATOMS)[number];
 /** Counts atoms by the outcome of an attempt to embed them. */
 export type CountEmbedded = (outcome: EmbeddedAtoms, atoms: number) => void;
 
+/** Registers the metric of attempts to embed atoms. */
 export function embeddingMetrics(registry: Registry): CountEmbedded {
   const counter = new Counter({
     name: "keyplane_embedded_atoms_total",

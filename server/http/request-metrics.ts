@@ -15,6 +15,7 @@ type Answered = {
   readonly durations: { observe(seconds: number): void };
 };
 
+/** Registers the metrics of answered requests. */
 export function requestMetrics(registry: Registry): RequestMetrics {
   const requests = new Map<string, Answered>();
   registerCounted(registry, {

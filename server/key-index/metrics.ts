@@ -33,6 +33,7 @@ const NAMED_KEYS = 1_000;
 /** The series of all others. No key has this id. */
 const OTHER_KEYS = "other";
 
+/** Registers the metrics of the use of keys, and of following the change feed. */
 export function indexMetrics(registry: Registry): IndexMetrics {
   const keyRequests = new Map<string, number>();
   const registers = [registry];

@@ -8,6 +8,7 @@ type CountedOutcome = LeakOutcome | "unknown" | "dropped";
 /** Counts reported secrets: who reported them, and what came of it. */
 export type CountLeak = (reporter: LeakReporter, outcome: CountedOutcome) => void;
 
+/** Registers the metric of reported secrets. */
 export function leakMetrics(registry: Registry): CountLeak {
   const counter = new Counter({
     name: "keyplane_leaks_reported_total",

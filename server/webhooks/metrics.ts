@@ -8,6 +8,7 @@ type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 /** Counts a webhook delivery attempt by its outcome. */
 export type CountDelivery = (outcome: DeliveryOutcome) => void;
 
+/** Registers the metric of deliveries. */
 export function deliveryMetrics(registry: Registry): CountDelivery {
   const counter = new Counter({
     name: "keyplane_webhook_deliveries_total",
