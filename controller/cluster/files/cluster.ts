@@ -12,9 +12,9 @@ import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
 import { openOrigins } from "./manifests/origins.ts";
-import { openObjects } from "./objects.ts";
+import { Objects } from "./objects.ts";
 import { createSecretWatch } from "./secrets/secret-watch.ts";
-import { openSecrets } from "./secrets/secrets.ts";
+import { Secrets } from "./secrets/secrets.ts";
 import { createStatusFiles } from "./status.ts";
 import { watchTree } from "./tree-watch.ts";
 
@@ -75,7 +75,7 @@ async function openLocked(
   const { data, clock, randomUuid } = options;
   const log: Log = (level, message) => options.log({ level, message: onOneLine(message) });
   const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
-  const objects = await openObjects(join(data, "objects"), statusFiles, clock, randomUuid);
+  const objects = await Objects.open(join(data, "objects"), statusFiles, { clock, randomUuid });
   const closing = new AbortController();
   const watches: Promise<void>[] = [];
   const sayOnce = new Set<string>();
@@ -92,7 +92,7 @@ async function openLocked(
     log,
     announce: (change) => announce(change),
   });
-  const secrets = await openSecrets(data, randomUuid, manifests.findSecret);
+  const secrets = await Secrets.open(data, randomUuid, manifests.findSecret);
   const secretWatch = createSecretWatch(secrets, (change) => announce(change));
 
   return {
@@ -127,26 +127,26 @@ async function openLocked(
       );
     },
 
-    get: objects.get,
-    list: objects.list,
+    get: (kind, namespace, name) => objects.get(kind, namespace, name),
+    list: (kind) => objects.list(kind),
     uids: (kind) => objects.list(kind).map(({ uid }) => uid),
-    lookUp: objects.lookUp,
-    addFinalizer: objects.addFinalizer,
+    lookUp: (ref, uid) => objects.lookUp(ref, uid),
+    addFinalizer: (object) => objects.addFinalizer(object),
     async removeFinalizer(object) {
       if (!(await objects.removeFinalizer(object))) return;
       manifests.reconsider();
       announce({ of: "object", kind: object.kind, namespace: object.namespace, name: object.name });
     },
-    writeStatus: objects.writeStatus,
+    writeStatus: (object, status) => objects.writeStatus(object, status),
     leavesStatus: () => false,
 
     // A file is read as quickly as it is heard of.
     namespaceTerminates: async () => false,
     cachedSecretVersion: () => undefined,
-    readSecret: secrets.read,
-    createSecret: secrets.create,
-    replaceSecret: secrets.replace,
-    deleteSecret: secrets.remove,
+    readSecret: (namespace, name) => secrets.read(namespace, name),
+    createSecret: (draft) => secrets.create(draft),
+    replaceSecret: (read, draft) => secrets.replace(read, draft),
+    deleteSecret: (read) => secrets.remove(read),
 
     async recordEvent(object, event) {
       log(event.type === "Warning" ? "warn" : "info", eventLine(object, event));

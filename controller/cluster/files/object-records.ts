@@ -13,7 +13,7 @@ type ObjectRecord = Pick<
   "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec" | "takeOver" | "labels"
 >;
 
-type ObjectRecords = {
+export type ObjectRecords = {
   /**
    * Every object that has a record.
    *

@@ -8,7 +8,7 @@ import type { DeclaredSecrets } from "../manifests/declared-secrets.ts";
 import type { SecretFiles } from "./secret-files.ts";
 import type { SecretMetadata, SecretMetadataFiles } from "./secret-metadata.ts";
 
-type SecretOwnership = {
+export type SecretOwnership = {
   /** The Secret as it is now, ours or not. */
   find(namespace: string, name: string): Promise<SecretObject | undefined>;
   /**

@@ -1,0 +1,86 @@
+/**
+ * The objects of a DATA folder, in memory and on the disk. What is read comes from memory; what is changed is on the
+ * disk before it is seen.
+ */
+import type { Kind } from "../../../domain/kinds/kinds.ts";
+import type { DeclaredObject, ObjectRef } from "../port.ts";
+import { ensureFolder } from "./disk.ts";
+import { createObjectRecords, type ObjectRecords } from "./object-records.ts";
+import type { HeldObject, StatusFiles } from "./status.ts";
+
+export const refKey = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
+
+/** An object but for its version, which it is given as it is shown. */
+export type UnversionedObject = Omit<HeldObject, "resourceVersion">;
+
+export class HeldObjects {
+  readonly #records: ObjectRecords;
+  readonly #statusFiles: StatusFiles;
+  readonly #byRef = new Map<string, HeldObject>();
+  #revisions = 0;
+
+  private constructor(root: string, statusFiles: StatusFiles) {
+    this.#records = createObjectRecords(root);
+    this.#statusFiles = statusFiles;
+  }
+
+  /**
+   * Reads the objects of a folder into memory.
+   *
+   * @throws Error where one of them cannot be read: its key would be taken for one without a declaration, and revoked
+   */
+  static async open(root: string, statusFiles: StatusFiles): Promise<HeldObjects> {
+    await ensureFolder(root);
+    const held = new HeldObjects(root, statusFiles);
+    for await (const [ref, record] of held.#records.all()) {
+      held.#put({ ...ref, ...record, deleting: record.deletedAt !== null, status: await statusFiles.load(ref) });
+    }
+    return held;
+  }
+
+  find(ref: ObjectRef): HeldObject | undefined {
+    return this.#byRef.get(refKey(ref));
+  }
+
+  /** The object as it is now, when it is still the one that was read. */
+  current(object: DeclaredObject): HeldObject | undefined {
+    const now = this.find(object);
+    return now?.uid === object.uid ? now : undefined;
+  }
+
+  all(): readonly HeldObject[] {
+    return [...this.#byRef.values()];
+  }
+
+  list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
+    return this.all().filter((object): object is HeldObject & DeclaredObject<K> => object.kind === kind);
+  }
+
+  /** The uid that the disk has under this name; undefined where it has no such object. Throws where it is unreadable. */
+  async storedUid(ref: ObjectRef): Promise<string | undefined> {
+    return (await this.#records.find(ref))?.uid;
+  }
+
+  /** Stores an object, all but its status, and shows it. */
+  async save(object: UnversionedObject): Promise<void> {
+    await this.#records.save(object);
+    await this.show(object);
+  }
+
+  /** Has an object seen as it is now, without storing it: enough for a change of its status. */
+  async show(object: UnversionedObject): Promise<void> {
+    await this.#statusFiles.write(this.#put(object));
+  }
+
+  async drop(object: HeldObject): Promise<void> {
+    await this.#records.remove(object);
+    this.#byRef.delete(refKey(object));
+    await this.#statusFiles.remove(object);
+  }
+
+  #put(object: UnversionedObject): HeldObject {
+    const next = { ...object, resourceVersion: String(++this.#revisions) };
+    this.#byRef.set(refKey(object), next);
+    return next;
+  }
+}
