@@ -5,49 +5,51 @@ import type { DeclaredObject } from "../port.ts";
 
 /** How many are asked for before it is judged whether the list was wrong. */
 const AT_ONCE = 10;
-/** The pause before what is still in doubt is asked for again. Milliseconds. */
+/** The pause before what is still unconfirmed is asked for again. Milliseconds. */
 const PAUSE_MS = 20_000;
 
-/**
- * Makes the questioner, which is to be called after each list. It resolves once nothing is in doubt any more, or with
- * the signal.
- *
- * @param doubted those that are in doubt now
- * @param lookUp settles the doubt where it can
- */
-export function createDoubts(
-  doubted: () => readonly DeclaredObject[],
-  lookUp: (object: DeclaredObject) => Promise<Presence>,
-): (signal: AbortSignal) => Promise<void> {
-  let running: Promise<void> | undefined;
-  let listedAgain = Promise.withResolvers<void>();
+export class AbsenceChecks {
+  readonly #unconfirmed: () => readonly DeclaredObject[];
+  readonly #lookUp: (object: DeclaredObject) => Promise<Presence>;
+  #running: Promise<void> | undefined;
+  #listedAgain = Promise.withResolvers<void>();
 
-  async function settle(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && doubted().length > 0) {
-      listedAgain = Promise.withResolvers();
-      await askForAll(signal);
-      if (doubted().length === 0) return;
+  /**
+   * @param unconfirmed those that a list lacked and that nothing has been heard of since
+   * @param lookUp asks for one by name: what it finds is taken note of where it can be
+   */
+  constructor(unconfirmed: () => readonly DeclaredObject[], lookUp: (object: DeclaredObject) => Promise<Presence>) {
+    this.#unconfirmed = unconfirmed;
+    this.#lookUp = lookUp;
+  }
+
+  /** To be called after each list. Resolves once nothing is unconfirmed any more, or with the signal. */
+  run(signal: AbortSignal): Promise<void> {
+    this.#listedAgain.resolve();
+    this.#running ??= this.#askUntilConfirmed(signal).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #askUntilConfirmed(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#unconfirmed().length > 0) {
+      this.#listedAgain = Promise.withResolvers();
+      await this.#askForAll(signal);
+      if (this.#unconfirmed().length === 0) return;
       const pause = new AbortController();
       const until = AbortSignal.any([signal, pause.signal]);
-      await Promise.race([listedAgain.promise, delay(PAUSE_MS, undefined, { signal: until }).catch(() => {})]);
+      await Promise.race([this.#listedAgain.promise, delay(PAUSE_MS, undefined, { signal: until }).catch(() => {})]);
       pause.abort();
     }
   }
 
   /** One that is there shows that the list was wrong: another list will clear up the rest. */
-  async function askForAll(signal: AbortSignal): Promise<void> {
-    const all = doubted();
+  async #askForAll(signal: AbortSignal): Promise<void> {
+    const all = this.#unconfirmed();
     for (let from = 0; from < all.length && !signal.aborted; from += AT_ONCE) {
-      const answers = await Promise.all(all.slice(from, from + AT_ONCE).map(lookUp));
+      const answers = await Promise.all(all.slice(from, from + AT_ONCE).map(this.#lookUp));
       if (answers.includes("present")) return;
     }
   }
-
-  return (signal) => {
-    listedAgain.resolve();
-    running ??= settle(signal).finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
 }

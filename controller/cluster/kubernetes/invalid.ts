@@ -29,7 +29,7 @@ export function invalidStatus({ object, problem }: HeldObject, now: number): Obj
 }
 
 /** Says so in the object's status, until it is written, or not true any more, or the signal. */
-export async function tellInvalid(
+export async function reportInvalid(
   deps: {
     readonly objects: Pick<Objects, "current">;
     readonly writes: Pick<ObjectWrites, "writeStatus">;

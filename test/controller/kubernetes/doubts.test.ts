@@ -2,8 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKubernetesCluster } from "../../../controller/cluster/kubernetes/cluster.ts";
-import { createDoubts } from "../../../controller/cluster/kubernetes/doubts.ts";
-import { createObjects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
+import { AbsenceChecks } from "../../../controller/cluster/kubernetes/doubts.ts";
+import { Objects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readObject } from "../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import { until } from "../../env/until.ts";
@@ -18,7 +18,7 @@ const item = (...of: Parameters<typeof rawOf>) => readObject("PlatformKey", rawO
 /** Objects of one namespace that a list has told of, and each change that was announced since. */
 async function listed(...names: string[]) {
   const changes: string[] = [];
-  const objects = createObjects(({ name }, now) => changes.push(`${name} ${now?.object.uid ?? "gone"}`));
+  const objects = new Objects(({ name }, now) => changes.push(`${name} ${now?.object.uid ?? "gone"}`));
   const sink = objects.sink("PlatformKey", "dev");
   await sink.replace(
     names.map((name) => item(name)),
@@ -26,7 +26,7 @@ async function listed(...names: string[]) {
   );
   changes.length = 0;
   const uidOf = (name: string) => objects.get("PlatformKey", "dev", name)?.uid;
-  const doubted = () => objects.doubted().map(({ name }) => name);
+  const doubted = () => objects.unconfirmed().map(({ name }) => name);
   return { objects, sink, changes, uidOf, doubted };
 }
 
@@ -100,7 +100,7 @@ describe("the questions about what a list lacked", () => {
     let doubted = Array.from({ length: 25 }, (_, i) => item(`key-${i}`).object);
     const asked: string[] = [];
     const stop = new AbortController();
-    const settle = createDoubts(
+    const checks = new AbsenceChecks(
       () => doubted,
       async (object) => {
         asked.push(object.name);
@@ -109,7 +109,7 @@ describe("the questions about what a list lacked", () => {
         return presence;
       },
     );
-    return { asked, settle: () => settle(stop.signal), stop: () => stop.abort(), left: () => doubted.length };
+    return { asked, settle: () => checks.run(stop.signal), stop: () => stop.abort(), left: () => doubted.length };
   }
 
   test("c18: end when all were answered, each asked for once", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { invalidStatus } from "../../../controller/cluster/kubernetes/invalid.ts";
-import { createObjects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
+import { Objects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readObject } from "../../../controller/cluster/kubernetes/watch/read-object.ts";
 import { KINDS } from "../../../domain/kinds/kinds.ts";
 
@@ -45,7 +45,7 @@ describe("an object of the API server", () => {
 
   it("c25: is told of when it has another spec, be its generation the same", () => {
     const changes: string[] = [];
-    const objects = createObjects(({ name }) => changes.push(name));
+    const objects = new Objects(({ name }) => changes.push(name));
     const sink = objects.sink("PlatformKey", "");
     for (const preset of ["MCPReadOnly", "MCPReadOnly", "MCPReadWrite"]) {
       sink.replace([objects.read("PlatformKey", raw({ preset }))], "7");
@@ -57,7 +57,7 @@ describe("an object of the API server", () => {
   it("c24: one that this version cannot read is not worked on, counts as present, and says so", () => {
     const held = readObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
     expect(held.problem).toContain("spec.preset");
-    const objects = createObjects(() => {});
+    const objects = new Objects(() => {});
     objects.sink("PlatformKey", "").replace([held], "7");
     expect(objects.get("PlatformKey", "dev", "reader")).toBeUndefined();
     expect(objects.list("PlatformKey")).toEqual([]);
@@ -112,7 +112,7 @@ describe("an object of the API server", () => {
   it("b118: with more at fault than its name is not worked on, and counts as present: its key is not ended", () => {
     const held = readObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
     expect(held.problem).toContain("spec.preset");
-    const objects = createObjects(() => {});
+    const objects = new Objects(() => {});
     objects.sink("PlatformKey", "").replace([held], "7");
     expect([objects.list("PlatformKey"), objects.uids("PlatformKey")]).toEqual([[], ["uid-1"]]);
   });

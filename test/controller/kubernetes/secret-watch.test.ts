@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { createSecretNews } from "../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { SecretChanges } from "../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
 
 describe("what is heard of the Secrets of a namespace", () => {
   function open() {
     const referredTo = new Set<string>();
     const announced: string[] = [];
-    const news = createSecretNews(
+    const changes = new SecretChanges(
       (_, name) => referredTo.has(name),
       (_, name) => announced.push(name),
     );
-    return { referredTo, announced, news, sink: news.sink("dev") };
+    return { referredTo, announced, changes, sink: changes.sink("dev") };
   }
 
   it("is known of a Secret that was listed before what refers to it", async () => {
-    const { referredTo, announced, news, sink } = open();
+    const { referredTo, announced, changes, sink } = open();
     await sink.replace([{ name: "reader", version: "7" }], "9");
     sink.put({ name: "reader", version: "11" });
     referredTo.add("reader");
-    expect(news.latest("dev", "reader")).toBe("11");
+    expect(changes.latest("dev", "reader")).toBe("11");
     expect(announced).toEqual([]);
   });
 
-  it("is told of those alone that something refers to", async () => {
+  it("is announced of those alone that something refers to", async () => {
     const { referredTo, announced, sink } = open();
     referredTo.add("reader");
     await sink.replace([], "9");
@@ -31,24 +31,24 @@ describe("what is heard of the Secrets of a namespace", () => {
   });
 
   it("is forgotten of one that is gone, and of all once nothing there is referred to", async () => {
-    const { news, sink } = open();
+    const { changes, sink } = open();
     await sink.replace([{ name: "a", version: "1" }], "9");
     sink.put({ name: "b", version: "10" });
     sink.put({ name: "c", version: "11" });
     sink.remove({ name: "b", version: "12" });
     await sink.replace([{ name: "c", version: "11" }], "13");
-    expect(["a", "b", "c"].map((name) => news.latest("dev", name))).toEqual([null, null, "11"]);
-    news.dropAll("dev");
-    expect(news.latest("dev", "c")).toBe(null);
+    expect(["a", "b", "c"].map((name) => changes.latest("dev", name))).toEqual([null, null, "11"]);
+    changes.dropAll("dev");
+    expect(changes.latest("dev", "c")).toBe(null);
   });
 
   it("outlives the last reference to a Secret that is still there", async () => {
-    const { referredTo, news, sink } = open();
+    const { referredTo, changes, sink } = open();
     referredTo.add("reader");
     await sink.replace([{ name: "reader", version: "7" }], "9");
-    news.seen("dev", "reader", "8");
+    changes.seen("dev", "reader", "8");
     referredTo.delete("reader");
-    news.drop("dev", "reader");
-    expect(news.latest("dev", "reader")).toBe("7");
+    changes.drop("dev", "reader");
+    expect(changes.latest("dev", "reader")).toBe("7");
   });
 });

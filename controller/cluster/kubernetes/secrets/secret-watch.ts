@@ -1,7 +1,7 @@
 /**
  * Notices that a Secret that matters has changed. Only metadata is watched, and only in the namespaces where a Secret
  * is referred to; a change counts when the watch has a later version than the one that was last read or written, so
- * that no write of our own is news. Of the others there the version is kept: what refers to one may be heard of later.
+ * that no write of our own is one. Of the others there the version is kept: what refers to one may be heard of later.
  */
 import { isRecord } from "../../../../domain/manifest/identity.ts";
 import type { Sink } from "../watch/reflector.ts";
@@ -23,26 +23,6 @@ type Known = {
   readonly writing?: number;
 };
 
-export type SecretNews = {
-  /** The version that was last heard of, read or written; null for none. */
-  latest(namespace: string, name: string): string | null;
-  /** Takes what a reflector of one namespace reads. */
-  sink(namespace: string): Sink<SecretVersion>;
-  /** A version was read or written; null for none there. */
-  seen(namespace: string, name: string, version: string | null): void;
-  /**
-   * Reading it was refused. This is not announced, and neither are its changes, since they cannot be read. It is
-   * announced when its namespace is listed next; until then a caller that needs it retries by itself.
-   */
-  forbidden(namespace: string, name: string): void;
-  /** A write of ours is under way until the result is called. */
-  writing(namespace: string, name: string): () => void;
-  /** Nothing refers to it any more. */
-  drop(namespace: string, name: string): void;
-  /** Its Secrets are not watched any more. */
-  dropAll(namespace: string): void;
-};
-
 /** The version of what is not there. */
 const NONE = "0";
 
@@ -59,90 +39,127 @@ export function readSecretVersion(raw: unknown): SecretVersion {
   return { name, version: resourceVersion };
 }
 
-/**
- * @param matters whether anything refers to a Secret
- * @param announce called with each Secret that is no longer as it was last read
- */
-export function createSecretNews(
-  matters: (namespace: string, name: string) => boolean,
-  announce: (namespace: string, name: string) => void,
-): SecretNews {
-  const known = new Map<string, Map<string, Known>>();
+/** The versions of Secrets, as heard of by watches and as read or written by us, and which of them are changes. */
+export class SecretChanges {
+  /** By namespace and name. */
+  readonly #known = new Map<string, Map<string, Known>>();
+  readonly #matters: (namespace: string, name: string) => boolean;
+  readonly #announce: (namespace: string, name: string) => void;
 
-  function note(namespace: string, name: string, what: Known): void {
-    const isOthers = !matters(namespace, name);
-    if (isOthers && what.heard === undefined) return;
-    let names = known.get(namespace);
+  /**
+   * @param matters whether anything refers to a Secret
+   * @param announce called with each Secret that is no longer as it was last read
+   */
+  constructor(
+    matters: (namespace: string, name: string) => boolean,
+    announce: (namespace: string, name: string) => void,
+  ) {
+    this.#matters = matters;
+    this.#announce = announce;
+  }
+
+  /** The version that was last heard of, read or written; null for none. */
+  latest(namespace: string, name: string): string | null {
+    const { heard, isGone = false, seen } = this.#find(namespace, name) ?? {};
+    if (seen !== undefined && (heard === undefined || !isLater(heard, seen))) return seen === NONE ? null : seen;
+    return isGone ? null : (heard ?? null);
+  }
+
+  /** Takes what a reflector of one namespace reads. */
+  sink(namespace: string): Sink<SecretVersion> {
+    let isFirst = true;
+    return {
+      replace: (items, version) => {
+        this.#noteList(namespace, items, version, isFirst);
+        isFirst = false;
+      },
+      put: ({ name, version }) => this.#note(namespace, name, { heard: version, isGone: false }),
+      remove: ({ name, version }) => this.#note(namespace, name, { heard: version, isGone: true }),
+    };
+  }
+
+  /** A version was read or written; null for none there. */
+  seen(namespace: string, name: string, version: string | null): void {
+    this.#note(namespace, name, { seen: version ?? NONE, isForbidden: false });
+  }
+
+  /**
+   * Reading it was refused. This is not announced, and neither are its changes, since they cannot be read. It is
+   * announced when its namespace is listed next; until then a caller that needs it retries by itself.
+   */
+  forbidden(namespace: string, name: string): void {
+    this.#note(namespace, name, { isForbidden: true });
+  }
+
+  /** A write of ours is under way until the result is called. */
+  writing(namespace: string, name: string): () => void {
+    const count = () => this.#find(namespace, name)?.writing ?? 0;
+    this.#note(namespace, name, { writing: count() + 1 });
+    return () => this.#note(namespace, name, { writing: count() - 1 });
+  }
+
+  /** Nothing refers to it any more. */
+  drop(namespace: string, name: string): void {
+    const { heard, isGone } = this.#find(namespace, name) ?? {};
+    if (heard === undefined || isGone) this.#known.get(namespace)?.delete(name);
+    else this.#known.get(namespace)?.set(name, { heard });
+  }
+
+  /** Its Secrets are not watched any more. */
+  dropAll(namespace: string): void {
+    this.#known.delete(namespace);
+  }
+
+  #find(namespace: string, name: string): Known | undefined {
+    return this.#known.get(namespace)?.get(name);
+  }
+
+  /** Adds to what is known of a Secret, and announces what is a change by it. */
+  #note(namespace: string, name: string, what: Known): void {
+    const isReferredTo = this.#matters(namespace, name);
+    if (!isReferredTo && what.heard === undefined) return;
+    let names = this.#known.get(namespace);
     if (names === undefined) {
       names = new Map();
-      known.set(namespace, names);
+      this.#known.set(namespace, names);
     }
     const before = names.get(name);
     const now = { ...before, ...what };
-    if (isOthers && now.isGone) names.delete(name);
+    if (!isReferredTo && now.isGone) names.delete(name);
     else names.set(name, now);
-    if (!isOthers && isNews(now, before)) announce(namespace, name);
+    if (isReferredTo && isChange(now, before)) this.#announce(namespace, name);
+  }
+
+  #noteList(namespace: string, items: readonly SecretVersion[], version: string, isFirst: boolean): void {
+    const present = new Set(items.map(({ name }) => name));
+    for (const [name, { seen }] of this.#known.get(namespace) ?? []) {
+      if (!present.has(name) && seen !== NONE) {
+        this.#noteListed(namespace, name, { heard: version, isGone: true }, isFirst);
+      }
+    }
+    for (const { name, version: heard } of items) this.#noteListed(namespace, name, { heard, isGone: false }, isFirst);
   }
 
   /**
    * A second list is believed even where it is older than what was seen: the server may have been restored. Or a write
-   * of ours came after it, and one look too many is taken.
+   * of ours came after it, and it is read once too often.
    */
-  function noteListed(
+  #noteListed(
     namespace: string,
     name: string,
     listed: Pick<Required<Known>, "heard" | "isGone">,
     isFirst: boolean,
   ): void {
-    const { seen, isForbidden = false, writing = 0 } = known.get(namespace)?.get(name) ?? {};
+    const { seen, isForbidden = false, writing = 0 } = this.#find(namespace, name) ?? {};
     const isOlder = !isFirst && seen !== undefined && seen !== NONE && isLater(seen, listed.heard);
-    if (isOlder || isForbidden) known.get(namespace)?.set(name, { writing });
-    note(namespace, name, listed);
-    if ((isOlder || isForbidden) && writing === 0) announce(namespace, name);
+    if (isOlder || isForbidden) this.#known.get(namespace)?.set(name, { writing });
+    this.#note(namespace, name, listed);
+    if ((isOlder || isForbidden) && writing === 0) this.#announce(namespace, name);
   }
-
-  return {
-    latest(namespace, name) {
-      const { heard, isGone = false, seen } = known.get(namespace)?.get(name) ?? {};
-      if (seen !== undefined && (heard === undefined || !isLater(heard, seen))) return seen === NONE ? null : seen;
-      return isGone ? null : (heard ?? null);
-    },
-    sink(namespace) {
-      let isFirst = true;
-      return {
-        replace(items, version) {
-          const present = new Set(items.map(({ name }) => name));
-          for (const [name, { seen }] of known.get(namespace) ?? []) {
-            if (!present.has(name) && seen !== NONE) {
-              noteListed(namespace, name, { heard: version, isGone: true }, isFirst);
-            }
-          }
-          for (const { name, version: heard } of items) {
-            noteListed(namespace, name, { heard, isGone: false }, isFirst);
-          }
-          isFirst = false;
-        },
-        put: ({ name, version }) => note(namespace, name, { heard: version, isGone: false }),
-        remove: ({ name, version }) => note(namespace, name, { heard: version, isGone: true }),
-      };
-    },
-    seen: (namespace, name, version) => note(namespace, name, { seen: version ?? NONE, isForbidden: false }),
-    forbidden: (namespace, name) => note(namespace, name, { isForbidden: true }),
-    writing(namespace, name) {
-      const count = () => known.get(namespace)?.get(name)?.writing ?? 0;
-      note(namespace, name, { writing: count() + 1 });
-      return () => note(namespace, name, { writing: count() - 1 });
-    },
-    drop(namespace, name) {
-      const { heard, isGone } = known.get(namespace)?.get(name) ?? {};
-      if (heard === undefined || isGone) known.get(namespace)?.delete(name);
-      else known.get(namespace)?.set(name, { heard });
-    },
-    dropAll: (namespace) => known.delete(namespace),
-  };
 }
 
-function isNews({ heard, isGone, seen, isForbidden, writing = 0 }: Known, before: Known | undefined): boolean {
+/** Whether what was heard of a Secret is not what was read or written last, nor may be a write under way. */
+function isChange({ heard, isGone, seen, isForbidden, writing = 0 }: Known, before: Known | undefined): boolean {
   if (isForbidden || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
   if (seen === undefined) return heard !== before?.heard || isGone !== before.isGone;
   return heard !== seen && isLater(heard, seen);

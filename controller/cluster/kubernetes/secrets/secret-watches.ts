@@ -2,7 +2,7 @@
 
 import { secretsPath } from "../resources.ts";
 import type { Reflectors } from "../watch/reflectors.ts";
-import { METADATA_ONLY, readSecretVersion, type SecretNews } from "./secret-watch.ts";
+import { METADATA_ONLY, readSecretVersion, type SecretChanges } from "./secret-watch.ts";
 
 type SecretWatch = {
   /** Resolves once the Secrets were listed, or could not be. */
@@ -24,7 +24,7 @@ export type SecretWatches = {
 
 export function createSecretWatches(
   reflectors: Pick<Reflectors, "start">,
-  news: Pick<SecretNews, "sink" | "latest">,
+  changes: Pick<SecretChanges, "sink" | "latest">,
 ): SecretWatches {
   const watches = new Map<string, SecretWatch>();
 
@@ -39,7 +39,7 @@ export function createSecretWatches(
         what: `the Secrets of ${namespace}`,
         accept: METADATA_ONLY,
         read: readSecretVersion,
-        sink: news.sink(namespace),
+        sink: changes.sink(namespace),
         onHeard() {
           if (watch.isListed) watch.isStale = false;
         },
@@ -59,6 +59,6 @@ export function createSecretWatches(
       await Promise.all([...watches.values()].map((watch) => watch.attempted));
     },
     cachedVersion: (namespace, name) =>
-      watches.get(namespace)?.isStale === false ? news.latest(namespace, name) : undefined,
+      watches.get(namespace)?.isStale === false ? changes.latest(namespace, name) : undefined,
   };
 }

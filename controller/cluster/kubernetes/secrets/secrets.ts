@@ -8,7 +8,7 @@ import { ApiError, isConflict, isNotFound, readError, writeError } from "../api/
 import { secretPath, secretResource, secretsPath } from "../resources.ts";
 import { admissionRefusal } from "./admission-refusal.ts";
 import { secretMarks } from "./secret-marks.ts";
-import type { SecretNews } from "./secret-watch.ts";
+import type { SecretChanges } from "./secret-watch.ts";
 
 export type Secrets = {
   read(namespace: string, name: string): Promise<SecretObject | undefined>;
@@ -25,13 +25,13 @@ type Others = {
 };
 
 /**
- * @param news notified of each version that is read or written
+ * @param changes notified of each version that is read or written
  * @param confirm rejects where it is another cluster that answers, in which there is none of our Secrets
  */
 export function createSecrets(
   api: ApiClient,
   fieldManager: string,
-  news: Pick<SecretNews, "seen" | "forbidden" | "writing">,
+  changes: Pick<SecretChanges, "seen" | "forbidden" | "writing">,
   confirm: () => Promise<void> = async () => {},
 ): Secrets {
   const others = new WeakMap<SecretObject, Others>();
@@ -39,7 +39,7 @@ export function createSecrets(
   function take(raw: unknown): SecretObject {
     const { secret, rest } = readSecret(raw, fieldManager);
     others.set(secret, rest);
-    news.seen(secret.namespace, secret.name, secret.resourceVersion);
+    changes.seen(secret.namespace, secret.name, secret.resourceVersion);
     return secret;
   }
 
@@ -50,11 +50,11 @@ export function createSecrets(
     } catch (error) {
       if (isNotFound(error, secretResource(name))) {
         await confirm();
-        news.seen(namespace, name, null);
+        changes.seen(namespace, name, null);
         return undefined;
       }
       const failed = readError(error, `reading ${title(ref)}`);
-      if (failed instanceof ClusterError && failed.code === "Forbidden") news.forbidden(namespace, name);
+      if (failed instanceof ClusterError && failed.code === "Forbidden") changes.forbidden(namespace, name);
       throw failed;
     }
   }
@@ -113,9 +113,9 @@ export function createSecrets(
     }
   }
 
-  /** So that what is heard of it meanwhile is no news. */
+  /** So that what is heard of it meanwhile is not announced as a change. */
   async function writing<T>({ namespace, name }: SecretDraft, write: () => Promise<T>): Promise<T> {
-    const written = news.writing(namespace, name);
+    const written = changes.writing(namespace, name);
     try {
       return await write();
     } finally {

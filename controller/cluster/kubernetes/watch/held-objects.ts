@@ -1,0 +1,62 @@
+/** The objects of our kinds by name, and those of them whose absence from a list nothing has confirmed yet. */
+import type { Kind } from "../../../../domain/kinds/kinds.ts";
+import type { DeclaredObject, ObjectRef } from "../../port.ts";
+import type { HeldObject } from "./read-object.ts";
+
+export class HeldObjects {
+  readonly #byKind: Record<Kind, Map<string, HeldObject>> = {
+    PlatformKey: new Map(),
+    PlatformTeam: new Map(),
+    ModelGateway: new Map(),
+    MemoryLibrary: new Map(),
+  };
+  /** By uid. */
+  readonly #unconfirmed = new Map<string, DeclaredObject>();
+
+  find(ref: ObjectRef): HeldObject | undefined {
+    return this.#byKind[ref.kind].get(placeOf(ref));
+  }
+
+  ofKind(kind: Kind): readonly HeldObject[] {
+    return [...this.#byKind[kind].values()];
+  }
+
+  all(): readonly HeldObject[] {
+    return Object.values(this.#byKind).flatMap((ofKind) => [...ofKind.values()]);
+  }
+
+  /** Takes an object in the place of what had its name. Neither of the two is in doubt after this. */
+  set(now: HeldObject): void {
+    const before = this.find(now.object);
+    if (before !== undefined) this.confirm(before.object.uid);
+    this.confirm(now.object.uid);
+    this.#byKind[now.object.kind].set(placeOf(now.object), now);
+  }
+
+  /** Takes an object out that is known to be gone. False where another has its name, or none. */
+  remove(object: ObjectRef & Pick<DeclaredObject, "uid">): boolean {
+    this.confirm(object.uid);
+    if (this.find(object)?.object.uid !== object.uid) return false;
+    return this.#byKind[object.kind].delete(placeOf(object));
+  }
+
+  /** A list lacks this object: until it was asked for by name, it is taken to be there as it was. */
+  doubt(object: DeclaredObject): void {
+    this.#unconfirmed.set(object.uid, object);
+  }
+
+  /** What is known of this object was heard since: it is in doubt no more. */
+  confirm(uid: string): void {
+    this.#unconfirmed.delete(uid);
+  }
+
+  isUnconfirmed(uid: string): boolean {
+    return this.#unconfirmed.has(uid);
+  }
+
+  unconfirmed(): readonly DeclaredObject[] {
+    return [...this.#unconfirmed.values()];
+  }
+}
+
+const placeOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
