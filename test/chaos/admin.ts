@@ -22,10 +22,6 @@ export type Admin = {
   remove(path: string, options?: Record<string, unknown>): Promise<void>;
 };
 
-export const keysPath = (namespace: string) => `/apis/keyplane.dev/v1alpha1/namespaces/${namespace}/platformkeys`;
-export const secretsPath = (namespace: string) => `/api/v1/namespaces/${namespace}/secrets`;
-export const TEAMS_PATH = "/apis/keyplane.dev/v1alpha1/platformteams";
-
 /** The object is not there. An API server that has just started also says so of kinds that it does not know as yet. */
 const isAbsent = (status: number, answer: string) => status === 404 && /"details":{[^}]*"name":/.test(answer);
 

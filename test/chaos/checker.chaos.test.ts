@@ -8,12 +8,11 @@ import { activateVersion } from "../../store/keys/key-versions.ts";
 import { revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
-import { checkCounts } from "./end.ts";
+import { checkCounts } from "./counts.ts";
 import { watchEndings } from "./endings.ts";
-import { FAULTS } from "./faults.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
 import { checkTakeovers, type Takeover, watchLeaderships } from "./leaderships.ts";
-import { type Declared, newModel } from "./model.ts";
+import { type Declared, type KeySpec, newModel } from "./model.ts";
 import { searchFor } from "./plaintext.ts";
 import { hex } from "./probers.ts";
 import { createReport } from "./report.ts";
@@ -26,10 +25,7 @@ import {
   livingKeysOf,
   mintedVersions,
 } from "./rules.ts";
-import { scheduleFaults, scheduleMoves } from "./schedule.ts";
-import { base64, watchSecrets } from "./secrets.ts";
-import type { KeySpec } from "./specs.ts";
-import { forgedKey } from "./stage.ts";
+import { base64, forgedKey, watchSecrets } from "./secrets.ts";
 import { lookAtSecrets, type Row, type Standings, takeIn } from "./standings.ts";
 import type { Seen } from "./watch.ts";
 import { checkRates, checkWrites } from "./writes.ts";
@@ -372,22 +368,5 @@ describe("what is in Secrets and elsewhere", () => {
     expect(search.find(`{"prefix":"${value.slice(0, 12)}"}`)).toBeUndefined();
     expect(search.find(`...${value.slice(20, 44)}...`)).toBe(value.slice(0, 12));
     expect(search.find(JSON.stringify({ data: base64(value) }))).toBe(value.slice(0, 12));
-  });
-});
-
-describe("a seed", () => {
-  it("has each fault strike once before any strikes again, as far as what it breaks is whole", () => {
-    const names = scheduleFaults(7, 600_000).map(({ name }) => name);
-    const first = new Set(names.slice(0, Object.keys(FAULTS).length));
-    expect(new Set(names).size).toBe(Object.keys(FAULTS).length);
-    expect(first.size).toBeGreaterThan(0.8 * Object.keys(FAULTS).length);
-  });
-
-  it("chooses the same moves and faults again, and another chooses others", () => {
-    for (const schedule of [scheduleMoves, scheduleFaults]) {
-      expect(schedule(7, 120_000)).toEqual(schedule(7, 120_000));
-      expect(schedule(7, 120_000)).not.toEqual(schedule(8, 120_000));
-      expect(schedule(7, 120_000).length).toBeGreaterThan(10);
-    }
   });
 });

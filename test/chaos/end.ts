@@ -1,14 +1,15 @@
-import { isAccepted } from "./judgement.ts";
+import { checkCounts } from "./counts.ts";
+import { checkEverySecret } from "./every-secret.ts";
 import type { Takeover } from "./leaderships.ts";
 import { checkLeaks } from "./leaks.ts";
-import { type Declared, everDeclared } from "./model.ts";
-import { hex } from "./probers.ts";
+import { everDeclared } from "./model.ts";
+import type { Ask } from "./probers.ts";
 import type { Report } from "./report.ts";
-import { type Ask, findUnrest } from "./rest.ts";
-import { countByOwner, type MintedCounts, mintedVersions } from "./rules.ts";
-import type { Secrets } from "./secrets.ts";
+import { findUnrest } from "./rest.ts";
+import { countByOwner, mintedVersions } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 import type { Standings } from "./standings.ts";
+import { CONTROLLER_USER, processesOf } from "./world.ts";
 import { checkRates, checkWrites, writesOf } from "./writes.ts";
 
 /**
@@ -27,48 +28,12 @@ export async function checkEnd(
   for (const one of await findUnrest(stage, ask)) report.violation({ rule: "I8", ...one });
   await checkEverySecret({ serverUrls: world.serverUrls, secrets }, report, standings, ask);
   checkCounts(everDeclared(model), countByOwner(await mintedVersions(world.store), takeovers), report);
-  const writes = await writesOf(world);
+  const writes = await writesOf(world.kubernetes, CONTROLLER_USER);
   checkWrites(writes, model, report);
   checkRates(writes, report);
   await checkLeaks(
-    world,
+    { ...world, processes: processesOf(world) },
     secrets.held.map(({ value }) => value),
     report,
   );
-}
-
-/** One secret is delivered for one cause, and none is minted without, whatever refuses or alters the Secret (spec §6.2). */
-export function checkCounts(
-  declarations: readonly Declared[],
-  counts: ReadonlyMap<string, MintedCounts>,
-  report: Report,
-): void {
-  for (const { uid = "", title, causes, holds, interval, createdAt } of declarations) {
-    const { delivered = 0, minted = 0 } = counts.get(uid) ?? {};
-    const byInterval = interval === undefined ? 0 : Math.ceil((Date.now() - createdAt) / (0.9 * interval));
-    const most = causes + byInterval;
-    if (delivered <= most && minted <= most + holds) continue;
-    const secrets = `${delivered} secrets were delivered and ${minted} minted`;
-    const what = `${secrets}, for ${causes} causes, ${holds} holds and ${byInterval} intervals`;
-    report.violation({ rule: "one secret a version", subject: title, what });
-  }
-}
-
-/** Every replica says of every secret what the store does. */
-export async function checkEverySecret(
-  { serverUrls, secrets }: { readonly serverUrls: readonly string[]; readonly secrets: Pick<Secrets, "held"> },
-  report: Report,
-  standings: Standings,
-  ask: Ask,
-): Promise<void> {
-  for (const { value, digest, prefix, title } of secrets.held) {
-    const standing = standings.get(hex(digest));
-    const works = standing?.usable === true && (standing.until === null || standing.until > Date.now());
-    const answers = await Promise.all(serverUrls.map((url) => ask(url, value)));
-    answers.forEach((answer, replica) => {
-      if (answer !== undefined && isAccepted(answer.status) === works) return;
-      const what = `server-${replica} answers ${answer?.status ?? "nothing"}; by the store it ${works ? "works" : "is refused"}`;
-      report.violation({ rule: "I8", subject: `${title} ${prefix}`, what });
-    });
-  }
 }

@@ -1,10 +1,11 @@
 /** What is in a namespace before its first key: what the keys of the runs refer to. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Admin, keysPath, secretsPath } from "./admin.ts";
+import type { Admin } from "./admin.ts";
 import { everDeclared, type Model } from "./model.ts";
 import type { Report } from "./report.ts";
 import { base64, type Secrets } from "./secrets.ts";
 import { DEPLOYMENT, GATEWAY, LIBRARY } from "./specs.ts";
+import { keysPath, secretsPath } from "./watch.ts";
 import type { World } from "./world.ts";
 
 const PAUSE_MS = 1_000;

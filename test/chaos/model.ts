@@ -1,5 +1,34 @@
 /** What the users of a run have asked for so far: the moves choose from it, and the end is compared with it. */
-import type { KeySpec } from "./specs.ts";
+
+/** A PlatformKey's spec as a manifest has it. */
+export type KeySpec = {
+  displayName?: string;
+  preset?: string;
+  scopes?: string[];
+  state?: "Active" | "Suspended" | "Revoked";
+  gatewayRef?: { name: string };
+  libraryAccess?: { mode: string; libraryRefs?: { name: string }[] };
+  expiresAfter?: string | null;
+  expiresAt?: string | null;
+  source?: { type: string; secretRef?: { name: string; key: string }; hash?: { sha256: string; prefix: string } };
+  rotation: { trigger: string; interval?: string; overlap?: Overlap };
+  rateLimit?: { requestsPerMinute: number };
+  secret: {
+    name?: string;
+    dataKey?: string;
+    creationPolicy?: "Owner" | "Orphan";
+    onLost?: "Rotate" | "Report";
+    onTampered?: "Rotate" | "Report";
+    template?: string | null;
+  };
+  restartTargets?: { kind: string; name: string }[];
+  deletionPolicy?: "Revoke" | "Retain";
+  deletionProtection?: boolean;
+};
+
+export type Overlap =
+  | { mode: "Fixed"; duration: string }
+  | { mode: "Adoption"; min: string; max: string; quiet: string };
 
 /** One declaration, from its creation to its end; the same name made again is another. */
 export type Declared = {

@@ -29,6 +29,9 @@ export async function call(url: string, value: string, path = "/atoms?limit=1"):
   }
 }
 
+/** A call of a replica with a key. */
+export type Ask = (url: string, value: string) => ReturnType<typeof call>;
+
 /**
  * As {@link call}, and asks again while the replica has no view of the keys: one that got no processor for a lease's time
  * says so, and has it back a moment later.

@@ -1,22 +1,26 @@
 /** Where every declaration should have come to, once nothing goes wrong any more (I8). */
-import { keysPath, secretsPath } from "./admin.ts";
+
+import type { Store } from "../../store/database/store.ts";
 import { isAccepted } from "./judgement.ts";
 import { type Declared, type Model, NAMESPACES, teamOf } from "./model.ts";
-import { call } from "./probers.ts";
+import { type Ask, call } from "./probers.ts";
 import { endsByOwner, type Found, heldBackOwners, livingKeysOf, overdueVersions } from "./rules.ts";
 import { decode } from "./secrets.ts";
-import type { Stage } from "./stage.ts";
-import type { Seen } from "./watch.ts";
+import { keysPath, type Seen, secretsPath } from "./watch.ts";
 
 /** How a declaration may be said to be; `True Ready` means that its key works. */
 const READY = "True Ready";
 
-/** A call of a replica with a key. */
-export type Ask = (url: string, value: string) => ReturnType<typeof call>;
+/** What users have asked for, and where to look whether it has come about. */
+export type Asked = {
+  readonly model: Model;
+  readonly admin: { list(path: string): Promise<Seen[]> };
+  readonly world: { readonly store: Store; readonly serverUrls: readonly string[] };
+};
 
 /** What is not yet, or not at all, as declared. Looks at every declaration, its state and its Secret, and calls every replica with each key that is Ready, by `ask`. */
-export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]> {
-  const { model, admin, world } = stage;
+export async function findUnrest(asked: Asked, ask: Ask = call): Promise<Found[]> {
+  const { model, admin, world } = asked;
   const lists = await Promise.all(
     NAMESPACES.map(async (namespace) => [
       await admin.list(keysPath(namespace)),
@@ -42,7 +46,7 @@ export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]
       end: ends.get(one.uid ?? ""),
       isHeldBack: heldBack.has(one.uid ?? ""),
     };
-    const what = await unrestOf(stage, one, found, ask);
+    const what = await unrestOf(asked, one, found, ask);
     if (what !== undefined) unrest.push({ subject: one.title, what });
   }
   return unrest;
@@ -59,7 +63,7 @@ type Present = {
 };
 
 async function unrestOf(
-  { model, world }: Stage,
+  { model, world }: Asked,
   one: Declared,
   present: Present,
   ask: Ask,

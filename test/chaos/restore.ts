@@ -1,8 +1,6 @@
 /** The careless end of a run: the database is put back as it was before the last things that users did. */
-import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
-import type { OwnPostgresServer } from "../env/database/postgres.ts";
+import { putBack } from "../env/database/put-back.ts";
 import type { Random } from "../env/random.ts";
 import { MOVES } from "./moves.ts";
 import type { Report } from "./report.ts";
@@ -32,34 +30,17 @@ const CARRIED_OUT_MS = 5_000;
 
 /** Copies the database, has users do things, and restores the copy. Each process goes on meanwhile. */
 export async function restoreDatabase(stage: Stage, random: Random, report: Report) {
-  await putBack(stage.world.postgres, report, async () => {
-    for (const name of FORGOTTEN) {
-      const done = MOVES[name]?.move(stage, random);
-      if (done !== undefined) report.note(`${name}: ${done}`);
-      await delay(BETWEEN_MOVES_MS);
-    }
-    await stage.settled();
-    await delay(CARRIED_OUT_MS);
-  });
-}
-
-/** Puts the database back as it was before something happened. */
-export async function putBack(postgres: OwnPostgresServer, report: Report, happens: () => Promise<void>) {
-  const copy = `${postgres.dataFolder}.copy`;
-  const run = promisify(execFile);
-  try {
-    await postgres.kill();
-    // The server's own user owns the files.
-    await run("cp", ["-a", postgres.dataFolder, copy]);
-    await postgres.restart();
-    report.tell("the database is copied");
-    await happens();
-    await postgres.kill();
-    await run("rm", ["-rf", postgres.dataFolder]);
-    await run("cp", ["-a", copy, postgres.dataFolder]);
-    await postgres.restart();
-    report.tell("the database is restored");
-  } finally {
-    await run("rm", ["-rf", copy]);
-  }
+  await putBack(
+    stage.world.postgres,
+    (line) => report.tell(line),
+    async () => {
+      for (const name of FORGOTTEN) {
+        const done = MOVES[name]?.move(stage, random);
+        if (done !== undefined) report.note(`${name}: ${done}`);
+        await delay(BETWEEN_MOVES_MS);
+      }
+      await stage.settled();
+      await delay(CARRIED_OUT_MS);
+    },
+  );
 }

@@ -24,7 +24,7 @@ import { furnishAll, openStage, type Stage } from "./stage.ts";
 import { lookAtSecrets, type Standings, takeIn } from "./standings.ts";
 import { type Seen, watchAll } from "./watch.ts";
 import { runWorkloads } from "./workloads.ts";
-import { type Rights, startWorld, type World } from "./world.ts";
+import { CONTROLLER_USER, type Rights, startWorld, type World } from "./world.ts";
 
 export type ChaosOptions = {
   readonly seed: number;
@@ -87,7 +87,7 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
     await stage.settled();
     report.tell("the last fault is over");
     clearInterval(progress);
-    await comeToRest(stage, allowance, report, () => findNoise(stage, SILENCE));
+    await comeToRest(stage, allowance, report, () => findNoise(stage, CONTROLLER_USER, SILENCE));
     report.tell(`at rest: nothing was written for ${SILENCE / 1_000} s`);
     const known = { standings: await looks.next(), takeovers: looks.leaderships.takeovers };
     await checkEnd(stage, report, known, (url, value) => callAtRest(url, value, allowance));

@@ -1,5 +1,5 @@
 /** When what happens, all of it chosen before the run begins: the same seed and minutes give the same schedule. */
-import { type Random, randomFrom } from "../env/random.ts";
+import { type Random, randomFrom, weighted } from "../env/random.ts";
 import { FAULTS } from "./faults.ts";
 import { MOVES } from "./moves.ts";
 
@@ -54,15 +54,4 @@ function timesOf(random: Random, lasts: number, mean: number): number[] {
   const times: number[] = [];
   for (let at = random.next() * mean; at < lasts; at += random.next() * 2 * mean) times.push(Math.round(at));
   return times;
-}
-
-/** A name of the table, more often the more it weighs. */
-export function weighted(random: Random, table: Readonly<Record<string, { readonly weight: number }>>): string {
-  const entries = Object.entries(table);
-  let left = random.next() * entries.reduce((sum, [, { weight }]) => sum + weight, 0);
-  for (const [name, { weight }] of entries) {
-    left -= weight;
-    if (left < 0) return name;
-  }
-  return entries[0]?.[0] ?? "";
 }

@@ -1,6 +1,7 @@
-/** Every value that a Secret ever held, and the Secrets that nobody may touch. */
+/** Every value that a Secret ever held, and the Secrets that may not be touched. */
+import { randomBytes } from "node:crypto";
 import { KEY_LABEL } from "../../controller/cluster/port.ts";
-import { keyDigest, keyPrefix, keyShape } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, keyShape, mintKey } from "../../domain/key/key-format.ts";
 import type { Model } from "./model.ts";
 import type { Report } from "./report.ts";
 import type { Seen } from "./watch.ts";
@@ -98,4 +99,9 @@ export function watchSecrets(model: Pick<Model, "secretNames">, report: Report):
 function substanceOf({ metadata, data, immutable }: Seen): string {
   const { labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
   return JSON.stringify([data, immutable, labels, annotations, ownerReferences, finalizers, deletionTimestamp]);
+}
+
+/** A value as a key has it, which was never minted. */
+export function forgedKey(): string {
+  return mintKey((size) => randomBytes(size));
 }

@@ -1,15 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { keyDigest } from "../../domain/key/key-format.ts";
-import { keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
+import type { Store } from "../../store/database/store.ts";
+import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { NAMESPACES } from "./model.ts";
 import { hex } from "./probers.ts";
 import type { Found } from "./rules.ts";
-import type { Stage } from "./stage.ts";
+import { keysPath, type Seen, secretsPath, TEAMS_PATH } from "./watch.ts";
 import { writesOf } from "./writes.ts";
 
+/** Where to look whether anything is written. */
+export type Quiet = {
+  readonly admin: { list(path: string): Promise<Seen[]> };
+  readonly world: { readonly store: Store; readonly kubernetes: Pick<StartedKubernetes, "auditLog"> };
+};
+
 /** The next moment at which time alone changes something, in milliseconds since the epoch; undefined for none. */
-export async function nextDeadline({ world }: Stage): Promise<number | undefined> {
+export async function nextDeadline({ world }: Pick<Quiet, "world">): Promise<number | undefined> {
   const { rows } = await sql<{ until: number | null }>`
     select (extract(epoch from min(t)) * 1000)::float8 as until from key_versions v join keys k on k.id = v.key_id,
       lateral (values (k.expires_at), (v.expires_at), (case when v.state = 'retiring' then v.retire_at end)) as d (t)
@@ -22,11 +29,11 @@ export async function nextDeadline({ world }: Stage): Promise<number | undefined
  * What is written from now on for so many milliseconds: at rest it is nothing any more, to no object, to no Secret, to no
  * row that the feed tells of (I8). That a key was used for the first time in a day may be told.
  */
-export async function findNoise(stage: Stage, lasts: number): Promise<Found[]> {
-  const [before, since] = [await stateOf(stage), Date.now()];
+export async function findNoise(quiet: Quiet, controllerUser: string, lasts: number): Promise<Found[]> {
+  const [before, since] = [await stateOf(quiet), Date.now()];
   await delay(lasts);
   const until = Date.now();
-  const after = await stateOf(stage);
+  const after = await stateOf(quiet);
   const changed = [...after].filter(([subject, now]) => before.get(subject)?.version !== now.version);
   const noise: Found[] = [];
   const used = changed.filter(([subject, now]) => before.get(subject)?.text === now.text).map(([subject]) => subject);
@@ -35,7 +42,7 @@ export async function findNoise(stage: Stage, lasts: number): Promise<Found[]> {
     const how = difference(before.get(subject)?.text, now.text);
     noise.push({ subject, what: `it changed while all was at rest: ${how}` });
   }
-  for (const { at, verb, resource, part, namespace, name } of await writesOf(stage.world)) {
+  for (const { at, verb, resource, part, namespace, name } of await writesOf(quiet.world.kubernetes, controllerUser)) {
     if (at < since || at > until || used.includes(`${namespace}/${name}`)) continue;
     const when = `${Math.round((at - since) / 100) / 10} s into the silence`;
     noise.push({ subject: `${namespace}/${name}`, what: `a ${verb} of ${resource}${part} ${when}` });
@@ -53,7 +60,7 @@ function difference(before = "", after: string): string {
 
 type State = { readonly version: string; readonly text: string };
 
-async function stateOf({ admin, world }: Stage): Promise<Map<string, State>> {
+async function stateOf({ admin, world }: Quiet): Promise<Map<string, State>> {
   const kinds = "/apis/keyplane.dev/v1alpha1/namespaces";
   const collections = NAMESPACES.flatMap((namespace) => [
     keysPath(namespace),

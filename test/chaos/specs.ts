@@ -1,32 +1,5 @@
 import type { Random } from "../env/random.ts";
-
-/** A PlatformKey's spec as a manifest has it. */
-export type KeySpec = {
-  displayName?: string;
-  preset?: string;
-  scopes?: string[];
-  state?: "Active" | "Suspended" | "Revoked";
-  gatewayRef?: { name: string };
-  libraryAccess?: { mode: string; libraryRefs?: { name: string }[] };
-  expiresAfter?: string | null;
-  expiresAt?: string | null;
-  source?: { type: string; secretRef?: { name: string; key: string }; hash?: { sha256: string; prefix: string } };
-  rotation: { trigger: string; interval?: string; overlap?: Overlap };
-  rateLimit?: { requestsPerMinute: number };
-  secret: {
-    name?: string;
-    dataKey?: string;
-    creationPolicy?: "Owner" | "Orphan";
-    onLost?: "Rotate" | "Report";
-    onTampered?: "Rotate" | "Report";
-    template?: string | null;
-  };
-  restartTargets?: { kind: string; name: string }[];
-  deletionPolicy?: "Revoke" | "Retain";
-  deletionProtection?: boolean;
-};
-
-type Overlap = { mode: "Fixed"; duration: string } | { mode: "Adoption"; min: string; max: string; quiet: string };
+import type { KeySpec, Overlap } from "./model.ts";
 
 /** What each namespace has for its keys to refer to, and what it does not have. */
 export const LIBRARY = "handbook";

@@ -1,13 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
 import type { Random } from "../env/random.ts";
-import { type Admin, createAdmin, keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
+import { type Admin, createAdmin } from "./admin.ts";
 import { furnish } from "./furnish.ts";
-import { type Declared, everDeclared, type Model, NAMESPACES } from "./model.ts";
+import { type Declared, everDeclared, type KeySpec, type Model, NAMESPACES } from "./model.ts";
 import type { Report } from "./report.ts";
-import { base64, type Secrets } from "./secrets.ts";
-import { type KeySpec, randomSpec } from "./specs.ts";
+import { base64, forgedKey, type Secrets } from "./secrets.ts";
+import { randomSpec } from "./specs.ts";
 import { makeTurns, type Turns } from "./turns.ts";
+import { keysPath, secretsPath, TEAMS_PATH } from "./watch.ts";
 import type { World } from "./world.ts";
 
 /** What a move works on: it chooses from the model, changes it at once, and has its requests follow. */
@@ -28,11 +28,6 @@ export type Stage = Turns & {
   /** Makes a namespace, empty even where another of that name was before, and what its keys refer to. */
   furnish(namespace: string): Promise<void>;
 };
-
-/** A value as a key has it, which nobody minted. */
-export function forgedKey(): string {
-  return mintKey((size) => randomBytes(size));
-}
 
 export function openStage(world: World, model: Model, secrets: Secrets, report: Report): Stage {
   const admin = createAdmin(world.kubernetes);

@@ -36,6 +36,10 @@ type Condition = {
   readonly message: string;
 };
 
+export const keysPath = (namespace: string) => `/apis/keyplane.dev/v1alpha1/namespaces/${namespace}/platformkeys`;
+export const secretsPath = (namespace: string) => `/api/v1/namespaces/${namespace}/secrets`;
+export const TEAMS_PATH = "/apis/keyplane.dev/v1alpha1/platformteams";
+
 type Line = { readonly type: string; readonly object: Seen };
 
 const PAUSE_MS = 200;

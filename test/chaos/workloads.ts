@@ -1,7 +1,6 @@
 /** Workloads that mount a key's Secret: they read it again on a 401, and must never be left without a key that works. */
 import { setTimeout as delay } from "node:timers/promises";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
-import { secretsPath } from "./admin.ts";
 import { BOUND } from "./judgement.ts";
 import type { Declared } from "./model.ts";
 import { call, hex } from "./probers.ts";
@@ -9,7 +8,7 @@ import type { Report } from "./report.ts";
 import { decode } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 import type { Standing, Standings } from "./standings.ts";
-import type { Seen } from "./watch.ts";
+import { type Seen, secretsPath } from "./watch.ts";
 
 /** Times that a workload reads its Secret and calls, and the pause between them in milliseconds. */
 const ATTEMPTS = 4;

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { type Model, NAMESPACES } from "./model.ts";
 import type { Report } from "./report.ts";
-import { CONTROLLER_USER, type World } from "./world.ts";
 
 /** A write of a controller that the API server has carried out. */
 export type Write = {
@@ -34,14 +34,21 @@ type AuditLine = {
   readonly requestReceivedTimestamp: string;
 };
 
-/** Every write that the controllers got through, from the API server's audit log. */
-export async function writesOf({ kubernetes }: World): Promise<Write[]> {
+/**
+ * Every write that the controllers got through, from the API server's audit log.
+ *
+ * @param controllerUser whom the controllers write as
+ */
+export async function writesOf(
+  { auditLog }: Pick<StartedKubernetes, "auditLog">,
+  controllerUser: string,
+): Promise<Write[]> {
   const writes: Write[] = [];
-  if (kubernetes.auditLog === undefined) return writes;
-  for await (const line of createInterface({ input: createReadStream(kubernetes.auditLog) })) {
-    if (!line.includes(CONTROLLER_USER)) continue;
+  if (auditLog === undefined) return writes;
+  for await (const line of createInterface({ input: createReadStream(auditLog) })) {
+    if (!line.includes(controllerUser)) continue;
     const { verb, user, objectRef, responseStatus, requestReceivedTimestamp }: AuditLine = JSON.parse(line);
-    if (user.username !== CONTROLLER_USER || !WRITING.has(verb) || objectRef === undefined) continue;
+    if (user.username !== controllerUser || !WRITING.has(verb) || objectRef === undefined) continue;
     if ((responseStatus?.code ?? 0) >= 400 || NO_WRITES.has(objectRef.resource)) continue;
     const { resource, subresource, namespace = "", name = "" } = objectRef;
     const part = subresource === undefined ? "" : `/${subresource}`;

@@ -31,3 +31,14 @@ export function randomFrom(seed: number): Random {
     pickAny: (from) => from[below(from.length)],
   };
 }
+
+/** A name of the table, more often the more it weighs. */
+export function weighted(random: Random, table: Readonly<Record<string, { readonly weight: number }>>): string {
+  const entries = Object.entries(table);
+  let left = random.next() * entries.reduce((sum, [, { weight }]) => sum + weight, 0);
+  for (const [name, { weight }] of entries) {
+    left -= weight;
+    if (left < 0) return name;
+  }
+  return entries[0]?.[0] ?? "";
+}

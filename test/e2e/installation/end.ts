@@ -1,5 +1,5 @@
 /** What is judged when the last fault is over and nobody does anything any more. */
-import { checkEverySecret } from "../../chaos/end.ts";
+import { checkEverySecret } from "../../chaos/every-secret.ts";
 import { isAccepted } from "../../chaos/judgement.ts";
 import { searchFor } from "../../chaos/plaintext.ts";
 import { callAtRest } from "../../chaos/probers.ts";

@@ -1,7 +1,7 @@
 /** One run: everybody is at work while faults strike, then all must come to rest, and what came of it is judged. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Report } from "../../chaos/report.ts";
-import { putBack } from "../../chaos/restore.ts";
+import { putBack } from "../../env/database/put-back.ts";
 import { randomFrom } from "../../env/random.ts";
 import { until } from "../../env/until.ts";
 import { NAMESPACE_OF_PRODUCT } from "../workload/manifests.ts";
@@ -114,11 +114,15 @@ const personAt = ({ cluster }: Site, namespace: string, seed: number, report: Re
 
 /** What the store has forgotten is made good from the declarations. */
 async function restore(site: Site, keys: Keys, { seed }: RunOptions, report: Report): Promise<void> {
-  await putBack(site.postgres, report, async () => {
-    const person = personAt(site, site.namespaces[0], seed, report);
-    await useKubectl(person, ON_KEYS, AbortSignal.timeout(FORGOTTEN_MS));
-    await delay(FORGOTTEN_MS);
-  });
+  await putBack(
+    site.postgres,
+    (line) => report.tell(line),
+    async () => {
+      const person = personAt(site, site.namespaces[0], seed, report);
+      await useKubectl(person, ON_KEYS, AbortSignal.timeout(FORGOTTEN_MS));
+      await delay(FORGOTTEN_MS);
+    },
+  );
   await comeToRest(site, report);
   await checkKeys(site, keys, report);
 }

@@ -2,10 +2,8 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Report } from "../../chaos/report.ts";
-import { weighted } from "../../chaos/schedule.ts";
-import { base64 } from "../../chaos/secrets.ts";
-import { forgedKey } from "../../chaos/stage.ts";
-import type { Random } from "../../env/random.ts";
+import { base64, forgedKey } from "../../chaos/secrets.ts";
+import { type Random, weighted } from "../../env/random.ts";
 import { until } from "../../env/until.ts";
 import type { WorkloadCluster } from "../workload/cluster.ts";
 import * as manifests from "../workload/manifests.ts";
