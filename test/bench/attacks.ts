@@ -5,7 +5,7 @@ import { watchHealth } from "../chaos/hostile/health.ts";
 import { openServers, openUp } from "../chaos/hostile/installation.ts";
 import { type Phase, type Sample, startOtherTenants } from "../chaos/hostile/other-tenants.ts";
 import { type Stage, setStage } from "../chaos/hostile/stage.ts";
-import { createReport } from "../chaos/report.ts";
+import { createReport } from "../oracle/report.ts";
 import { figure, quantile, table } from "./table.ts";
 
 const FORMS = { "keyplane server, two replicas": openServers, "keyplane up": openUp };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Kubernetes } from "../env/kubernetes/client.ts";
-import type { Seen } from "./watch.ts";
+import type { Seen } from "../oracle/watch.ts";
 
 /** How long a request is repeated while the API server is away, or while what has its name is ending, in milliseconds. */
 const PATIENCE_MS = 600_000;

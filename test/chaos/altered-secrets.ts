@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Kubernetes } from "../env/kubernetes/client.ts";
 import { until } from "../env/until.ts";
+import { base64 } from "../oracle/secrets.ts";
+import { secretsPath } from "../oracle/watch.ts";
 import { createAdmin } from "./admin.ts";
-import { base64 } from "./secrets.ts";
-import { secretsPath } from "./watch.ts";
 import { CONTROLLER_USER } from "./world.ts";
 
 /** What becomes of a Secret: in CEL the operations of a JSON patch, and when they are made. */

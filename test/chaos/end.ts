@@ -1,16 +1,16 @@
-import { checkCounts } from "./counts.ts";
-import { checkEverySecret } from "./every-secret.ts";
-import type { Takeover } from "./leaderships.ts";
-import { checkLeaks } from "./leaks.ts";
-import { everDeclared } from "./model.ts";
-import type { Ask } from "./probers.ts";
-import type { Report } from "./report.ts";
-import { findUnrest } from "./rest.ts";
-import { countByOwner, mintedVersions } from "./rules.ts";
+import { checkCounts } from "../oracle/counts.ts";
+import { checkEverySecret } from "../oracle/every-secret.ts";
+import type { Takeover } from "../oracle/leaderships.ts";
+import { checkLeaks } from "../oracle/leaks.ts";
+import { everDeclared } from "../oracle/model.ts";
+import type { Ask } from "../oracle/probers.ts";
+import type { Report } from "../oracle/report.ts";
+import { findUnrest } from "../oracle/rest.ts";
+import { countByOwner, mintedVersions } from "../oracle/rules.ts";
+import type { Standings } from "../oracle/standings.ts";
+import { checkRates, checkWrites, writesOf } from "../oracle/writes.ts";
 import type { Stage } from "./stage.ts";
-import type { Standings } from "./standings.ts";
 import { CONTROLLER_USER, processesOf } from "./world.ts";
-import { checkRates, checkWrites, writesOf } from "./writes.ts";
 
 /**
  * What is looked at once, when all is at rest.

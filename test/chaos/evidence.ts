@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import type { Report } from "./report.ts";
+import type { Report } from "../oracle/report.ts";
 import { processesOf, type World } from "./world.ts";
 
 /** What tells whose fault a violation is, and holds no secret and no digest of one. */

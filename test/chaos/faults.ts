@@ -3,9 +3,9 @@ import type { RequestOptions } from "../env/kubernetes/client.ts";
 import type { Random } from "../env/random.ts";
 import type { TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
+import { NAMESPACES } from "../oracle/model.ts";
 import { ALTERATIONS, alterSecrets } from "./altered-secrets.ts";
 import { existing } from "./existing.ts";
-import { NAMESPACES } from "./model.ts";
 import type { Supervised } from "./processes.ts";
 import { CONTROLLERS, LEASE, SERVERS, type World } from "./world.ts";
 

@@ -1,11 +1,11 @@
 /** What is in a namespace before its first key: what the keys of the runs refer to. */
 import { setTimeout as delay } from "node:timers/promises";
+import { everDeclared, type Model } from "../oracle/model.ts";
+import type { Report } from "../oracle/report.ts";
+import { base64, type Secrets } from "../oracle/secrets.ts";
+import { keysPath, secretsPath } from "../oracle/watch.ts";
 import type { Admin } from "./admin.ts";
-import { everDeclared, type Model } from "./model.ts";
-import type { Report } from "./report.ts";
-import { base64, type Secrets } from "./secrets.ts";
 import { DEPLOYMENT, GATEWAY, LIBRARY } from "./specs.ts";
-import { keysPath, secretsPath } from "./watch.ts";
 import type { World } from "./world.ts";
 
 const PAUSE_MS = 1_000;

@@ -3,12 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { change, type Tx } from "../../store/database/change.ts";
 import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import type { Random } from "../env/random.ts";
+import { type Declared, everDeclared, forget, type KeySpec, NAMESPACES, TEAMS, teamOf } from "../oracle/model.ts";
+import { base64, forgedKey } from "../oracle/secrets.ts";
+import { keysPath, secretsPath } from "../oracle/watch.ts";
 import { findKeyByOwner } from "../store/questions.ts";
-import { type Declared, everDeclared, forget, type KeySpec, NAMESPACES, TEAMS, teamOf } from "./model.ts";
-import { base64, forgedKey } from "./secrets.ts";
 import { hasMemoryScope, LIBRARY, randomOverlap, randomRights } from "./specs.ts";
 import type { Stage } from "./stage.ts";
-import { keysPath, secretsPath } from "./watch.ts";
 
 /** @returns what it did, in words; undefined where there was nothing to do it to */
 type Move = (stage: Stage, random: Random) => string | undefined;

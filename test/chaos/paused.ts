@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { change } from "../../store/database/change.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
-import type { Report } from "./report.ts";
+import type { Report } from "../oracle/report.ts";
 import type { Stage } from "./stage.ts";
 
 /**

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { putBack } from "../env/database/put-back.ts";
 import type { Random } from "../env/random.ts";
+import type { Report } from "../oracle/report.ts";
 import { MOVES } from "./moves.ts";
-import type { Report } from "./report.ts";
 import type { Stage } from "./stage.ts";
 
 /**

@@ -3,26 +3,34 @@ import { setTimeout as delay } from "node:timers/promises";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
+import { type Endings, watchEndings } from "../oracle/endings.ts";
+import { checkTakeovers, type Leaderships, watchLeaderships } from "../oracle/leaderships.ts";
+import { everDeclared, type Model, newModel } from "../oracle/model.ts";
+import { callAtRest, hex, type Probers, startProbers } from "../oracle/probers.ts";
+import { createReport, type Report, type Violation } from "../oracle/report.ts";
+import { findUnrest } from "../oracle/rest.ts";
+import {
+  checkKept,
+  checkPlanted,
+  checkRules,
+  checkVoided,
+  countMinted,
+  type Found,
+  livingKeysOf,
+} from "../oracle/rules.ts";
+import { type Secrets, watchSecrets } from "../oracle/secrets.ts";
+import { findNoise, nextDeadline } from "../oracle/silence.ts";
+import { lookAtSecrets, type Standings, takeIn } from "../oracle/standings.ts";
+import { type Seen, watchAll } from "../oracle/watch.ts";
 import { countDisturbances, type Disturbances } from "./disturbances.ts";
 import { checkEnd } from "./end.ts";
-import { type Endings, watchEndings } from "./endings.ts";
 import { keepEvidence } from "./evidence.ts";
 import { FAULTS } from "./faults.ts";
-import { checkTakeovers, type Leaderships, watchLeaderships } from "./leaderships.ts";
-import { everDeclared, type Model, newModel } from "./model.ts";
 import { MOVES } from "./moves.ts";
 import { revokeWherePaused } from "./paused.ts";
-import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
-import { createReport, type Report, type Violation } from "./report.ts";
-import { findUnrest } from "./rest.ts";
 import { restoreDatabase } from "./restore.ts";
-import { checkKept, checkPlanted, checkRules, checkVoided, countMinted, type Found, livingKeysOf } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
-import { type Secrets, watchSecrets } from "./secrets.ts";
-import { findNoise, nextDeadline } from "./silence.ts";
 import { furnishAll, openStage, type Stage } from "./stage.ts";
-import { lookAtSecrets, type Standings, takeIn } from "./standings.ts";
-import { type Seen, watchAll } from "./watch.ts";
 import { runWorkloads } from "./workloads.ts";
 import { CONTROLLER_USER, type Rights, startWorld, type World } from "./world.ts";
 

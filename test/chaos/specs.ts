@@ -1,5 +1,5 @@
 import type { Random } from "../env/random.ts";
-import type { KeySpec, Overlap } from "./model.ts";
+import type { KeySpec, Overlap } from "../oracle/model.ts";
 
 /** What each namespace has for its keys to refer to, and what it does not have. */
 export const LIBRARY = "handbook";

@@ -1,13 +1,13 @@
 import { keyDigest } from "../../domain/key/key-format.ts";
 import type { Random } from "../env/random.ts";
+import { type Declared, everDeclared, type KeySpec, type Model, NAMESPACES } from "../oracle/model.ts";
+import type { Report } from "../oracle/report.ts";
+import { base64, forgedKey, type Secrets } from "../oracle/secrets.ts";
+import { keysPath, secretsPath, TEAMS_PATH } from "../oracle/watch.ts";
 import { type Admin, createAdmin } from "./admin.ts";
 import { furnish } from "./furnish.ts";
-import { type Declared, everDeclared, type KeySpec, type Model, NAMESPACES } from "./model.ts";
-import type { Report } from "./report.ts";
-import { base64, forgedKey, type Secrets } from "./secrets.ts";
 import { randomSpec } from "./specs.ts";
 import { makeTurns, type Turns } from "./turns.ts";
-import { keysPath, secretsPath, TEAMS_PATH } from "./watch.ts";
 import type { World } from "./world.ts";
 
 /** What a move works on: it chooses from the model, changes it at once, and has its requests follow. */

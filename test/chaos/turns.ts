@@ -1,4 +1,4 @@
-import type { Report } from "./report.ts";
+import type { Report } from "../oracle/report.ts";
 
 /** Keeps what is done to one thing in order, while all else goes on beside it. */
 export type Turns = {

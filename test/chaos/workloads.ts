@@ -1,14 +1,14 @@
 /** Workloads that mount a key's Secret: they read it again on a 401, and must never be left without a key that works. */
 import { setTimeout as delay } from "node:timers/promises";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
-import { BOUND } from "./judgement.ts";
-import type { Declared } from "./model.ts";
-import { call, hex } from "./probers.ts";
-import type { Report } from "./report.ts";
-import { decode } from "./secrets.ts";
+import { BOUND } from "../oracle/judgement.ts";
+import type { Declared } from "../oracle/model.ts";
+import { call, hex } from "../oracle/probers.ts";
+import type { Report } from "../oracle/report.ts";
+import { decode } from "../oracle/secrets.ts";
+import type { Standing, Standings } from "../oracle/standings.ts";
+import { type Seen, secretsPath } from "../oracle/watch.ts";
 import type { Stage } from "./stage.ts";
-import type { Standing, Standings } from "./standings.ts";
-import { type Seen, secretsPath } from "./watch.ts";
 
 /** Times that a workload reads its Secret and calls, and the pause between them in milliseconds. */
 const ATTEMPTS = 4;

@@ -12,10 +12,10 @@ import { freePorts } from "../env/free-port.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
+import { NAMESPACES } from "../oracle/model.ts";
+import type { Report } from "../oracle/report.ts";
 import { existing } from "./existing.ts";
-import { NAMESPACES } from "./model.ts";
 import { type Supervised, type SuperviseOptions, supervise } from "./processes.ts";
-import type { Report } from "./report.ts";
 
 export const CONTROLLERS = 2;
 export const SERVERS = 3;

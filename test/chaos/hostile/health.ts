@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
-import type { Report } from "../report.ts";
+import type { Report } from "../../oracle/report.ts";
 import type { Replica } from "./installation.ts";
 import type { Phase } from "./other-tenants.ts";
 

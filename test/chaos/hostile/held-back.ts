@@ -1,7 +1,7 @@
 /** Calls whose last byte is held back until their key has been revoked, with a receipt: none of them may have an effect. */
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../env/until.ts";
-import type { Report } from "../report.ts";
+import type { Report } from "../../oracle/report.ts";
 import type { Installation, Replica } from "./installation.ts";
 import { MARK, type OwnUpstream } from "./own-upstream.ts";
 import { headOf, RawCall } from "./raw-call.ts";

@@ -1,7 +1,7 @@
 /** What other tenants do meanwhile, at a modest pace: none of their calls may fail. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Agent, request } from "undici";
-import type { Report } from "../report.ts";
+import type { Report } from "../../oracle/report.ts";
 import { GATEWAYS, LIBRARY, MODEL, SEARCH_WORDS } from "./tenants.ts";
 
 /** Generous: a call that takes as long has failed for anybody. */

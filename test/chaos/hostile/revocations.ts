@@ -1,10 +1,10 @@
 /** Keys of another tenant that are minted, used on every replica, and revoked: the prober of revocation. */
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../env/until.ts";
-import { type Answer, isAccepted, judge } from "../judgement.ts";
-import { call } from "../probers.ts";
-import type { Report } from "../report.ts";
-import type { Standing } from "../standings.ts";
+import { type Answer, isAccepted, judge } from "../../oracle/judgement.ts";
+import { call } from "../../oracle/probers.ts";
+import type { Report } from "../../oracle/report.ts";
+import type { Standing } from "../../oracle/standings.ts";
 import type { Installation, Replica } from "./installation.ts";
 import { GATEWAYS, type TenantKey } from "./tenants.ts";
 

@@ -1,6 +1,6 @@
 /** One run: other tenants at rest, then beside a hostile one that does everything at once, then at rest again. */
 import { setTimeout as delay } from "node:timers/promises";
-import { createReport, type Violation } from "../report.ts";
+import { createReport, type Violation } from "../../oracle/report.ts";
 import type { Attacker } from "./attacker.ts";
 import type { Outcomes } from "./attacker-process.ts";
 import { watchHealth } from "./health.ts";

@@ -1,8 +1,8 @@
 /** Somebody at the console, who makes keys, uses them and revokes them again. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Report } from "../../chaos/report.ts";
-import type { Secrets } from "../../chaos/secrets.ts";
 import { until } from "../../env/until.ts";
+import type { Report } from "../../oracle/report.ts";
+import type { Secrets } from "../../oracle/secrets.ts";
 import { ownPage, signIn } from "../../server/auth/session/sign-in.ts";
 import { type Calls, StatusError } from "./calls.ts";
 import type { Site } from "./site.ts";

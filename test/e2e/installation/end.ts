@@ -1,12 +1,13 @@
 /** What is judged when the last fault is over and nobody does anything any more. */
-import { checkEverySecret } from "../../chaos/every-secret.ts";
-import { isAccepted } from "../../chaos/judgement.ts";
-import { searchFor } from "../../chaos/plaintext.ts";
-import { callAtRest } from "../../chaos/probers.ts";
-import type { Report } from "../../chaos/report.ts";
-import { type Found, strayKeys } from "../../chaos/rules.ts";
-import { lookAtSecrets, takeIn } from "../../chaos/standings.ts";
+
 import { until } from "../../env/until.ts";
+import { checkEverySecret } from "../../oracle/every-secret.ts";
+import { isAccepted } from "../../oracle/judgement.ts";
+import { searchFor } from "../../oracle/plaintext.ts";
+import { callAtRest } from "../../oracle/probers.ts";
+import type { Report } from "../../oracle/report.ts";
+import { type Found, strayKeys } from "../../oracle/rules.ts";
+import { lookAtSecrets, takeIn } from "../../oracle/standings.ts";
 import { type Calls, causeOf, type Struck } from "./calls.ts";
 import type { Site } from "./site.ts";
 import type { Keys } from "./witness.ts";

@@ -1,6 +1,6 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Report } from "../../chaos/report.ts";
+import type { Report } from "../../oracle/report.ts";
 import type { Calls } from "./calls.ts";
 
 /**

@@ -5,8 +5,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createReport } from "../../chaos/report.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
+import { createReport } from "../../oracle/report.ts";
 import { runInstallation } from "./run.ts";
 import { openSite, type Site } from "./site.ts";
 

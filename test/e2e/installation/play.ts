@@ -1,8 +1,8 @@
 /** Faults, one after the other in an order that a seed chooses; each is over when all has recovered from it. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Report } from "../../chaos/report.ts";
 import { type Random, randomFrom } from "../../env/random.ts";
 import { until } from "../../env/until.ts";
+import type { Report } from "../../oracle/report.ts";
 import { NAMESPACE_OF_PRODUCT } from "../workload/manifests.ts";
 import type { Struck } from "./calls.ts";
 import { FAULTS, type Fault } from "./faults.ts";

@@ -1,9 +1,9 @@
 /** One run: everybody is at work while faults strike, then all must come to rest, and what came of it is judged. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Report } from "../../chaos/report.ts";
 import { putBack } from "../../env/database/put-back.ts";
 import { randomFrom } from "../../env/random.ts";
 import { until } from "../../env/until.ts";
+import type { Report } from "../../oracle/report.ts";
 import { NAMESPACE_OF_PRODUCT } from "../workload/manifests.ts";
 import { type Calls, recordCalls, type Struck } from "./calls.ts";
 import { startClients } from "./clients.ts";

@@ -1,7 +1,7 @@
 /** A run as a page: what struck, what people and clients did, what failed by what, and what went wrong. */
 
 import { figure, table } from "../../bench/table.ts";
-import type { Violation } from "../../chaos/report.ts";
+import type { Violation } from "../../oracle/report.ts";
 import { type Calls, causeOf, type Struck } from "./calls.ts";
 
 export type Run = {

@@ -1,10 +1,10 @@
 /** What people do with kubectl, as a table. */
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Report } from "../../chaos/report.ts";
-import { base64, forgedKey } from "../../chaos/secrets.ts";
 import { type Random, weighted } from "../../env/random.ts";
 import { until } from "../../env/until.ts";
+import type { Report } from "../../oracle/report.ts";
+import { base64, forgedKey } from "../../oracle/secrets.ts";
 import type { WorkloadCluster } from "../workload/cluster.ts";
 import * as manifests from "../workload/manifests.ts";
 

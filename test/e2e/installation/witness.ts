@@ -1,12 +1,12 @@
 /** What the keys of an installation are, and are answered with, while it is used and broken. */
 import { setTimeout as delay } from "node:timers/promises";
 import { KEY_LABEL } from "../../../controller/cluster/port.ts";
-import { type Probers, startProbers } from "../../chaos/probers.ts";
-import type { Report } from "../../chaos/report.ts";
-import { checkRules } from "../../chaos/rules.ts";
-import { decode, type Secrets, watchSecrets } from "../../chaos/secrets.ts";
-import { lookAtSecrets, type Standings, takeIn } from "../../chaos/standings.ts";
-import type { Seen } from "../../chaos/watch.ts";
+import { type Probers, startProbers } from "../../oracle/probers.ts";
+import type { Report } from "../../oracle/report.ts";
+import { checkRules } from "../../oracle/rules.ts";
+import { decode, type Secrets, watchSecrets } from "../../oracle/secrets.ts";
+import { lookAtSecrets, type Standings, takeIn } from "../../oracle/standings.ts";
+import type { Seen } from "../../oracle/watch.ts";
 import type { Site } from "./site.ts";
 
 const BETWEEN_LOOKS_MS = 600;
