@@ -1,0 +1,161 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { StreamRegistry } from "../../../server/calls/open-streams.ts";
+import type { CutCause } from "../../../server/product/deps.ts";
+import { keyRecord } from "../harness.ts";
+
+const NOW = 1_000_000;
+const LIMITS = { callsPerKey: 3, kept: 1 << 20 };
+
+/** A request as far as its body is waited for. */
+const request = (complete = false) =>
+  ({ complete, readableFlowing: true, socket: { bytesRead: 0 } }) as unknown as IncomingMessage & { complete: boolean };
+
+function open() {
+  let endedKeys = 0;
+  const registry = new StreamRegistry(() => endedKeys++, LIMITS);
+  /** A call, and what becomes of it. */
+  const track = (key: KeyRecord, of?: IncomingMessage) => {
+    const became: (CutCause | "ended")[] = [];
+    const call = registry.track(key, (cause) => became.push(cause), of);
+    call.onEnd = () => became.push("ended");
+    return { call, became };
+  };
+  return { registry, track, endedKeys: () => endedKeys };
+}
+
+describe("a call", () => {
+  test("ends once, and is not cut after that", () => {
+    const { registry, track } = open();
+    const { call, became } = track(keyRecord());
+    call.end();
+    call.end();
+    registry.cutAll("stopping");
+    expect([became, registry.size]).toEqual([["ended"], 0]);
+  });
+
+  test("is cut once, and its end is not reported after that", () => {
+    const { registry, track } = open();
+    const { call, became } = track(keyRecord());
+    registry.cutAll("stale_index");
+    registry.cutAll("stopping");
+    call.end();
+    expect(became).toEqual(["stale_index"]);
+  });
+
+  test("is cut by what a handler that took it over has put in the first one's place", () => {
+    const { registry, track } = open();
+    const { call, became } = track(keyRecord());
+    const taken: CutCause[] = [];
+    call.onCut = (cause) => taken.push(cause);
+    registry.cutAll("stopping");
+    expect([became, taken]).toEqual([[], ["stopping"]]);
+  });
+
+  test("that ends leaves the others as they were, in whatever order they end", () => {
+    const { registry, track } = open();
+    const calls = Array.from({ length: 5 }, () => track(keyRecord()));
+    for (const index of [1, 4, 0]) calls[index]?.call.end();
+    expect(registry.size).toBe(2);
+    registry.cutAll("stopping");
+    expect(calls.map(({ became }) => became)).toEqual([["ended"], ["ended"], ["stopping"], ["stopping"], ["ended"]]);
+  });
+});
+
+describe("a key that changes", () => {
+  test("has its calls cut when its version is refused from now on, or is in the index no more", () => {
+    const { registry, track, endedKeys } = open();
+    const [suspended, gone, sound] = [keyRecord(), keyRecord(), keyRecord()];
+    const calls = [suspended, gone, sound].map((key) => track(key));
+    registry.revalidate((record) => {
+      if (record === gone) return undefined;
+      return record === suspended ? { ...record, state: "suspended" } : record;
+    }, NOW);
+    expect(calls.map(({ became }) => became)).toEqual([["key_ended"], ["key_ended"], []]);
+    expect([registry.size, endedKeys()]).toEqual([1, 2]);
+  });
+
+  test("has its calls cut as it expires, without any change in the index", () => {
+    const { registry, track } = open();
+    const { became } = track(keyRecord({ expiresAt: NOW + 1 }));
+    registry.revalidate((record) => record, NOW);
+    expect(became).toEqual([]);
+    registry.revalidate((record) => record, NOW + 1);
+    expect(became).toEqual(["key_ended"]);
+  });
+
+  test("is asked for next as it was found last", () => {
+    const { registry, track } = open();
+    const [first, next] = [keyRecord({ keyId: "key_a" }), keyRecord({ keyId: "key_a", expiresAt: NOW + 5 })];
+    track(first);
+    const asked: KeyRecord[] = [];
+    for (let time = 0; time < 2; time++) {
+      registry.revalidate((record) => {
+        asked.push(record);
+        return next;
+      }, NOW);
+    }
+    expect(asked).toEqual([first, next]);
+  });
+});
+
+describe("room for one call more", () => {
+  test("is there for a key while it has fewer than the bound, and each refusal is counted", () => {
+    const { registry, track } = open();
+    const [key, other] = [keyRecord({ keyId: "key_a" }), keyRecord({ keyId: "key_b" })];
+    const calls = Array.from({ length: LIMITS.callsPerKey }, () => track(key));
+    expect([registry.hasRoom(key), registry.hasRoom(other)]).toEqual([false, true]);
+    calls[0]?.call.end();
+    expect(registry.hasRoom(key)).toBe(true);
+    expect(registry.figures()).toMatchObject({ calls: 2, refusedCalls: 1 });
+  });
+
+  test("goes by the key's own bound where it declares one", () => {
+    const { registry, track } = open();
+    const key = keyRecord({ keyId: "key_a", concurrent: 1 });
+    track(key);
+    expect(registry.hasRoom(key)).toBe(false);
+  });
+});
+
+describe("the body of a call", () => {
+  test("is kept until the call ends, and not after", () => {
+    const { registry, track } = open();
+    const { call } = track(keyRecord(), request());
+    expect(call.keep(1_000)).toBeUndefined();
+    expect(registry.figures().keptBytes).toBe(1_000);
+    call.end();
+    expect(registry.figures().keptBytes).toBe(0);
+    expect(call.keep(1)).toBe("process");
+  });
+
+  test("makes way for another's where all have no more room: its call is cut, unless the body is whole", () => {
+    const { registry, track } = open();
+    const keys = ["a", "b", "c"].map((name) => keyRecord({ keyId: `key_${name}`, teamId: `team_${name}` }));
+    const [waiting, whole, next] = keys.map((key, i) => track(key, request(i === 1)));
+    expect([waiting?.call.keep(300_000), whole?.call.keep(300_000)]).toEqual([undefined, undefined]);
+    expect(next?.call.keep(300_000)).toBeUndefined();
+    expect([waiting, whole, next].map((one) => one?.became)).toEqual([["no_room"], [], []]);
+    expect(registry.figures()).toMatchObject({ calls: 2, keptBytes: 600_000, refusedBodies: 1 });
+  });
+
+  test("that no key stands for makes way with an answer", () => {
+    const { registry, track } = open();
+    let answers = 0;
+    const body = registry.openBody({ keyId: "caller", teamId: "caller" }, request(), () => answers++);
+    expect(body.keep(500_000)).toBeUndefined();
+    expect(track(keyRecord(), request()).call.keep(500_000)).toBeUndefined();
+    expect([answers, body.keep(1)]).toEqual([1, "process"]);
+  });
+
+  test("cuts its call when it comes too slowly, and not once it is whole", () => {
+    const { registry, track } = open();
+    const [slow, quick] = [request(), request()];
+    const calls = [track(keyRecord(), slow), track(keyRecord(), quick), track(keyRecord())];
+    registry.cutSlowBodies(0);
+    quick.complete = true;
+    registry.cutSlowBodies(30_000);
+    expect(calls.map(({ became }) => became)).toEqual([["slow_body"], [], []]);
+  });
+});
