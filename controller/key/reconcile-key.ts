@@ -24,14 +24,9 @@ const MAX_STEPS = 32;
  *
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */
-export async function reconcileKey(
-  deps: KeyDeps,
-  name: Attempt["name"],
-  signal: AbortSignal,
-): Promise<ReconcileResult> {
-  const attempt: Attempt = { name, signal, found: undefined };
-  const result = await reportFailureInStatus(deps, attempt, runUntilStable(deps, attempt));
-  return "done" in result ? { done: reportFailureInStatus(deps, attempt, result.done) } : result;
+export async function reconcileKey(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<ReconcileResult> {
+  const result = await reportFailureInStatus(deps, name, signal, runUntilStable(deps, name, signal));
+  return "done" in result ? { done: reportFailureInStatus(deps, name, signal, result.done) } : result;
 }
 
 /**
@@ -40,11 +35,11 @@ export async function reconcileKey(
  *
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */
-export async function endKey(deps: KeyDeps, name: Attempt["name"], signal: AbortSignal): Promise<void> {
-  await reportFailureInStatus(deps, { name, signal, found: undefined }, endInStore(deps, name));
+export async function endKey(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<void> {
+  await reportFailureInStatus(deps, name, signal, endInStore(deps, name));
 }
 
-async function endInStore(deps: KeyDeps, { namespace, name }: Attempt["name"]): Promise<void> {
+async function endInStore(deps: KeyDeps, { namespace, name }: KeyName): Promise<void> {
   const object = deps.cluster.get("PlatformKey", namespace, name);
   if (object === undefined) return;
   const declaration = await observeDeclaration(deps, object);
@@ -52,24 +47,39 @@ async function endInStore(deps: KeyDeps, { namespace, name }: Attempt["name"]): 
   if (end !== undefined) await actOnStore(deps, declaration, end);
 }
 
-/** One attempt at bringing a key to rest. */
-type Attempt = {
-  readonly name: { readonly namespace: string; readonly name: string };
-  readonly signal: AbortSignal;
-  /** The status as it was found to be before the step that is under way; undefined between two steps. */
-  found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined;
-};
+type KeyName = { readonly namespace: string; readonly name: string };
 
-/** Has the status report a failure, and what was found not to be as declared before it. */
-async function reportFailureInStatus<T>(deps: KeyDeps, attempt: Attempt, task: Promise<T>): Promise<T> {
-  const { name, signal } = attempt;
+/** A step that failed, with what the key was found to be like before it. The cause is the error of the step. */
+class FailedStep extends Error {
+  readonly uid: string;
+  readonly status: ObjectStatus;
+
+  constructor(cause: unknown, uid: string, status: ObjectStatus) {
+    super("a step failed", { cause });
+    this.uid = uid;
+    this.status = status;
+  }
+}
+
+/**
+ * Has the status report a failure, and what was found not to be as declared before it.
+ *
+ * @throws what the task failed with: of a failed step, its cause
+ */
+async function reportFailureInStatus<T>(
+  deps: KeyDeps,
+  { namespace, name }: KeyName,
+  signal: AbortSignal,
+  task: Promise<T>,
+): Promise<T> {
   try {
     return await task;
-  } catch (error) {
+  } catch (failure) {
+    const found = failure instanceof FailedStep ? failure : undefined;
+    const error = found === undefined ? failure : found.cause;
     if (error instanceof StaleLeaderError || signal.aborted) throw error;
-    const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
+    const object = deps.cluster.get("PlatformKey", namespace, name);
     if (object !== undefined) {
-      const found = attempt.found?.();
       const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
       const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
       await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
@@ -78,11 +88,9 @@ async function reportFailureInStatus<T>(deps: KeyDeps, attempt: Attempt, task: P
   }
 }
 
-async function runUntilStable(deps: KeyDeps, attempt: Attempt): Promise<ReconcileResult> {
-  const { name, signal } = attempt;
+async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<ReconcileResult> {
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    attempt.found = undefined;
+  for (let step = 0; ; step++) {
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return AT_REST;
     await recordEvents(deps, object);
@@ -102,22 +110,38 @@ async function runUntilStable(deps: KeyDeps, attempt: Attempt): Promise<Reconcil
       return { requeueAfterMs: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
     }
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
-    attempt.found = () => ({
-      uid: object.uid,
-      status: keyStatus(observation, plan, observation.rows.now),
-    });
-    if (plan.action.do === "Restart") return { done: actOnKey(deps, observation, plan.action) };
+    if (step === MAX_STEPS) {
+      const why = `PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`;
+      throw failedStep(new Error(why), observation, plan);
+    }
+    const carriedOut = carryOut(deps, observation, plan, plan.action);
+    if (plan.action.do === "Restart") return { done: carriedOut };
     try {
-      await actOnKey(deps, observation, plan.action);
+      await carriedOut;
     } catch (error) {
-      // Another writer was first, or an assumption is wrong: nothing was written, and what is there now decides.
-      if (!(error instanceof ClusterError && (OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation))))
-        throw error;
-      continue;
+      if (error instanceof FailedStep && isOutrun(error.cause, plan, observation)) continue;
+      throw error;
     }
     if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
   }
-  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`);
+}
+
+/** @throws FailedStep where the step fails */
+async function carryOut(
+  deps: KeyDeps,
+  observation: KeyObservation,
+  plan: KeyPlan,
+  action: Parameters<typeof actOnKey>[2],
+): Promise<void> {
+  try {
+    await actOnKey(deps, observation, action);
+  } catch (error) {
+    throw failedStep(error, observation, plan);
+  }
+}
+
+function failedStep(cause: unknown, observation: KeyObservation, plan: KeyPlan): FailedStep {
+  return new FailedStep(cause, observation.object.uid, keyStatus(observation, plan, observation.rows.now));
 }
 
 /** Whether the version that this process holds is to be written once more: something else changed what it wrote. */
@@ -139,6 +163,12 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
 }
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);
+
+/** Another writer was first, or an assumption is wrong: nothing was written, and what is there now decides. */
+function isOutrun(error: unknown, plan: KeyPlan, observation: KeyObservation): boolean {
+  if (!(error instanceof ClusterError)) return false;
+  return OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation);
+}
 
 /** Whether the right to the Secrets of a namespace may be missing. A read of one shows that, and why. */
 function mayBeForbidden({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {

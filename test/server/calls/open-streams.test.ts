@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { CutCause } from "../../../server/calls/calls.ts";
 import { StreamRegistry } from "../../../server/calls/open-streams.ts";
-import type { CutCause } from "../../../server/product/deps.ts";
 import { keyRecord } from "../harness.ts";
 
 const NOW = 1_000_000;

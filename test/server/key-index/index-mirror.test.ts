@@ -1,10 +1,10 @@
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { resolvePlaceholders } from "../../../server/context/placeholders.ts";
 import type { Broadcast } from "../../../server/key-index/index-messages.ts";
 import { IndexMirror } from "../../../server/key-index/index-mirror.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { Lease } from "../../../server/key-index/lease.ts";
+import { resolvePlaceholders } from "../../../server/key-index/placeholder-keys.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";
 
