@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What would be waited for at the end, had it not begun at the beginning. */
 export const LONGEST = [
   "test/cli/data-folders.faults.test.ts",
-  "test/controller/files/manifests/careless.test.ts",
-  "test/controller/kubernetes/namespaces.cluster.test.ts",
+  "test/controller/cluster/files/manifests/careless.test.ts",
+  "test/controller/cluster/kubernetes/namespaces.cluster.test.ts",
   "test/domain/key/exploration/new-key.test.ts",
   "test/e2e/up.test.ts",
   "test/faults/every-point.cluster.test.ts",

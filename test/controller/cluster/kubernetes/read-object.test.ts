@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import { invalidStatus } from "../../../../controller/cluster/kubernetes/invalid.ts";
+import { Objects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
+import { readObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
+import { KINDS } from "../../../../domain/kinds/kinds.ts";
+
+const raw = (spec: unknown, metadata: object = {}, status?: unknown) => ({
+  metadata: {
+    name: "reader",
+    namespace: "dev",
+    uid: "uid-1",
+    generation: 3,
+    resourceVersion: "7",
+    creationTimestamp: "2026-11-20T09:00:09Z",
+    managedFields: [{ manager: "kubectl" }],
+    ...metadata,
+  },
+  spec,
+  ...(status === undefined ? {} : { status }),
+});
+const DELETED = { deletionTimestamp: "2026-11-20T10:00:00Z", finalizers: ["keyplane.dev/finalizer"] };
+
+describe("an object of the API server", () => {
+  it("c24: one that was stored before a default came to be has it", () => {
+    const { object, problem } = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    expect(problem).toBeUndefined();
+    expect(object.spec).toMatchObject({ state: "Active", secret: { dataKey: "api-key", onLost: "Rotate" } });
+  });
+
+  it("c24: fields that this version does not know change nothing", () => {
+    const known = readObject("PlatformKey", raw({ preset: "MCPReadOnly", secret: { name: "s" } }));
+    const spec = { preset: "MCPReadOnly", secret: { name: "s", fromTheFuture: { a: 1 } }, alsoNew: [1] };
+    expect(readObject("PlatformKey", raw(spec))).toEqual(known);
+  });
+
+  it("is judged once for one spec, and again for another, be its generation the same: the server may be restored", () => {
+    const first = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    const again = readObject("PlatformKey", raw({ ...first.object.spec }, { resourceVersion: "8" }), () => first);
+    expect(again.object.spec).toBe(first.object.spec);
+    expect(again.object.resourceVersion).toBe("8");
+    const other = readObject("PlatformKey", raw({ preset: "MCPReadWrite" }), () => first);
+    expect(other.object.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
+    expect(readObject("PlatformKey", raw({ preset: "OfTheFuture" }), () => first).problem).toContain("spec.preset");
+  });
+
+  it("c25: is told of when it has another spec, be its generation the same", () => {
+    const changes: string[] = [];
+    const objects = new Objects(({ name }) => changes.push(name));
+    const sink = objects.sink("PlatformKey", "");
+    for (const preset of ["MCPReadOnly", "MCPReadOnly", "MCPReadWrite"]) {
+      sink.replace([objects.read("PlatformKey", raw({ preset }))], "7");
+    }
+    expect(changes).toEqual(["reader", "reader"]);
+    expect(objects.get("PlatformKey", "dev", "reader")?.spec.preset).toBe("MCPReadWrite");
+  });
+
+  it("c24: one that this version cannot read is not worked on, counts as present, and says so", () => {
+    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
+    expect(held.problem).toContain("spec.preset");
+    const objects = new Objects(() => {});
+    objects.sink("PlatformKey", "").replace([held], "7");
+    expect(objects.get("PlatformKey", "dev", "reader")).toBeUndefined();
+    expect(objects.list("PlatformKey")).toEqual([]);
+    expect(objects.uids("PlatformKey")).toEqual(["uid-1"]);
+    const status = invalidStatus(held, 0);
+    expect(status).toMatchObject({ keyID: "key_1", team: "t", observedGeneration: 3 });
+    expect(status.conditions?.map((one) => `${one.type} ${one.status} ${one.reason}`)).toEqual([
+      "Ready False Invalid",
+      "Accepted False Invalid",
+      "Stalled True Invalid",
+    ]);
+  });
+
+  it("that a controller took is worked on although a rule came since, until it is changed", () => {
+    const spec = { preset: "MCPReadOnly", rotation: { interval: "1h" }, expiresAt: "0000-06-01T00:00:00Z" };
+    const taken = (reason: string, generation = 3) => ({
+      observedGeneration: generation,
+      conditions: [{ type: "Accepted", status: "True", reason }],
+    });
+    expect(readObject("PlatformKey", raw(spec, {}, taken("NamespaceUnclaimed"))).problem).toBeUndefined();
+    for (const status of [undefined, taken("Accepted", 2), taken("Invalid")]) {
+      expect(readObject("PlatformKey", raw(spec, {}, status)).problem).toContain("spec.expiresAt");
+    }
+  });
+
+  it("b118: whose name turns the direction of text keeps it until it is changed, and no name holds a revocation up", () => {
+    const spec = { preset: "MCPReadOnly", displayName: "Docs \u202etoof" };
+    const taken = { observedGeneration: 3, conditions: [{ type: "Accepted", status: "True", reason: "Accepted" }] };
+    const before = readObject("PlatformKey", raw(spec, {}, taken));
+    expect([before.problem, before.object.spec]).toEqual([undefined, expect.objectContaining(spec)]);
+    for (const state of ["Suspended", "Revoked"]) {
+      const { object, problem } = readObject("PlatformKey", raw({ ...spec, state }, { generation: 4 }, taken));
+      expect([problem, object.spec]).toEqual([undefined, expect.objectContaining({ preset: "MCPReadOnly", state })]);
+      expect(object.spec).not.toHaveProperty("displayName");
+    }
+  });
+
+  it.each(["PlatformTeam", "MemoryLibrary"] as const)(
+    "b118: %s: is worked on without a name that is refused",
+    (kind) => {
+      const { object, problem } = readObject(
+        kind,
+        raw({ displayName: "\u2066x" }, kind === "PlatformTeam" ? { namespace: undefined } : {}),
+      );
+      expect([problem, object.spec]).toEqual([
+        undefined,
+        expect.not.objectContaining({ displayName: expect.anything() }),
+      ]);
+    },
+  );
+
+  it("b118: with more at fault than its name is not worked on, and counts as present: its key is not ended", () => {
+    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
+    expect(held.problem).toContain("spec.preset");
+    const objects = new Objects(() => {});
+    objects.sink("PlatformKey", "").replace([held], "7");
+    expect([objects.list("PlatformKey"), objects.uids("PlatformKey")]).toEqual([[], ["uid-1"]]);
+  });
+
+  it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {
+    const spec = { preset: "OfTheFuture", deletionPolicy: "Retain", secret: { name: "kept", onLost: "OfTheFuture" } };
+    const { object, problem } = readObject("PlatformKey", raw(spec, DELETED));
+    expect(problem).toBeUndefined();
+    expect(object).toMatchObject({ deleting: true, spec: { deletionPolicy: "Retain" } });
+    expect(object.spec).not.toMatchObject({ secret: { name: "kept" } });
+    const sound = readObject("PlatformKey", raw({ ...spec, secret: { name: "kept" } }, DELETED));
+    expect(sound.object.spec).toMatchObject({ secret: { name: "kept" } });
+  });
+
+  it.each(KINDS)("%s: one without any spec can be removed", (kind) => {
+    const metadata = kind === "PlatformTeam" ? { ...DELETED, namespace: undefined } : DELETED;
+    expect(readObject(kind, raw(undefined, metadata)).problem).toBeUndefined();
+    expect(readObject(kind, raw(undefined, { ...metadata, name: "x".repeat(200) })).problem).toBeUndefined();
+  });
+
+  it("keeps no more than the port speaks of", () => {
+    expect(Object.keys(readObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
+      ["createdAt", "deleting", "finalizers", "generation", "kind", "name"].concat([
+        "namespace",
+        "resourceVersion",
+        "spec",
+        "status",
+        "takeOver",
+        "uid",
+      ]),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+/** What docs/operations/kubernetes.md says of uninstalling in another order. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { objectsPath } from "../../../../controller/cluster/kubernetes/resources.ts";
+import { KINDS } from "../../../../domain/kinds/kinds.ts";
+import { migrate } from "../../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
+import type { Store } from "../../../../store/database/store.ts";
+import { listKeys } from "../../../../store/keys/key-lists.ts";
+import { keyplane } from "../../../cli/up.ts";
+import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
+import { freshDatabase } from "../../../env/database/engines.ts";
+import { inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/manifests.ts";
+import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { until } from "../../../env/until.ts";
+
+describe("uninstalling", () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let store: Store;
+  const running = new Set<ControllerProcess>();
+  const encryptionKey = randomBytes(32).toString("base64");
+
+  async function start(): Promise<ControllerProcess> {
+    const { kubeconfigPath: kubeconfig } = kubernetes;
+    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    running.add(started);
+    await until("it leads", () => started.lines.some((line) => line.includes("leads")));
+    return started;
+  }
+
+  async function stop(controller: ControllerProcess): Promise<void> {
+    running.delete(controller);
+    expect(await controller.stop()).toBe(0);
+  }
+
+  const isServed = async () => {
+    const answers = await Promise.all(KINDS.map((kind) => kubernetes.request("GET", objectsPath(kind, ""))));
+    return answers.some(({ status }) => status !== 404);
+  };
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    store = await openPostgres(database.url);
+    await migrate(store);
+  });
+
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGKILL");
+    await store?.close();
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  it.each([true, false])("the CRDs first: every key ends, and they go (controller up: %s)", async (isUp) => {
+    await kubernetes.installCrds();
+    let controller = await start();
+    const world = inNamespace(kubernetes, "default");
+    await world.apply(MANIFESTS);
+    await world.ready("reader");
+    const keyId = (await world.key("reader"))?.status?.keyID;
+    const state = async () => (await listKeys(store.db, { limit: 10 })).find(({ id }) => id === keyId)?.state;
+    if (!isUp) await stop(controller);
+    await kubernetes.kubectl(["delete", "--wait=false", "--filename", "crds/"]);
+    if (!isUp) {
+      await until("it is being deleted", async () =>
+        JSON.stringify(await world.key("reader")).includes("deletionTime"),
+      );
+      expect(await state()).toBe("active");
+      controller = await start();
+    }
+    await until("the kinds are gone", async () => !(await isServed()));
+    expect(await state()).toBe("revoked");
+    await stop(controller);
+    const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
+    const { out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
+    expect(out).toContain("error  custom-resources: the cluster does not have platformkeys.keyplane.dev");
+  });
+});
+
+const MANIFESTS = [
+  teamManifest("research", "default"),
+  LIBRARY,
+  keyManifest("reader", "libraryAccess: { mode: Restricted, libraryRefs: [{ name: handbook }] }"),
+].join("");
