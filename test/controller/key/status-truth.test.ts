@@ -6,6 +6,7 @@ import { REASONS } from "../../../domain/conditions.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { kstatusOf } from "../../env/kubernetes/kstatus.ts";
 import { until } from "../../env/until.ts";
+import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, library, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -47,6 +48,23 @@ describeWorlds("the status of a key", (setup) => {
       expect(world.condition("SecretDelivered", name), name).toBe("False/Revoked");
       expect(world.condition("Ready", name), name).toBe("True/Revoked");
     }
+  });
+
+  it("of which a step fails says what was found before it: no key is Ready whose Secret is lost", async (context) => {
+    let isAway = false;
+    const wrap = withCalls(({ createSecret }) => ({
+      createSecret: (draft) => (isAway ? Promise.reject(new Error("the API server is away")) : createSecret(draft)),
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    isAway = true;
+    await world.loseSecret("agent");
+    const failed = () => messageOf(world, "Reconciling", "agent")?.includes("the API server is away") === true;
+    await until("the step has failed", failed);
+    expect(world.condition("Ready", "agent")).not.toMatch(/^True/);
+    isAway = false;
+    await world.rest();
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
   });
 
   it("that was imported names no Secret before it has one", async (context) => {
