@@ -38,6 +38,7 @@ export class HeldObjects {
     return held;
   }
 
+  /** The object of this name, whatever its uid. */
   find(ref: ObjectRef): HeldObject | undefined {
     return this.#byRef.get(refKey(ref));
   }
@@ -48,10 +49,12 @@ export class HeldObjects {
     return now?.uid === object.uid ? now : undefined;
   }
 
+  /** Every object, of all kinds. */
   all(): readonly HeldObject[] {
     return [...this.#byRef.values()];
   }
 
+  /** Every object of a kind. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
     return this.all().filter((object): object is HeldObject & DeclaredObject<K> => object.kind === kind);
   }
@@ -72,12 +75,14 @@ export class HeldObjects {
     await this.#statusFiles.write(this.#put(object));
   }
 
+  /** Takes an object out, with its record and its status file. */
   async drop(object: HeldObject): Promise<void> {
     await this.#records.remove(object);
     this.#byRef.delete(refKey(object));
     await this.#statusFiles.remove(object);
   }
 
+  /** Gives an object its next version, and puts it in the place of what had its name. */
   #put(object: UnversionedObject): HeldObject {
     const next = { ...object, resourceVersion: String(++this.#revisions) };
     this.#byRef.set(refKey(object), next);

@@ -39,14 +39,17 @@ export class Objects {
     return new Objects(await HeldObjects.open(root, statusFiles), options);
   }
 
+  /** As the port has it. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined {
     return this.#held.find({ kind, namespace, name }) as DeclaredObject<K> | undefined;
   }
 
+  /** As the port has it. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
     return this.#held.list(kind);
   }
 
+  /** Every object, of all kinds. */
   all(): readonly HeldObject[] {
     return this.#held.all();
   }
@@ -123,6 +126,7 @@ export class Objects {
     });
   }
 
+  /** An object as it is when it is first declared. */
   #born({ kind, namespace, name }: ObjectRef, { spec, takeOver, labels }: Declared) {
     return {
       ...{ kind, namespace, name, uid: this.#randomUuid(), generation: 1, createdAt: this.#clock.now() },

@@ -127,6 +127,7 @@ export class Secrets {
     return this.#files.identify(namespace, name);
   }
 
+  /** Every Secret that has files, ours or not. */
   list(): Promise<readonly SecretName[]> {
     return this.#files.list();
   }

@@ -13,14 +13,17 @@ export class HeldObjects {
   /** By uid. */
   readonly #unconfirmed = new Map<string, DeclaredObject>();
 
+  /** The object of this name, whatever its uid. */
   find(ref: ObjectRef): HeldObject | undefined {
     return this.#byKind[ref.kind].get(placeOf(ref));
   }
 
+  /** Every object of a kind. */
   ofKind(kind: Kind): readonly HeldObject[] {
     return [...this.#byKind[kind].values()];
   }
 
+  /** Every object, of all kinds. */
   all(): readonly HeldObject[] {
     return Object.values(this.#byKind).flatMap((ofKind) => [...ofKind.values()]);
   }
@@ -50,10 +53,12 @@ export class HeldObjects {
     this.#unconfirmed.delete(uid);
   }
 
+  /** Whether a list lacked this object, and nothing was heard of it since. */
   isUnconfirmed(uid: string): boolean {
     return this.#unconfirmed.has(uid);
   }
 
+  /** Those that a list lacked, and of which nothing was heard since. */
   unconfirmed(): readonly DeclaredObject[] {
     return [...this.#unconfirmed.values()];
   }
