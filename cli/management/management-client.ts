@@ -60,7 +60,7 @@ export type ManagementClient = {
 const PATHS = { PlatformTeam: "teams", ModelGateway: "gateways", MemoryLibrary: "libraries" } as const;
 type ObjectKind = keyof typeof PATHS;
 
-/** An object as the API shows it (docs/api.md). */
+/** An object as the API shows it (docs/reference/management-api.md). */
 export type ObjectJson<K extends ObjectKind = ObjectKind> = {
   readonly id: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** A team with its memory library, and one application's keys for dev, staging and production: see docs/pulumi.md. */
+/** A team with its memory library, and one application's keys for dev, staging and production: see docs/guides/pulumi.md. */
 import { EnvironmentKeys, MemoryLibrary, PlatformTeam } from "keyplane/pulumi";
 
 const { name: team } = new PlatformTeam("docs", {

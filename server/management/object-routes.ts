@@ -24,7 +24,7 @@ import { rightsOf, visibleTeams } from "./rights.ts";
 type ById = { id: string };
 type Schema = ReturnType<typeof objectSchema>;
 
-/** Serves one kind of object: to look at, and what was made here to change and to delete (docs/api.md). */
+/** Serves one kind of object: to look at, and what was made here to change and to delete (docs/reference/management-api.md). */
 export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app: FastifyInstance,
   management: Management,

@@ -18,7 +18,7 @@ import { revokedSubjectRoutes } from "./revoked-subjects.ts";
 import { TEAMS } from "./teams.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
-/** The management API (spec §7, docs/api.md): what the Pulumi provider and the commands use. */
+/** The management API (spec §7, docs/reference/management-api.md): what the Pulumi provider and the commands use. */
 export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, keyring, clock } = deps;
   const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };

@@ -12,7 +12,7 @@ const documents = [
   ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md")),
 ];
 /** Walks through the code. */
-const JOURNEYS = ["docs/journeys/declaration-to-secret.md", "docs/journeys/request-to-decision.md"];
+const JOURNEYS = ["docs/maintainers/declaration-to-secret.md", "docs/maintainers/request-to-decision.md"];
 /** Those with kinds of ours; what belongs to Kubernetes itself is in files of its own. */
 const examples = filesBelow("examples", ".yaml").filter((file) => read(file).includes("apiVersion: keyplane.dev/"));
 

@@ -1,4 +1,4 @@
-/** The requests of docs/api.md as a reader pastes them: it takes bash, curl and sed. */
+/** The requests of docs/reference/management-api.md as a reader pastes them: it takes bash, curl and sed. */
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
@@ -18,11 +18,13 @@ curl() {
   etag=$(printf '%s\\n' "$head" | sed -n 's:^etag\\: ::p'); ETAG=\${etag:-$ETAG}
 }`;
 
-test("docs/api.md shows requests that work one after the other, with `keyplane up` on an empty folder", async () => {
+test("docs/reference/management-api.md shows requests that work one after the other, with `keyplane up` on an empty folder", async () => {
   const home = makeHome();
   const up = await startUp(home);
   try {
-    const shown = [...read("docs/api.md").matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text).join("\n");
+    const shown = [...read("docs/reference/management-api.md").matchAll(/```sh\n([\s\S]*?)```/g)]
+      .map(([, text = ""]) => text)
+      .join("\n");
     const given = { ...PLACEHOLDERS, "http://127.0.0.1:8080": up.url };
     const commands = Object.entries(given).reduce((text, [from, to]) => text.replaceAll(from, to), shown);
     const { stdout } = await run("bash", ["-c", `${CURL}\n${commands}`], {

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const [another = "", use = "", narrowed = "", exported = "", revoked = ""] = [
-  ...read("docs/guides/first-key.md").matchAll(/```sh\n([\s\S]*?)```/g),
+  ...read("docs/tutorials/first-key.md").matchAll(/```sh\n([\s\S]*?)```/g),
 ].map(([, text]) => text);
 /** How the guide has a shell read the key, and send it. */
 const [reading = "", sending = "", ...calls] = use.split("\n");

@@ -12,7 +12,7 @@ import { ROOT, read } from "../../architecture/sources.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 
 const run = promisify(execFile);
-const programs = [...read("docs/pulumi.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+const programs = [...read("docs/guides/pulumi.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 
 /** In the engine's place: prints what a program registers. */
 const MOCKS = `
@@ -28,7 +28,7 @@ const MOCKS = `
 
 type Registered = { readonly type: string; readonly name: string; readonly inputs: object };
 
-describe("docs/pulumi.md", () => {
+describe("docs/guides/pulumi.md", () => {
   it.each(programs.map((text) => [text.split("\n").find((line) => line.includes("new ")), text]))(
     "shows a program that the provider takes: %s",
     async (_, program) => {

@@ -97,7 +97,7 @@ describe("typed resources for Kubernetes", () => {
   });
 
   it("is shown in the docs as it is in the example", () => {
-    const [, shown = ""] = /```ts\n([\s\S]+?)```/.exec(read("docs/pulumi-kubernetes.md")) ?? [];
+    const [, shown = ""] = /```ts\n([\s\S]+?)```/.exec(read("docs/guides/pulumi-kubernetes.md")) ?? [];
     expect(shown).not.toBe("");
     expect(read("examples/pulumi-kubernetes/index.ts")).toContain(shown);
   });

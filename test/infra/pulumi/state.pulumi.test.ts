@@ -103,7 +103,7 @@ describeOnPulumi("what Pulumi keeps and prints", ({ makeStack, tokenFile }) => {
   });
 });
 
-/** Pulumi's own library for Node logs each answer in full at its debug level, whoever's the secrets are (docs/pulumi.md). */
+/** Pulumi's own library for Node logs each answer in full at its debug level, whoever's the secrets are (docs/guides/pulumi.md). */
 function isOurs({ diagnosticEvent }: EngineEvent): boolean {
   return diagnosticEvent?.message.startsWith("RegisterResource RPC finished") !== true;
 }

@@ -1,4 +1,4 @@
-/** What the management API answers, as far as it is read here (docs/api.md). */
+/** What the management API answers, as far as it is read here (docs/reference/management-api.md). */
 import { isRecord } from "../../../../domain/manifest/identity.ts";
 import type { ResourceKind } from "../resources.ts";
 import type { Api, ApiAnswer } from "./api.ts";

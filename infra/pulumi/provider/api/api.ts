@@ -5,7 +5,7 @@ import type { ProviderConfig } from "../config.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
 import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 
-/** The management API under `/api/v1` (docs/api.md). */
+/** The management API under `/api/v1` (docs/reference/management-api.md). */
 export type Api = {
   /**
    * With an Idempotency-Key it is sent again where the connection broke before an answer was there.

@@ -1,7 +1,7 @@
 import type { FieldDiagnostic } from "../../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../../domain/manifest/identity.ts";
 
-/** The API's answer to what it does not do: a problem document (docs/api.md). */
+/** The API's answer to what it does not do: a problem document (docs/reference/management-api.md). */
 export class Refusal extends Error {
   readonly status: number;
   /** Empty for what no server of ours answers. */
