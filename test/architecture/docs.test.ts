@@ -9,7 +9,7 @@ import { filesBelow, ROOT, read } from "./sources.ts";
 
 const documents = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
-  ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md")),
+  ...["docs", "examples", "infra", "test"].flatMap((folder) => filesBelow(folder, ".md")),
 ];
 /** Walks through the code. */
 const JOURNEYS = ["docs/maintainers/declaration-to-secret.md", "docs/maintainers/request-to-decision.md"];
@@ -101,6 +101,20 @@ describe("the docs", () => {
       return name.split(".").some((word) => !new RegExp(`\\b${word}\\b`).test(text));
     });
     expect(missing.map(([named]) => named)).toEqual([]);
+  });
+
+  it("have a command that measures each table of figures, and say how each bench makes its run", () => {
+    const [, table = ""] = /const BENCHES = \{\n([\s\S]*?)\};/.exec(read("test/bench/main.ts")) ?? [];
+    const benches = [...table.matchAll(/(\w+):/g)].map(([, name = ""]) => name);
+    const [, ...sections] = read("docs/performance.md").split(/^## /m);
+    const measuring = sections.map((section) => ({
+      heading: section.split("\n", 1)[0],
+      commands: [...section.matchAll(/`(?:\w+=\S+ )*npm run bench (\w+)`/g)].map(([, name = ""]) => name),
+    }));
+    expect(measuring.filter(({ commands }) => commands.length === 0)).toEqual([]);
+    expect(measuring.flatMap(({ commands }) => commands).filter((name) => !benches.includes(name))).toEqual([]);
+    const described = [...read("test/bench/README.md").matchAll(/^## (\w+)$/gm)].map(([, name = ""]) => name);
+    expect(described.toSorted()).toEqual(benches.toSorted());
   });
 
   it("are all in the index", () => {

@@ -1,4 +1,4 @@
-/** `npm run bench`: prints what deciding and forwarding cost here. What the tables mean: docs/performance.md. */
+/** `npm run bench`: prints what deciding and forwarding cost here. How each run is made: README.md beside this file. */
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { benchAttacks } from "./attacks.ts";
 import { benchCallers } from "./callers.ts";
