@@ -103,6 +103,11 @@ describe("the docs", () => {
     expect(missing.map(([named]) => named)).toEqual([]);
   });
 
+  it.each(JOURNEYS)("%s links to twenty places at most", (file) => {
+    const links = [...read(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => to);
+    expect(new Set(links).size).toBeLessThanOrEqual(20);
+  });
+
   it("have a command that measures each table of figures, and say how each bench makes its run", () => {
     const [, table = ""] = /const BENCHES = \{\n([\s\S]*?)\};/.exec(read("test/bench/main.ts")) ?? [];
     const benches = [...table.matchAll(/(\w+):/g)].map(([, name = ""]) => name);
