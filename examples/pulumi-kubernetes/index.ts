@@ -1,4 +1,4 @@
-/** A team with its memory library and one key. No key is in this program or in its state: see docs/guides/pulumi-kubernetes.md. */
+/** A team with its memory library and one key. No key is in this program or in its state: see docs/guides/pulumi.md. */
 import { MemoryLibrary, PlatformKey, PlatformTeam } from "keyplane/pulumi/kubernetes";
 
 const namespace = "research";

@@ -9,10 +9,14 @@ import { RESOURCES } from "../../../infra/pulumi/provider/resources.ts";
 import { readValues } from "../../../infra/pulumi/provider/values.ts";
 import schema from "../../../infra/pulumi/schema.json" with { type: "json" };
 import { ROOT, read } from "../../architecture/sources.ts";
+import { blocksIn } from "../../env/blocks.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 
 const run = promisify(execFile);
-const programs = [...read("docs/guides/pulumi.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+/** Of keys without a cluster: kubernetes.cluster.test.ts has the others. */
+const programs = blocksIn(read("docs/guides/pulumi.md"))
+  .filter(({ language, heading }) => language === "ts" && heading !== "Keys of a cluster")
+  .map(({ text }) => text);
 
 /** In the engine's place: prints what a program registers. */
 const MOCKS = `

@@ -13,6 +13,7 @@ import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/reso
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { read } from "../../architecture/sources.ts";
+import { blocksIn } from "../../env/blocks.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/database/engines.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
@@ -97,9 +98,10 @@ describe("typed resources for Kubernetes", () => {
   });
 
   it("is shown in the docs as it is in the example", () => {
-    const [, shown = ""] = /```ts\n([\s\S]+?)```/.exec(read("docs/guides/pulumi-kubernetes.md")) ?? [];
-    expect(shown).not.toBe("");
-    expect(read("examples/pulumi-kubernetes/index.ts")).toContain(shown);
+    const blocks = blocksIn(read("docs/guides/pulumi.md"));
+    const shown = blocks.filter(({ language, heading }) => language === "ts" && heading === "Keys of a cluster");
+    expect(shown.length).toBeGreaterThan(0);
+    for (const { text } of shown) expect(read("examples/pulumi-kubernetes/index.ts")).toContain(text);
   });
 
   it("registers what keyplane validate accepts, without a warning", async () => {
