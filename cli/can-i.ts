@@ -35,7 +35,7 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     )
     .example(
       "keyplane can-i gateway:generate --gateway main --model gpt-5 --as-key team-a/reader",
-      "whether a key that somebody else holds may name that model; KEYPLANE_SERVER says where",
+      "whether a key that another person holds may name that model; KEYPLANE_SERVER says where",
     )
     .allowExcessArguments()
     .action(async (scope: string, { output, ...flags }: Flags) => {

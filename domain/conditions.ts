@@ -37,7 +37,7 @@ export const REASONS = {
   // what is on its way
   Pending: "See that a Keyplane controller runs and serves this namespace.",
   Minting: "",
-  Confirming: "Every server replica is being told; this takes at most a few seconds.",
+  Confirming: "Server replicas acknowledge the change; this takes at most a few seconds.",
   RotationDelayed: "keyplane rotate --revoke-old makes it at once, and ends the old versions.",
   Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
   Deleting: "",
