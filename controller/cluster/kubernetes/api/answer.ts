@@ -4,7 +4,7 @@ import { ApiError, errorOfStatus } from "./api-error.ts";
 /** An answer that has ended. */
 export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly text: string };
 
-/** The longest wait between two attempts, in milliseconds. */
+/** The longest wait between two attempts, in milliseconds (architecture §2, I8). */
 const MAX_WAIT_MS = 30_000;
 
 /** @throws ApiError for what is no success, and for a success that is no JSON */
@@ -23,5 +23,5 @@ export function parseAnswer({ status, text }: Pick<Answer, "status" | "text">): 
 export function retryDelayOf({ retryAfter }: Answer, random: () => number): number {
   const seconds = Number(retryAfter);
   const asked = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 1_000;
-  return Math.min(asked, MAX_WAIT_MS) * (1 + random() / 2);
+  return Math.min(asked * (1 + random() / 2), MAX_WAIT_MS);
 }
