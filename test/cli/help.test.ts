@@ -109,9 +109,7 @@ describe("keyplane", () => {
 
 test("the pages show no command that the program does not take", async () => {
   const below = ["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md"));
-  // Its blocks are what benchmarks print.
-  const pages = ["README.md", ...below].filter((page) => page !== "docs/performance.md");
-  const lines = pages.flatMap((page) =>
+  const lines = ["README.md", ...below].flatMap((page) =>
     [...read(page).matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```/gm)].flatMap(([, language = "", block = ""]) =>
       (["", "sh"].includes(language) ? block : "")
         .replaceAll("npm run --silent keyplane --", "keyplane")
