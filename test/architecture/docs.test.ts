@@ -122,6 +122,22 @@ describe("the docs", () => {
     expect(described.toSorted()).toEqual(benches.toSorted());
   });
 
+  it("lie in a folder of their kind, but for those that readers know by their place", () => {
+    const kinds = [
+      "decisions",
+      "explanation",
+      "guides",
+      "maintainers",
+      "operations",
+      "reference",
+      "security",
+      "tutorials",
+    ];
+    const pages = ["README", "architecture", "clients", "faq", "glossary", "performance", "spec", "testing"];
+    const entries = new Set(filesBelow("docs", "").map((file) => file.split("/")[1]));
+    expect([...entries].toSorted()).toEqual([...kinds, ...pages.map((page) => `${page}.md`)].toSorted());
+  });
+
   it("are all in the index", () => {
     const index = read("docs/README.md");
     const missing = filesBelow("docs", ".md").filter((file) => !index.includes(`](${relative("docs", file)})`));
