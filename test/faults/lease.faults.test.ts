@@ -78,7 +78,7 @@ describe("servers with leases of their own", () => {
   });
 
   if (!NIGHTLY) return;
-  it("outlast a failover of 20 s when they are a minute old, and confirm nothing for a minute after one has died", async (context) => {
+  it("c64: outlast a failover of 20 s when they are a minute old, and confirm nothing for a minute after one has died", async (context) => {
     const world = await startServers(context);
     for (const lease of ["60s", "60s"]) await world.start(lease);
     const team = await world.manage("POST", "/teams", { name: "probes", spec: {} });
