@@ -12,7 +12,8 @@ export const API_VERSION = "keyplane.dev/v1alpha1";
 
 /**
  * The version that the API server prefers, by which Kubernetes' garbage collector knows an owner: it asks for one that is
- * named by another version, and takes the 404 of a kind that is not served for its end (docs/decisions/kubernetes.md).
+ * named by another version, and takes the 404 of a kind that is not served for its end
+ * (docs/decisions/kubernetes-secrets.md).
  */
 export const PREFERRED_API_VERSION = "keyplane.dev/v1beta1";
 

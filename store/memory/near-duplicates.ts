@@ -20,7 +20,7 @@ const MAX_TOLD = 3;
 
 /**
  * The atoms of a library that say almost the same as a statement, the closest first. The same statement is found for
- * certain; of those that are alike, most are (docs/decisions/memory-api.md).
+ * certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
  */
 export async function findNearDuplicates(
   db: Db,

@@ -53,7 +53,7 @@ export function issuedAtOf({ iat = 0 }: JWTPayload): number {
   return (iat - CLOCK_SKEW_S) * 1_000;
 }
 
-/** Makes what judges tokens of the configured issuers (docs/decisions/management-api.md). */
+/** Makes what judges tokens of the configured issuers (docs/decisions/jwts.md). */
 export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
   const verify = createTokenVerifier();
