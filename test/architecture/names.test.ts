@@ -14,6 +14,10 @@ const GENERATED = "domain/kinds/generated/";
 /** Files that have no test of their own, and the test that covers them. */
 const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly why: string }>> = {
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
+  "server/key-index/metrics.ts": {
+    by: "test/server/key-index/replica.test.ts",
+    why: "definitions of metrics: what sets them is what a replica does",
+  },
   "server/key-index/index-tables.ts": {
     by: "test/server/key-index/key-index.test.ts",
     why: "what KeyIndex and IndexMirror have in common, and nothing else is made of",

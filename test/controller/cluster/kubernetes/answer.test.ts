@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryDelayOf } from "../../../controller/cluster/kubernetes/api/answer.ts";
+import { retryDelayOf } from "../../../../controller/cluster/kubernetes/api/answer.ts";
 
 test.each([
   ["1", 0, 1_000],
