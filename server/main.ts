@@ -40,7 +40,7 @@ import { createReceipts } from "./management/keys/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
-import { createPublicListener, urlOf } from "./public-listener.ts";
+import { createPublicListener, listenerUrl } from "./public-listener.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { UsageBuffer } from "./usage/usage.ts";
 import { NOTICE_INTERVAL_MS, noticeExpiries } from "./webhooks/expiry-notices.ts";
@@ -119,7 +119,10 @@ export async function startServer({
   const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
   if (hasSpareToken) {
-    log.warn({}, "the bootstrap token stands beside an issuer: end it by removing its file, once JWTs let people in");
+    log.warn(
+      {},
+      "both an issuer and a bootstrap token are configured: remove the token's file once people get in with JWTs",
+    );
   }
   const managementToken = givenToken ?? bootstrapToken ?? null;
   const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
@@ -178,12 +181,12 @@ export async function startServer({
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
     run: (signal) => prune(store, config.retentionMs, signal),
-    onFailure: (error) => log.warn({ error }, "could not forget what is over; the next round tries again"),
+    onFailure: (error) => log.warn({ error }, "could not delete expired records; it is tried again"),
   });
   const endNotices = startPeriodically({
     ...{ intervalMs: NOTICE_INTERVAL_MS, isSpread: true },
     run: (signal) => noticeExpiries(store, signal),
-    onFailure: (error) => log.warn({ error }, "could not look for keys that end; the next round tries again"),
+    onFailure: (error) => log.warn({ error }, "could not look for keys that expire soon; it is tried again"),
   });
 
   const close = async (): Promise<void> => {
@@ -206,7 +209,7 @@ export async function startServer({
     log.info({ replica: id }, "the server listens");
     return {
       url,
-      adminUrl: urlOf("http", admin),
+      adminUrl: listenerUrl("http", admin),
       whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
       failed: Promise.race([
         workers?.failed ?? new Promise<Error>(() => {}),
@@ -232,10 +235,10 @@ function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: Ser
     );
   }
   if (publicUrl === null && oidc !== null) {
-    log.warn({}, "tokens of the issuer open no memory over MCP until --public-url says what they are to be meant for");
+    log.warn({}, "the memory over MCP refuses the issuer's tokens until --public-url says which audience they need");
   }
   if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
-    log.warn({}, "--public-url is http: whoever sees the traffic takes over the sessions of the console");
+    log.warn({}, "--public-url is http: an eavesdropper on the network can take over sessions of the console");
   }
 }
 

@@ -42,7 +42,7 @@ export async function createPublicListener(
     async listen(port, shared) {
       await app.listen({ host: config.host, port, ...(shared && { reusePort: true }) });
     },
-    url: () => urlOf(config.tls === null ? "http" : "https", app.server),
+    url: () => listenerUrl(config.tls === null ? "http" : "https", app.server),
     port: () => addressOf(app.server).port,
     async drain(graceMs) {
       const { server } = app;
@@ -65,7 +65,7 @@ export async function createPublicListener(
 }
 
 /** Where a server is called on its own machine, without a trailing slash. */
-export function urlOf(scheme: "http" | "https", server: Server): string {
+export function listenerUrl(scheme: "http" | "https", server: Server): string {
   const { address, port } = addressOf(server);
   const host = callableAddress(address);
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;

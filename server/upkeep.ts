@@ -23,6 +23,6 @@ export function startUpkeep(store: Store, log: Logger): () => Promise<void> {
       while (!signal.aborted && (await expired.next()));
       if (!signal.aborted && store.engine === "pglite") await maintainTables(store);
     },
-    onFailure: (error) => log.warn({ error }, "the database could not be looked after; it is tried again"),
+    onFailure: (error) => log.warn({ error }, "maintenance of the database failed; it is tried again"),
   });
 }

@@ -35,11 +35,11 @@ export type ToWorker =
 
 /** What a worker reports to the main thread. */
 export type WorkerReport =
-  | { readonly told: "listening"; readonly port: number; readonly url: string }
-  | { readonly told: "metrics"; readonly id: number; readonly metrics: readonly object[] }
-  | { readonly told: "seen"; readonly seen: SeenConsumers }
-  | { readonly told: "requests"; readonly counts: RequestCounts }
-  | { readonly told: "drained" };
+  | { readonly kind: "listening"; readonly port: number; readonly url: string }
+  | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
+  | { readonly kind: "seen"; readonly seen: SeenConsumers }
+  | { readonly kind: "requests"; readonly counts: RequestCounts }
+  | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {
   return { ...config, publicUrl: config.publicUrl?.href ?? null };

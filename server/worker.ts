@@ -59,10 +59,10 @@ const refusals = new RefusalSampler({
 let seen: SeenConsumers = new Map();
 const requests = new RequestCounter();
 const tellUsage = () => {
-  if (seen.size > 0) report({ told: "seen", seen });
+  if (seen.size > 0) report({ kind: "seen", seen });
   seen = new Map();
   const counts = requests.drain();
-  if (counts.size > 0) report({ told: "requests", counts });
+  if (counts.size > 0) report({ kind: "requests", counts });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
@@ -95,7 +95,7 @@ const timers = [
 
 main.on("message", async (message: ToWorker) => {
   if (message.ask === "metrics") {
-    report({ told: "metrics", id: message.id, metrics: await metrics.registry.getMetricsAsJSON() });
+    report({ kind: "metrics", id: message.id, metrics: await metrics.registry.getMetricsAsJSON() });
     return;
   }
   await listener.drain(message.graceMs);
@@ -105,8 +105,8 @@ main.on("message", async (message: ToWorker) => {
   tellUsage();
   await refusals.close();
   await store.close();
-  report({ told: "drained" });
+  report({ kind: "drained" });
 });
 
 await listener.listen(start.port, true);
-report({ told: "listening", port: listener.port(), url: listener.url() });
+report({ kind: "listening", port: listener.port(), url: listener.url() });

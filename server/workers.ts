@@ -129,7 +129,7 @@ class Thread {
     worker.on("error", (error) => ended.resolve(new Error("a worker thread failed", { cause: error })));
     worker.on("exit", (code) => ended.resolve(new Error(`a worker thread ended by itself, with code ${code}`)));
     worker.on("message", (message: WorkerReport) => {
-      switch (message.told) {
+      switch (message.kind) {
         case "listening":
           listening.resolve(message);
           break;

@@ -3,8 +3,8 @@ import type { Logger } from "../../runtime/log.ts";
 import type { ServerConfig } from "../context/config.ts";
 import {
   type DecisionDeps,
+  decideForKey,
   type Granted,
-  judge,
   notAMember,
   type Refused,
   type RouteAccess,
@@ -48,7 +48,7 @@ export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
 /** What the decision reads. */
 type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "judgeJwt"> & {
   readonly judgeJwt: JudgeJwt;
-  /** What a token must be meant for. */
+  /** The audience that a token needs. */
   readonly audience: string;
 };
 
@@ -79,7 +79,7 @@ async function decideMember(
   const [record, ...others] = index.findMember(memberToken, named);
   if (record === undefined) return notAMember(memberToken);
   if (others.length > 0) return notDecided("several_teams", memberToken);
-  const decided = judge(deps, record, route);
+  const decided = decideForKey(deps, record, route);
   if ("granted" in decided) return decided;
   const { key } = decided;
   if (!streams.hasRoom(key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };

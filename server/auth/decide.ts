@@ -89,9 +89,9 @@ export function decide(
   if (shape === "short" && !hasPlaceholders(deps)) return unauthorized("malformed");
   deps.metrics.countLookUp();
   const found = index.findKey(keyDigest(presented.key));
-  // A hash does not tell how long its secret is: one that was imported by it may be short enough to guess.
+  // A hash does not show how long its secret is: one that was imported by it may be short enough to guess.
   const key = shape === "short" && found?.version !== UNSTORED_VERSION ? undefined : found;
-  const judged = judge(deps, key, route);
+  const judged = decideForKey(deps, key, route);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
   if (!deps.streams.hasRoom(judged.key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
@@ -119,7 +119,7 @@ export function decideAgain(
   const present = index.findPresent(granted.key);
   const { membership } = granted.key;
   if (present === undefined && membership !== undefined) return notAMember(membership.token);
-  const judged = judge(deps, present, { product, operation, publicId: granted.gateway?.publicId });
+  const judged = decideForKey(deps, present, { product, operation, publicId: granted.gateway?.publicId });
   if ("granted" in judged) return judged;
   const { key, gateway } = judged;
   return key === granted.key && gateway === granted.gateway ? granted : { ...granted, key, gateway };
@@ -144,7 +144,7 @@ export function notAMember({ actor: principal }: MemberToken): Refused {
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 
 /** What every decision has in common: a record, and the gateway that the path names, as they are at this moment. */
-export function judge(
+export function decideForKey(
   { index, clock }: { readonly index: KeyIndexView; readonly clock: Pick<Clock, "now"> },
   key: KeyRecord | undefined,
   route: RouteAccess,

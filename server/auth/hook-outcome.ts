@@ -7,11 +7,11 @@ export const ANSWERED = "answered";
 export type HookOutcome = Problem | typeof ANSWERED | undefined;
 
 /** Goes on with what was decided, or that it could not be: nothing that fails on the way there may end the process. */
-export function tell(decided: Promise<HookOutcome>, done: (refusal?: Error) => void): void {
-  decided.then((outcome) => tellNow(outcome, done), done);
+export function finishHookAsync(decided: Promise<HookOutcome>, done: (refusal?: Error) => void): void {
+  decided.then((outcome) => finishHook(outcome, done), done);
 }
 
 /** Goes on with what is decided already. */
-export function tellNow(outcome: HookOutcome, done: (refusal?: Error) => void): void {
+export function finishHook(outcome: HookOutcome, done: (refusal?: Error) => void): void {
   if (outcome !== ANSWERED) done(outcome);
 }

@@ -10,7 +10,7 @@ import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { type DecisionDeps, decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
 import { type TokenDeciderDeps, tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
-import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
+import { ANSWERED, finishHook, finishHookAsync, type HookOutcome } from "./hook-outcome.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
@@ -65,7 +65,7 @@ export function authenticateKey(
     const route = routeAccess(request);
     const waited = decideToken?.(rawHeaders, target, route);
     if (waited === undefined) {
-      tellNow(settle(decide(deps, rawHeaders, target, route), request, reply), done);
+      finishHook(settle(decide(deps, rawHeaders, target, route), request, reply), done);
       return;
     }
     const settled = waited.then((decision) => {
@@ -75,7 +75,7 @@ export function authenticateKey(
       if (!decision.granted) recordRefusal(deps, request, url, decision);
       return CALLER_LEFT;
     });
-    tell(settled, done);
+    finishHookAsync(settled, done);
   };
 }
 

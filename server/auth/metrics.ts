@@ -35,7 +35,7 @@ export function authMetrics(registry: Registry): AuthMetrics {
   });
   registerCounted(registry, {
     name: "keyplane_audit_events_lost_total",
-    help: "Refusals that the audit log does not have",
+    help: "Refusals dropped from the audit log",
     labelNames: ["reason"],
     read: () => [...lostAudit].map(([reason, count]) => [{ reason }, count]),
   });

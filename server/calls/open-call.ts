@@ -44,7 +44,7 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
 /** The answer to a key that has reached its limit of concurrent calls. */
 export const TOO_MANY_CALLS = problem(
   "rate_limited",
-  "This key has as many calls under way as it may: try again when one of them has ended.",
+  "This key has reached its limit of concurrent calls: try again when one of them has ended.",
   { "retry-after": "1" },
 );
 
@@ -56,7 +56,7 @@ const NO_ROOM = {
 } as const;
 
 function heldByOthers(of: string): Problem {
-  const detail = `The calls of this ${of} that are under way hold as much as they may: try again later.`;
+  const detail = `The open calls of this ${of} have reached their limit of memory: try again later.`;
   return problem("rate_limited", detail, { "retry-after": "1" });
 }
 

@@ -27,7 +27,7 @@ export const BROKEN_PAGE = problem(
 );
 
 /** An address with these parameters; empty ones are left out. */
-export function urlOf(path: string, given: Readonly<Record<string, string>>): string {
+export function urlWithQuery(path: string, given: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
   return search === "" ? path : `${path}?${search}`;
 }

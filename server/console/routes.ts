@@ -8,7 +8,7 @@ import { parseForms } from "../pages/forms.ts";
 import { protectPages } from "../pages/headers.ts";
 import { showProblems } from "../pages/problem-page.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { auditRoutes } from "./audit/audit-routes.ts";
+import { consoleAuditRoutes } from "./audit/audit-routes.ts";
 import { gatewayPageRoutes } from "./gateways/gateway-routes.ts";
 import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
@@ -41,5 +41,5 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   gatewayPageRoutes(app, management, deps.config);
   teamRoutes(app, management);
   webhookRoutes(app, management);
-  auditRoutes(app, deps);
+  consoleAuditRoutes(app, deps);
 }

@@ -8,7 +8,7 @@ import { NO_CLIENT, rangesOf, SERVER_RULES, SERVER_SETTINGS } from "./settings.t
 export type OidcConfig = {
   /** Each exactly as its tokens name it. */
   readonly issuers: readonly string[];
-  /** What a token must be meant for to open the management API. */
+  /** The audience that a token needs for the management API. */
   readonly audience: string;
   /** Whose members may do what the installation's token may. */
   readonly adminGroups: readonly string[];

@@ -39,7 +39,7 @@ export const LISTENER_SETTINGS = {
     wanted: "of the form x-<vendor>-api-key",
   }),
   publicUrl: publicUrl(
-    "where clients reach the server: for links, for MCP's check of Host and Origin, and as what MCP's tokens are meant for",
+    "where clients reach the server: for links, for MCP's check of Host and Origin, and as the audience of MCP's tokens",
   ),
   tlsCert: anyText({ takes: "<file>", help: "certificate chain in PEM" }),
   tlsKey: anyText({ takes: "<file>", help: "its private key in PEM" }),
@@ -63,7 +63,7 @@ export const LISTENER_SETTINGS = {
   }),
   oidcAudience: anyText({
     takes: "<audience>",
-    help: "what a JWT must be meant for to open the management API",
+    help: "the audience that a JWT needs for the management API",
   }),
   oidcAdminGroups: several({
     takes: "<groups>",
@@ -79,7 +79,7 @@ export const LISTENER_SETTINGS = {
   }),
   leaksGithubKeysUrl: optional({
     takes: "<url>",
-    help: "where GitHub shows the keys that it signs reports of leaked keys with",
+    help: "the URL of the public keys that verify GitHub's reports of leaked keys",
     parse: (text) => (isTrustworthyUrl(text) ? text : undefined),
     wanted: "an https URL, such as https://api.github.com/meta/public_keys/secret_scanning",
   }),

@@ -12,7 +12,7 @@ export type CountEmbedded = (outcome: EmbeddedAtoms, atoms: number) => void;
 export function embeddingMetrics(registry: Registry): CountEmbedded {
   const counter = new Counter({
     name: "keyplane_embedded_atoms_total",
-    help: "Atoms by what came of a try to embed them; one that is tried again is counted with each",
+    help: "Attempts to embed atoms, by outcome; an atom that is tried again counts with each attempt",
     labelNames: ["outcome"],
     registers: [registry],
   });

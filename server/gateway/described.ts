@@ -2,7 +2,7 @@ import type { Dialect } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { ProblemCode } from "../http/errors.ts";
 import { operationIdOf } from "../openapi/describe-route.ts";
-import type { Answer, Content, Header, JsonSchema, Operation, Parameter, Paths } from "../openapi/format.ts";
+import type { Header, JsonSchema, MediaTypes, Operation, Parameter, Paths, ResponseObject } from "../openapi/format.ts";
 import { RATE_HEADERS } from "../openapi/rate-headers.ts";
 import { type RefusalBody, refusals } from "../openapi/refusals.ts";
 import { KEY_BODY_REFUSALS, KEY_REFUSALS } from "../openapi/route-refusals.ts";
@@ -20,12 +20,12 @@ const FORWARDED = [
   ...(["not_found", "bad_gateway", "upstream_credential_refused", "gateway_timeout"] as const),
 ] as const satisfies readonly ProblemCode[];
 
-type Told = { readonly summary: string; readonly example?: unknown };
+type OperationText = { readonly summary: string; readonly example?: unknown };
 
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 
-const TOLD: Readonly<Record<Exclude<GatewayOperation, "gateway.resolve_route">, Told>> = {
+const OPERATION_TEXTS: Readonly<Record<Exclude<GatewayOperation, "gateway.resolve_route">, OperationText>> = {
   "gateway.chat_completions": {
     summary: "Generate, as OpenAI's chat completions",
     example: { model: "fast-chat", messages: MESSAGES },
@@ -72,7 +72,7 @@ export function gatewayPaths(): Paths {
 function describe(path: string, served: ServedPath): Operation {
   const { method, operation, dialect } = served;
   if (operation === "gateway.resolve_route") throw new Error("a logical route is no path of its own");
-  const { summary, example } = TOLD[operation];
+  const { summary, example } = OPERATION_TEXTS[operation];
   const isForwarded = method === "POST";
   const one = operation === "gateway.get_model";
   const codes: readonly ProblemCode[] = isForwarded ? FORWARDED : one ? [...ALWAYS, "not_found"] : ALWAYS;
@@ -124,17 +124,17 @@ const ROUTE_ID: Readonly<Record<string, Header>> = {
   [ROUTE_ID_HEADER]: { description: "The logical route that the model named.", required: false, schema: TEXT },
 };
 
-const PASSED_ON: Answer = {
+const PASSED_ON: ResponseObject = {
   description: "What the upstream answered, byte by byte.",
   headers: { ...ROUTE_ID, ...RATE_HEADERS },
   content: { "application/json": { schema: {} }, "text/event-stream": { schema: TEXT } },
 };
-const UPSTREAM_STATUS: Answer = {
+const UPSTREAM_STATUS: ResponseObject = {
   description: "Any other status that the upstream answered with, byte by byte.",
   content: { "*/*": { schema: {} } },
 };
 
-function models(one: boolean, dialect: Dialect | undefined): Answer {
+function models(one: boolean, dialect: Dialect | undefined): ResponseObject {
   const schemas = one ? MODEL_SCHEMAS : MODEL_LIST_SCHEMAS;
   return {
     description: one ? "A logical route." : "The logical routes that the key may name.",
@@ -147,7 +147,7 @@ function models(one: boolean, dialect: Dialect | undefined): Answer {
 
 /** In the form of the path's API. An upstream's own refusal of the same status passes as it is. */
 function errorBody(dialect: Dialect | undefined, isForwarded: boolean): RefusalBody {
-  return (status, codes): Content => {
+  return (status, codes): MediaTypes => {
     const dialects = dialect === undefined ? (Object.keys(ERROR_SCHEMAS) as Dialect[]) : [dialect];
     const own = dialects.map((each) => errorSchema(each, status, codes));
     const theirs = isForwarded ? [{ description: "What the upstream answered." }] : [];

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
-import { judge } from "../auth/decide.ts";
+import { decideForKey } from "../auth/decide.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import type { Consumer } from "../usage/usage-recorder.ts";
 import type { EmbedRequest, EmbedResult } from "./embed-request.ts";
 import { checkVectors, EMBEDDING_FORMATS, type EmbeddingFormat } from "./embedding-formats.ts";
 import { upstreamTarget } from "./request-target.ts";
-import { type Candidate, resolve } from "./resolve.ts";
+import { resolve, type UpstreamCandidate } from "./resolve.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
@@ -111,7 +111,7 @@ function findWay(deps: EmbedderDeps, { digest, publicId, model }: EmbedRequest):
   const gateway = index.findGateway(publicId);
   const dialect = gateway && dialectOf(gateway, model);
   const format = dialect && EMBEDDING_FORMATS[dialect];
-  const judged = judge(deps, found, { product: "gateway", operation: format?.operation, publicId });
+  const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId });
   if ("granted" in judged) {
     if (judged.code === "not_found") return failed("the gateway has no upstream that speaks openai or gemini");
     return failed(`the library's key is refused at its gateway (${judged.cause})`);
@@ -138,7 +138,9 @@ function dialectOf({ routes, upstreams }: GatewayRecord, model: string): Dialect
   return upstream?.dialect;
 }
 
-function isReachable(candidate: Candidate): candidate is Candidate & { readonly upstream: ReachableUpstream } {
+function isReachable(
+  candidate: UpstreamCandidate,
+): candidate is UpstreamCandidate & { readonly upstream: ReachableUpstream } {
   return candidate.upstream.credential !== null;
 }
 

@@ -14,7 +14,7 @@ import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
 import type { ForwardedBody } from "./model/requested-model.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
-import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "./resolve.ts";
+import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
@@ -127,7 +127,7 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  #ask(candidate: Candidate): void {
+  #ask(candidate: UpstreamCandidate): void {
     this.#stopPace();
     const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
     this.#attempt = attempt;
@@ -197,7 +197,7 @@ class Exchange implements AttemptListener {
     );
   }
 
-  #bodyFor(candidate: Candidate): SentBody {
+  #bodyFor(candidate: UpstreamCandidate): SentBody {
     const { body, head, request } = this.#call;
     if (body === "stream") {
       const mayPass = () => this.#mayReach(candidate.upstream);
@@ -313,7 +313,7 @@ class Exchange implements AttemptListener {
   }
 
   /** The first candidate, as the route leads now, that was not asked up to this attempt: none is asked twice. */
-  #next(attempt: UpstreamAttempt): Candidate | undefined {
+  #next(attempt: UpstreamAttempt): UpstreamCandidate | undefined {
     return this.#resolved.candidates.find((candidate) => !attempt.hasAsked(candidate));
   }
 

@@ -4,11 +4,11 @@ import { listed } from "../http/listed.ts";
 import { nameableRoutes } from "./model/models.ts";
 
 /** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */
-export type Candidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };
+export type UpstreamCandidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };
 
 /** Where a call goes: the first candidate, and the ones to try when it fails. */
 export type Resolved = {
-  readonly candidates: readonly [Candidate, ...Candidate[]];
+  readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
   /** The id of the logical route that the model named. */
   readonly routeId: string | undefined;
 };
@@ -95,7 +95,7 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
 function candidate(
   gateway: GatewayRecord,
   { upstream, upstreamModel }: { readonly upstream: string; readonly upstreamModel: string },
-): Candidate | undefined {
+): UpstreamCandidate | undefined {
   const found = gateway.upstreams.find(({ name }) => name === upstream);
   return found && { upstream: found, model: upstreamModel };
 }
@@ -105,6 +105,6 @@ export function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): bool
   return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
 }
 
-export function isSameCandidate(one: Candidate, other: Candidate): boolean {
+export function isSameCandidate(one: UpstreamCandidate, other: UpstreamCandidate): boolean {
   return one.model === other.model && isSameUpstream(one.upstream, other.upstream);
 }

@@ -101,7 +101,7 @@ function classifyRequest(request: FastifyRequest): GatewayOperation | undefined 
 function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, refuse: (error: Error) => void): void {
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw, openCall } = request;
-  if (openCall === null) throw new Error("a gateway request came through that is not watched");
+  if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const read = readHead(raw.rawHeaders, deps.config.vendorHeader);
   const need = bodyNeed(read, gateway, key.allowedModels);
   const head = need === "inspect" ? withoutModels(read) : read;
@@ -202,7 +202,8 @@ function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
 /** What the authentication hook has made sure of. */
 function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: Dialect; gateway: GatewayRecord } {
   const { gatewayCall: call, gateway } = request;
-  if (call === undefined || gateway === null) throw new Error("a gateway request came through without its gateway");
+  if (call === undefined || gateway === null)
+    throw new Error("a gateway request reached its handler without its gateway");
   return { call, dialect: call.dialect ?? "openai", gateway };
 }
 

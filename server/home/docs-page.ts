@@ -3,7 +3,7 @@ import type { OpenApiDocument } from "../openapi/format.ts";
 import { type Html, html } from "../pages/html.ts";
 import { layout } from "../pages/layout.ts";
 import { table } from "../pages/table.ts";
-import { operationSection, type Shown } from "./operation-section.ts";
+import { type DescribedOperation, operationSection } from "./operation-section.ts";
 import { inline, prose } from "./prose.ts";
 import { schemaTable } from "./schema-fields.ts";
 
@@ -61,7 +61,7 @@ ${Object.entries(components.schemas).map(
   });
 }
 
-function shownOf({ paths }: OpenApiDocument): Shown[] {
+function shownOf({ paths }: OpenApiDocument): DescribedOperation[] {
   return Object.entries(paths)
     .filter(([path]) => !ALIAS.test(path))
     .flatMap(([path, methods]) =>

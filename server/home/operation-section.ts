@@ -1,14 +1,14 @@
-import type { Answer, JsonSchema, Operation } from "../openapi/format.ts";
+import type { JsonSchema, Operation, ResponseObject } from "../openapi/format.ts";
 import { type Content, type Html, html } from "../pages/html.ts";
 import { table } from "../pages/table.ts";
 import { exampleCall } from "./example-call.ts";
 import { inline, prose } from "./prose.ts";
 import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
 
-export type Shown = { readonly method: string; readonly path: string; readonly operation: Operation };
+export type DescribedOperation = { readonly method: string; readonly path: string; readonly operation: Operation };
 
 /** One operation: what it takes, what it answers, what it refuses with, and a call of it. */
-export function operationSection({ method, path, operation }: Shown): Html {
+export function operationSection({ method, path, operation }: DescribedOperation): Html {
   const { operationId, summary, description, parameters, responses } = operation;
   const codes = Object.entries(responses).flatMap(([status, answer]) =>
     (answer["x-problem-codes"] ?? []).map((code) => ({ status, code })),
@@ -65,7 +65,7 @@ function bodyOf(method: string, path: string, { requestBody }: Operation): Conte
   )}`;
 }
 
-function answerBody({ description, content = {} }: Answer): Html {
+function answerBody({ description, content = {} }: ResponseObject): Html {
   const bodies = Object.entries(content).map(([type, { schema }]) => ({ type, schema }));
   // The name of a body is its description.
   const isNamed = bodies.some(({ schema }) => schema.$ref !== undefined);
@@ -78,7 +78,7 @@ function shape(schema: JsonSchema): Content {
   return Object.keys(schema).length === 0 ? "" : html`${typeOf(schema)}, `;
 }
 
-function headersOf({ headers = {} }: Answer): Html {
+function headersOf({ headers = {} }: ResponseObject): Html {
   return html`${Object.entries(headers).map(
     ([name, { description }]) =>
       html`<span class="line"><code>${name}</code> <span class="hint">${inline(description)}</span></span>`,

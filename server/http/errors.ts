@@ -40,11 +40,11 @@ export const PROBLEMS = {
     detail: "The request's body came too slowly: less than 30 KiB in 30 seconds.",
   },
   conflict: { status: 409, title: "Conflict", detail: "The resource has changed since it was read: read it again." },
-  exists: { status: 409, title: "Conflict", detail: "There is one of this name: `id` says which." },
+  exists: { status: 409, title: "Conflict", detail: "An object of this name exists: `id` says which." },
   too_many_versions: {
     status: 409,
     title: "Too many versions",
-    detail: "As many earlier versions of this key work as may: `retiresAt` says when the next of them ends.",
+    detail: "The limit of earlier versions that still work is reached: `retiresAt` says when the next of them ends.",
   },
   managed: {
     status: 409,

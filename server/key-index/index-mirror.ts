@@ -100,7 +100,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     while (((Atomics.load(cells.broadcasts, 0) - this.#received) | 0) > 0) {
       const received: { message: IndexMessage } | undefined = receiveMessageOnPort(port);
       // What is counted was sent before: it is there.
-      if (received === undefined) throw new Error("a message that was broadcast is not there");
+      if (received === undefined) throw new Error("a broadcast message is missing");
       this.#take(received.message);
     }
   }

@@ -10,16 +10,20 @@ import { LimitCells } from "./limit-cells.ts";
 import { TeamTable } from "./team-table.ts";
 
 /** A table and what its rows refer to. */
-export type Rows = { readonly table: KeyTable; readonly attributes: InternedAttributes; readonly generation: number };
+export type KeyRows = {
+  readonly table: KeyTable;
+  readonly attributes: InternedAttributes;
+  readonly generation: number;
+};
 
 /** What can be asked of an index, on the thread that writes it and on those that mirror it. */
 export abstract class IndexTables {
-  protected rows: Rows;
+  protected rows: KeyRows;
   protected limits = new LimitCells();
   protected gateways = new GatewayTable();
   protected teams = new TeamTable();
 
-  constructor(rows: Rows) {
+  constructor(rows: KeyRows) {
     this.rows = rows;
   }
 

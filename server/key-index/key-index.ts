@@ -2,7 +2,7 @@ import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/acces
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Broadcast } from "./index-messages.ts";
-import { IndexTables, type Rows } from "./index-tables.ts";
+import { IndexTables, type KeyRows } from "./index-tables.ts";
 import { InternedAttributes, type RowAttributes } from "./key-attributes.ts";
 import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
@@ -33,7 +33,7 @@ export type VersionUse = {
  */
 export class KeyIndex extends IndexTables {
   /** Tables that were replaced, with how often they have been drained since: another thread may just be using one. */
-  #former: readonly { readonly rows: Rows; readonly drains: number }[] = [];
+  #former: readonly { readonly rows: KeyRows; readonly drains: number }[] = [];
   #keyCount = 0;
   #importedFormatCount = 0;
   #broadcast: Broadcast = () => {};
@@ -267,7 +267,7 @@ export class KeyIndex extends IndexTables {
   }
 }
 
-function emptyRows(keys: number, generation: number): Rows {
+function emptyRows(keys: number, generation: number): KeyRows {
   const spare = Math.max(SPARE_ROWS, Math.ceil(keys / KEYS_PER_SPARE_ROW));
   return { table: KeyTable.allocate(keys + spare), attributes: new InternedAttributes(), generation };
 }

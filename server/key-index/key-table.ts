@@ -271,7 +271,7 @@ export class KeyTable {
   /**
    * Reports what was used since the last time, and how often, and forgets it. Rows replaced since are reported too.
    */
-  drainUses(now: number, tell: (row: number, at: number, requests: number) => void): void {
+  drainUses(now: number, report: (row: number, at: number, requests: number) => void): void {
     const moment = Math.floor(now);
     for (let index = 0; index <= this.#lastRow >>> 5; index++) {
       if (this.#used[index] === 0) continue;
@@ -279,7 +279,7 @@ export class KeyTable {
         const row = (index << 5) + 31 - Math.clz32(bits & -bits);
         const cell = row * USE_WORDS;
         const at = moment - ((moment - Atomics.load(this.#uses, cell)) | 0);
-        tell(row, at, Atomics.exchange(this.#uses, cell + 1, 0));
+        report(row, at, Atomics.exchange(this.#uses, cell + 1, 0));
       }
     }
   }

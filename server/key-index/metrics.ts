@@ -45,12 +45,12 @@ export function indexMetrics(registry: Registry): IndexMetrics {
   });
   const feedFailures = new Counter({
     name: "keyplane_index_feed_failures_total",
-    help: "Rounds of following the change feed that failed, since the database did not answer or refused",
+    help: "Failed attempts to follow the change feed: the database did not answer, or refused",
     registers,
   });
   const rollbacks = new Counter({
     name: "keyplane_index_database_rollbacks_total",
-    help: "Times that the change last applied was no longer the one that the database has under its number",
+    help: "Times that the database was found rolled back: the change last applied was no longer in it",
     registers,
   });
   return {

@@ -82,7 +82,7 @@ export class Replica {
   #last: FeedPosition | null = null;
   #registered = false;
   #registeredAt = Number.NEGATIVE_INFINITY;
-  #databaseToldTime: number | undefined;
+  #databaseTimeAtBeat: number | undefined;
   #notificationQueue = 0;
   /** The database was rolled back, and sessions that had ended may live in it. */
   #mustEndSessions = false;
@@ -128,8 +128,8 @@ export class Replica {
   }
 
   /** The database's time at the last beat, in milliseconds since the epoch; undefined before the first one. */
-  databaseToldTime(): number | undefined {
-    return this.#databaseToldTime;
+  databaseTimeAtBeat(): number | undefined {
+    return this.#databaseTimeAtBeat;
   }
 
   /** Notes the use of a key: one store in memory. */
@@ -251,7 +251,7 @@ export class Replica {
     });
     this.#registered = beat.registered;
     this.#lease.setDatabaseTime(moment, beat.databaseNow);
-    this.#databaseToldTime = beat.databaseNow;
+    this.#databaseTimeAtBeat = beat.databaseNow;
     this.#noteQueue(beat.notificationQueue);
     this.#removeTheDead(beat.neighbour);
     this.#spacing = Math.min(Math.max(SPACING_MS, beat.replicas * SPACING_PER_REPLICA_MS), MAX_SPACING_MS);

@@ -9,7 +9,7 @@ const REPORT: Operation = {
   tags: ["More"],
   summary: "Report leaked keys",
   description:
-    "Whoever has a session or a token hears what each is of their teams' keys, and GitHub's secret scanning, by its signature, which are keys at all. Anybody else hears one and the same, whatever they sent.",
+    "A caller with a session or a token gets the state of each key of their teams; GitHub's secret scanning, known by its signature, learns which are keys at all. All other callers get the same answer, whatever they sent.",
   operationId: "postApiV1Leaks",
   parameters: [
     {
@@ -36,7 +36,7 @@ const REPORT: Operation = {
       content: { "application/json": { schema: { anyOf: [LEAKS, GITHUB_FEEDBACK] } } },
     },
     202: {
-      description: "To whoever is not known, whatever was sent.",
+      description: "To unknown callers, whatever was sent.",
       content: { "application/json": { schema: RECEIVED } },
     },
     ...refusals([

@@ -12,7 +12,7 @@ const MIN_INTERVAL_MS = 60_000;
 /** GitHub's keys cannot be fetched, so that the signature of a report cannot be verified. */
 export class GithubUnavailableError extends Error {
   constructor(options?: ErrorOptions) {
-    super("the keys of GitHub's secret scanning cannot be had", options);
+    super("the keys of GitHub's secret scanning could not be fetched", options);
     this.name = "GithubUnavailableError";
   }
 }

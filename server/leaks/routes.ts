@@ -89,8 +89,8 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
       return await isByGithub(signed, body);
     } catch (error) {
       if (!(error instanceof GithubUnavailableError)) throw error;
-      log.warn({ error }, "nobody can say whether a report of leaked keys is GitHub's");
-      throw problem("unavailable", "The keys of GitHub's secret scanning cannot be had: try again.");
+      log.warn({ error }, "cannot verify GitHub's signature of a report of leaked keys");
+      throw problem("unavailable", "The keys of GitHub's secret scanning could not be fetched: try again.");
     }
   }
 

@@ -6,11 +6,11 @@ import { reachedAt } from "../auth/session/reached-at.ts";
 import { problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { managedRoute } from "./managed-route.ts";
-import { closed, TEXT, TIME } from "./response-schemas.ts";
+import { closed, TEXT, TIMESTAMP } from "./response-schemas.ts";
 
 const LINK = closed("ConsoleLink", {
-  url: { ...TEXT, description: "Signs in whoever opens it first, as the installation's own." },
-  expiresAt: TIME,
+  url: { ...TEXT, description: "Signs in the person who opens it first, as the installation's own." },
+  expiresAt: TIMESTAMP,
 });
 
 /** The link by which people without an issuer sign in to the console. */

@@ -8,7 +8,7 @@ import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/receipt.ts";
 
 /** What a request has made, or made before. */
-export type Made<Shown> = {
+export type CreationResult<Shown> = {
   readonly id: string;
   /** As it was when the request was done with it. */
   readonly shown: Shown;
@@ -44,7 +44,7 @@ export async function createOnce<Shown>(
   make: (tx: Tx) => Promise<Minted>,
   show: (tx: Tx, id: string) => Promise<Shown>,
   makeAgain: (tx: Tx, id: string) => Promise<Minted | undefined> = async () => undefined,
-): Promise<Made<Shown>> {
+): Promise<CreationResult<Shown>> {
   const { result, askSeq } = await commitChange(store, null, async (tx) => {
     const before = creation && (await beginCreation(tx, creation));
     if (before !== undefined) {
@@ -61,7 +61,7 @@ export async function createOnce<Shown>(
 }
 
 /** Answers 201, with where to find what was made, and whether it was made before. */
-export function markCreated(reply: FastifyReply, path: string, { id, replayed }: Made<unknown>): void {
+export function markCreated(reply: FastifyReply, path: string, { id, replayed }: CreationResult<unknown>): void {
   reply.code(201).header("location", `/api/v1/${path}/${id}`);
   if (replayed) reply.header("idempotency-replayed", "true");
 }

@@ -23,7 +23,7 @@ export type Given = { readonly name: string; readonly namespace: string; readonl
  * @param old what is stored of one that is to be changed
  * @throws Problem `invalid` with all faults
  */
-export function readGiven<K extends Kind>(
+export function readGivenObject<K extends Kind>(
   kind: K,
   { name, namespace, spec }: Given,
   old?: { readonly spec: unknown; readonly status: unknown },

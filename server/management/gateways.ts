@@ -16,12 +16,12 @@ import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
-import type { Resource } from "./resource.ts";
+import type { ManagedResource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 
 /** Gateways. A provider's credential goes in, is stored encrypted, and never comes out. */
-export const GATEWAYS: Resource<"gateway", CreateBody> = {
+export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
   kind: "gateway",
   path: "gateways",
   declaredAs: "ModelGateway",

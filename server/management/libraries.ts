@@ -5,16 +5,16 @@ import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
-import { invalid, readGiven } from "./diagnostics.ts";
+import { invalid, readGivenObject } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
-import type { Resource } from "./resource.ts";
+import type { ManagedResource } from "./resource.ts";
 
 const SPEC = { title: "LibrarySpec", ...jsonSchema(specSchema("MemoryLibrary")) };
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 
-export const LIBRARIES: Resource<"library", CreateBody> = {
+export const LIBRARIES: ManagedResource<"library", CreateBody> = {
   kind: "library",
   path: "libraries",
   declaredAs: "MemoryLibrary",
@@ -65,7 +65,7 @@ async function save(
 ): Promise<{ id: string }> {
   const { namespace, name, teamId, ownerUid } = library;
   const old = storedName === undefined ? undefined : { spec: { displayName: storedName }, status: {} };
-  const spec = readGiven("MemoryLibrary", { name, namespace, spec: given }, old);
+  const spec = readGivenObject("MemoryLibrary", { name, namespace, spec: given }, old);
   if (spec.embedding !== undefined) {
     const message = "is for a library that a manifest declares, whose controller makes its key: leave it out";
     throw invalid([{ path: "spec.embedding", message }]);

@@ -17,7 +17,7 @@ import {
   type ReplaceBody,
   replaceBody,
 } from "./request-schemas.ts";
-import { lockChangeable, objectJson, type Resource, showObject } from "./resource.ts";
+import { lockChangeable, type ManagedResource, objectJson, showObject } from "./resource.ts";
 import { objectSchema, pageSchema, RECEIPT } from "./response-schemas.ts";
 import { rightsOf, visibleTeams } from "./rights.ts";
 
@@ -28,7 +28,7 @@ type Schema = ReturnType<typeof objectSchema>;
 export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app: FastifyInstance,
   management: Management,
-  resource: Resource<K, CreateBody>,
+  resource: ManagedResource<K, CreateBody>,
 ): void {
   const schema = objectSchema(resource.title, resource.declaredAs, resource.specSchema, resource.shown);
   readRoutes(app, management, resource, schema);
@@ -38,7 +38,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
 function readRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app: FastifyInstance,
   { store }: Management,
-  resource: Resource<K, CreateBody>,
+  resource: ManagedResource<K, CreateBody>,
   schema: Schema,
 ): void {
   const { kind, path } = resource;
@@ -74,7 +74,7 @@ function readRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
 function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app: FastifyInstance,
   management: Management,
-  resource: Resource<K, CreateBody>,
+  resource: ManagedResource<K, CreateBody>,
   schema: Schema,
 ): void {
   const { store, receipts } = management;

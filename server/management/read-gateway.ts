@@ -5,7 +5,7 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { StoredGateway } from "../../store/objects/objects.ts";
 import type { Problem } from "../http/errors.ts";
-import { type Given, invalid, readGiven } from "./diagnostics.ts";
+import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** A gateway that is to be made or changed, read. */
 export type ReadGateway = {
@@ -60,7 +60,7 @@ function withCredentials(): Record<string, unknown> {
  */
 export function readGateway(given: Given, old?: StoredGateway): ReadGateway {
   const { spec, credentials } = takeCredentials(given.spec);
-  const read = readGiven(
+  const read = readGivenObject(
     "ModelGateway",
     { ...given, spec },
     old && { spec: { upstreams: [], routes: [] }, status: { publicID: old.publicId } },

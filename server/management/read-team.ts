@@ -5,7 +5,7 @@ import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import type { StoredTeam } from "../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
-import { type Given, invalid, readGiven } from "./diagnostics.ts";
+import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** A team that is to be made or changed, read. */
 export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks: readonly WebhookDraft[] };
@@ -39,14 +39,14 @@ function withSecrets(): Record<string, unknown> {
  */
 export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
   const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
-  const spec = readGiven(
+  const spec = readGivenObject(
     "PlatformTeam",
     { ...given, spec: isRecord(given.spec) ? rest : given.spec },
     old && { spec: { displayName: old.displayName }, status: {} },
   );
   const { webhooks, secrets } = takeSecrets(list);
   // By themselves: a team that was made here has no namespace in which a Secret of its would be.
-  const read = readGiven("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });
+  const read = readGivenObject("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });
   return {
     ...spec,
     webhooks: read.webhooks.map(({ url, events }, i) => {

@@ -10,7 +10,7 @@ import type { ReasonBody } from "./request-schemas.ts";
 import { type Action, type Rights, requireRight, sees, visibleTeams } from "./rights.ts";
 
 /** A kind of object, and what is its own in the routes that all kinds have alike. */
-export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
+export type ManagedResource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
   readonly path: "teams" | "libraries" | "gateways";
   readonly action: Action;
   /** In the description of the API. */

@@ -1,6 +1,6 @@
 /** What the management API answers, as JSON Schema: for its description. A test holds the answers to it. */
 
-export const TIME = { type: "string", format: "date-time" } as const;
+export const TIMESTAMP = { type: "string", format: "date-time" } as const;
 export const TIME_OR_NULL = { type: ["string", "null"], format: "date-time" } as const;
 export const TEXT = { type: "string" } as const;
 
@@ -20,7 +20,7 @@ export const RECEIPT = closed("Receipt", RECEIPT_FIELDS);
 export const CHANGE = { change: RECEIPT } as const;
 
 /** @param kind of the object that declares it */
-export function declaredIn(kind: string) {
+export function declaredInSchema(kind: string) {
   return {
     type: ["object", "null"],
     description: "The declaration that governs it; null for one that was made here, or that is governed by none.",
@@ -37,8 +37,8 @@ export function objectSchema(title: string, kind: string, spec: object, more: Re
     id: TEXT,
     name: TEXT,
     ...home,
-    createdAt: TIME,
-    declaredIn: declaredIn(kind),
+    createdAt: TIMESTAMP,
+    declaredIn: declaredInSchema(kind),
     ...more,
     spec,
     ...CHANGE,

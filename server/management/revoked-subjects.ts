@@ -82,5 +82,5 @@ export function revokedSubjectRoutes(
 
 const TOO_MANY = problem(
   "conflict",
-  "This team has revoked as many subjects as are kept: take whoever is to stay out from its members.",
+  "This team has revoked as many subjects as are kept: remove those who are to stay out from its members.",
 );

@@ -11,13 +11,13 @@ import { exists } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { type ReadTeam, readTeam, TEAM_SPEC } from "./read-team.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
-import type { Resource } from "./resource.ts";
+import type { ManagedResource } from "./resource.ts";
 import { requireInstallation } from "./rights.ts";
 
 type CreateBody = ReasonBody & { name: string; spec: unknown };
 
 /** Teams. Their namespaces are names among what is made here: those of a cluster are claimed in that cluster. */
-export const TEAMS: Resource<"team", CreateBody> = {
+export const TEAMS: ManagedResource<"team", CreateBody> = {
   kind: "team",
   path: "teams",
   declaredAs: "PlatformTeam",

@@ -12,7 +12,7 @@ import { managedRoute } from "./managed-route.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
 import { PAGE, type PageQuery, REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "./request-schemas.ts";
 import { showObject } from "./resource.ts";
-import { closed, pageSchema, TEXT, TIME, TIME_OR_NULL } from "./response-schemas.ts";
+import { closed, pageSchema, TEXT, TIME_OR_NULL, TIMESTAMP } from "./response-schemas.ts";
 import { requireRight, rightsOf, sees } from "./rights.ts";
 import { TEAMS } from "./teams.ts";
 
@@ -23,7 +23,7 @@ const DELIVERY = closed("WebhookDelivery", {
   url: TEXT,
   event: TEXT,
   keyId: TEXT,
-  at: { ...TIME, description: "When it happened." },
+  at: { ...TIMESTAMP, description: "When it happened." },
   state: { enum: ["pending", "delivered", "failed", "stopped"] },
   tries: { type: "integer" },
   nextTryAt: TIME_OR_NULL,
@@ -42,7 +42,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
     "/teams/:id/webhook-deliveries",
     {
       config: managedRoute({
-        summary: "List what a team's webhooks were told, the latest first",
+        summary: "List the deliveries of a team's webhooks, the latest first",
         response: pageSchema(DELIVERY),
       }),
       schema: { querystring: QUERY },
@@ -60,7 +60,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
     "/webhook-deliveries/:id/redeliver",
     {
       config: managedRoute({
-        summary: "Have a webhook told again, under the same id",
+        summary: "Redeliver to a webhook, under the same id",
         response: DELIVERY,
         example: REASON_EXAMPLE,
         refusals: ["conflict"],
@@ -88,7 +88,7 @@ export async function redeliverByHand({ store, rights, author }: ChangeContext, 
     }
     requireRight(rights, found.teamId, "change the team");
     if (!(await redeliver(tx, id))) {
-      throw problem("conflict", "The webhook that this was for is gone: nobody can be told.");
+      throw problem("conflict", "The webhook of this delivery was deleted: it cannot be redelivered.");
     }
     const { url, event, teamId, keyId } = found;
     const detail = { delivery: id, url, event };

@@ -1,4 +1,4 @@
-import type { Answer, Header, JsonSchema, Operation, Paths } from "../openapi/format.ts";
+import type { Header, JsonSchema, Operation, Paths, ResponseObject } from "../openapi/format.ts";
 import { RATE_HEADERS } from "../openapi/rate-headers.ts";
 import { type RefusalBody, refusals } from "../openapi/refusals.ts";
 import { KEY_SECURITY } from "../openapi/security.ts";
@@ -63,7 +63,7 @@ const IN_JSON_RPC = refusals(
 );
 
 /** A tool that the key may not call is refused as the protocol wants it, beside the key's own refusals. */
-function withToolRefusal(answer: Answer | undefined): Answer {
+function withToolRefusal(answer: ResponseObject | undefined): ResponseObject {
   return { description: "", ...answer, content: { ...answer?.content, "application/json": { schema: ERROR } } };
 }
 

@@ -5,7 +5,7 @@ import { reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
 import { REVISIONS_OUTPUT, revisionText, shownBytes } from "./atom-text.ts";
-import { defineTool, FEW, more, NEXT_CURSOR, NO_ATOM, placeOfCursor, READS, ToolFault } from "./tool.ts";
+import { defineTool, FEW, more, NEXT_CURSOR, NO_ATOM_HINT, placeOfCursor, READS, ToolFault } from "./tool.ts";
 
 export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: string }>(
   {
@@ -22,7 +22,7 @@ export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: st
     const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
     const before = placeOfCursor(scope, cursor)?.at ?? null;
     const revisions = await listRevisions(db, reachOf(key), id, { before, limit });
-    if (revisions === undefined) throw new ToolFault(NO_ATOM);
+    if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
     const { items, nextCursor } = page(revisions, {
       scope,
       positionOf: ({ revision }) => ({ at: revision, id: "" }),

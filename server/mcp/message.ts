@@ -30,7 +30,7 @@ export function toolOf({ method, params }: Message) {
 }
 
 /** Why a request is not what its method takes, in words by which a model can mend it; none for a notification. */
-export function faultOf(message: Message): string | undefined {
+export function messageFault(message: Message): string | undefined {
   const { id, method, params = {} } = message;
   if (id === undefined || !isObject(params)) return undefined;
   if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;

@@ -14,7 +14,7 @@ import type { ServerDeps } from "../product/deps.ts";
 import { challenged } from "./challenge.ts";
 import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";
-import { faultOf, type Message, readMessage, toolOf } from "./message.ts";
+import { type Message, messageFault, readMessage, toolOf } from "./message.ts";
 import type { McpDeps } from "./server.ts";
 
 /** JSON-RPC's code for each status that this endpoint reports by itself. */
@@ -46,10 +46,10 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: Que
     const shown = problemOf(error);
     const code = RPC_CODES[shown.status];
     if (code === undefined) {
-      const told = challengeOf(request, shown);
+      const challenge = challengeOf(request, shown);
       // The answers about the key, and our own failures, are the same here as everywhere.
-      if (told === shown) throw error;
-      return sendProblem(reply, told);
+      if (challenge === shown) throw error;
+      return sendProblem(reply, challenge);
     }
     return reply
       .code(shown.status)
@@ -76,7 +76,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: Que
             : challengeOf(request, lacksScope(membership));
         return refuseTool(reply, message, refusal);
       }
-      const fault = faultOf(message);
+      const fault = messageFault(message);
       if (fault !== undefined) return rpcError(message.id, INVALID_PARAMS, fault);
       deps.usage.countRequest(request.principal, operation ?? "mcp.connect", deps.clock.now());
       return exchange(mcp, request, reply, message);

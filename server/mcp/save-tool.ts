@@ -3,7 +3,7 @@ import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
 import { fitting } from "../memory/paging.ts";
-import { type FoundDuplicate, findDuplicates, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
+import { type FoundDuplicate, findDuplicateAtoms, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
 import { ATOM_INPUT, LIBRARY, severalAtoms } from "../memory/schemas.ts";
 import { ATOM_OUTPUT, ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
 import { CHANGES, defineTool, libraryOf, ToolFault } from "./tool.ts";
@@ -52,7 +52,7 @@ export const memorySaveAtom = defineTool<SaveArgs>(
     // A key that only writes learns nothing of what is there.
     const policy = allowDuplicate || !permits(key, "mcp.memory_search") ? "allow" : "refuse";
     const contents = atoms.map(({ content }) => content);
-    const near = await findDuplicates(db, reachOf(key), { libraryId: library.id, contents, policy });
+    const near = await findDuplicateAtoms(db, reachOf(key), { libraryId: library.id, contents, policy });
     if (near.length > 0) {
       const show = ({ atom, ...found }: FoundDuplicate) => ({ ...found, atom: atomJson(key, atom) });
       const nearDuplicates = fitting(near, show, shownBytes(duplicateText));

@@ -7,7 +7,7 @@ import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { Meaning } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
-import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
+import { type CursorPosition, type CursorScope, readAtomCursor } from "../memory/cursor.ts";
 import { findMeantLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
@@ -121,7 +121,7 @@ export const NEXT_CURSOR = {
  * @throws ToolFault for a cursor that is not of this list
  */
 export function placeOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
-  const place = cursor ? readCursor(scope, cursor) : null;
+  const place = cursor ? readAtomCursor(scope, cursor) : null;
   if (typeof place === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
   return place;
 }
@@ -132,7 +132,7 @@ export function more(nextCursor: string | null): string {
 }
 
 /** The fault for an id that names no atom, or one that the key may not reach. */
-export const NO_ATOM = "There is no atom of this id for this key: look it up with memory_search.";
+export const NO_ATOM_HINT = "There is no atom of this id for this key: look it up with memory_search.";
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {

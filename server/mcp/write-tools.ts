@@ -5,7 +5,7 @@ import { atomJson, correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { atomText, CORRECTED_OUTPUT } from "./atom-text.ts";
-import { CHANGES, defineTool, NO_ATOM, ToolFault } from "./tool.ts";
+import { CHANGES, defineTool, NO_ATOM_HINT, ToolFault } from "./tool.ts";
 
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
@@ -34,7 +34,7 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     switch (correction?.kind) {
       case undefined:
       case "absent":
-        throw new ToolFault(NO_ATOM);
+        throw new ToolFault(NO_ATOM_HINT);
       case "conflict":
         throw new ToolFault(`${movedOn(correction.revision, revision)} correct that.`);
       case "corrected": {
@@ -53,7 +53,7 @@ export const memoryForgetAtom = defineTool<{ id: string; revision?: number }>(
     operation: "mcp.memory_forget_atom",
     title: "Forget an atom",
     description:
-      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret or what somebody asked you to forget; what is only wrong or outdated is corrected with memory_correct_atom, which keeps the history. Pass the revision that you have read, so that another's correction in between is not lost.",
+      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret or what a person asked you to forget; what is only wrong or outdated is corrected with memory_correct_atom, which keeps the history. Pass the revision that you have read, so that another's correction in between is not lost.",
     annotations: DELETES,
     input: {
       id: ATOM_ID,
@@ -70,7 +70,7 @@ export const memoryForgetAtom = defineTool<{ id: string; revision?: number }>(
     switch (deletion?.kind) {
       case undefined:
       case "absent":
-        throw new ToolFault(NO_ATOM);
+        throw new ToolFault(NO_ATOM_HINT);
       case "conflict":
         throw new ToolFault(`${movedOn(deletion.revision, revision)} forget it with that revision.`);
       case "deleted":

@@ -39,7 +39,7 @@ export function writeCursor(scope: CursorScope, position: CursorPosition): strin
 }
 
 /** Reads a cursor that a caller sent. */
-export function readCursor(scope: CursorScope, text: string): ReadCursor {
+export function readAtomCursor(scope: CursorScope, text: string): ReadCursor {
   if (!/^[A-Za-z0-9_-]{1,256}$/.test(text)) return "malformed";
   let parts: unknown;
   try {

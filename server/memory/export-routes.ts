@@ -35,7 +35,7 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
       const call = memoryCaller(deps, request, reply);
       const library = await call((db, key) => requireLibrary(db, key, request.query.library));
       const stream = Readable.from(linesOf(call, library));
-      stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was broken off"));
+      stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was aborted"));
       return reply.type("application/x-ndjson; charset=utf-8").send(stream);
     },
   );

@@ -1,11 +1,11 @@
 import { PAGE_BYTES, type Page } from "../../store/memory/page.ts";
 import { problem } from "../http/errors.ts";
-import { type CursorPosition, type CursorScope, readCursor, writeCursor } from "./cursor.ts";
+import { type CursorPosition, type CursorScope, readAtomCursor, writeCursor } from "./cursor.ts";
 
 /** Where a page begins: null for the first. Throws a problem for a cursor that is not of this list. */
 export function position(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
   if (!cursor) return null;
-  const read = readCursor(scope, cursor);
+  const read = readAtomCursor(scope, cursor);
   if (read === "malformed")
     throw problem("invalid_request", "The cursor is not one of ours: pass a nextCursor unchanged.");
   if (read === "elsewhere") throw problem("not_found", "The cursor belongs to another list: begin without one.");

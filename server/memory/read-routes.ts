@@ -18,10 +18,10 @@ import { reachOf } from "./libraries.ts";
 import { page, position } from "./paging.ts";
 import { NO_ATOM, requireLibrary } from "./problems.ts";
 import {
-  LIST_QUERY,
-  type ListQuery,
+  ATOM_LIST_QUERY,
+  type AtomListQuery,
+  type AtomPageQuery,
   PAGE_QUERY,
-  type PageQuery,
   SEARCH_QUERY,
   type SearchQuery,
   tagsOf,
@@ -30,7 +30,7 @@ import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schema
 
 /** Atoms to read, and to find. Every statement carries the key's team and libraries. */
 export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder): void {
-  app.get<{ Querystring: ListQuery }>(
+  app.get<{ Querystring: AtomListQuery }>(
     "/atoms",
     {
       config: {
@@ -42,7 +42,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
           refusals: ["not_found"],
         },
       },
-      schema: { querystring: LIST_QUERY },
+      schema: { querystring: ATOM_LIST_QUERY },
     },
     (request, reply) =>
       callMemory(deps, request, reply, async (db, principal) => {
@@ -121,7 +121,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
     },
   );
 
-  app.get<{ Params: { id: string }; Querystring: PageQuery }>(
+  app.get<{ Params: { id: string }; Querystring: AtomPageQuery }>(
     "/atoms/:id/revisions",
     {
       config: {

@@ -20,9 +20,9 @@ import {
 } from "./schemas.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
-export type PageQuery = { limit: number; cursor?: string };
+export type AtomPageQuery = { limit: number; cursor?: string };
 type Filtered = FilterInput & { library?: string; tag?: string | string[] };
-export type ListQuery = PageQuery & Filtered & { sort: Sort };
+export type AtomListQuery = AtomPageQuery & Filtered & { sort: Sort };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
 /** As {@link AtomInput}, with what the atom was called and its times. */
@@ -31,7 +31,7 @@ export type ImportBody = { atoms: ImportedInput[]; library?: string };
 export type ExportQuery = { library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
-export type SearchQuery = PageQuery & Filtered & { q: string; sort: SearchSort };
+export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSort };
 
 /** The tags of a query, of which an atom has one: named once, or several times. */
 export function tagsOf({ tag = [] }: Filtered): string[] {
@@ -52,7 +52,7 @@ const QUERY_FILTERS = {
 } as const;
 const PAGE = { limit: LIMIT, cursor: CURSOR, key: {} } as const;
 export const PAGE_QUERY = { type: "object", additionalProperties: false, properties: PAGE } as const;
-export const LIST_QUERY = {
+export const ATOM_LIST_QUERY = {
   type: "object",
   additionalProperties: false,
   properties: { ...QUERY_FILTERS, sort: SORT, ...PAGE },
@@ -109,7 +109,7 @@ export const SAVE_QUERY = {
       enum: ["allow", "report", "refuse"],
       default: "allow",
       description:
-        "What becomes of a statement that the library has almost so already: saved, saved and reported, or refused with 409.",
+        "What to do with a statement that nearly repeats one of the library: save it, save and report it, or refuse it with 409.",
     },
     key: {},
   },

@@ -1,6 +1,6 @@
+import type { FastifyInstance, preValidationHookHandler } from "fastify";
 import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { parseJsonOnly } from "../http/bodies/json-body.ts";
-import type { FastifyInstance, preValidationHookHandler } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";

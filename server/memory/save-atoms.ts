@@ -21,7 +21,7 @@ export type FoundDuplicate = NearDuplicate & { readonly index: number };
  *
  * @throws InvalidAtomError for a batch that says the same twice
  */
-export async function findDuplicates(
+export async function findDuplicateAtoms(
   db: Db,
   reach: Reach,
   { libraryId, contents, policy }: { libraryId: string; contents: readonly string[]; policy: DuplicatePolicy },

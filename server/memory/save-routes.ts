@@ -23,7 +23,7 @@ import {
   type SaveQuery,
 } from "./request-schemas.ts";
 import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "./response-schemas.ts";
-import { type DuplicatePolicy, type FoundDuplicate, findDuplicates, insertion } from "./save-atoms.ts";
+import { type DuplicatePolicy, type FoundDuplicate, findDuplicateAtoms, insertion } from "./save-atoms.ts";
 import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 
 /** Atoms to save, one or many: decided again behind the write, by the database. */
@@ -90,7 +90,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
           const atoms = inputs.map((input) => atomFields(input, clock.now()));
           const { id: libraryId } = await requireLibrary(db, key, named);
           const contents = atoms.map(({ content }) => content);
-          const near = await findDuplicates(db, reachOf(key), { libraryId, contents, policy: duplicates });
+          const near = await findDuplicateAtoms(db, reachOf(key), { libraryId, contents, policy: duplicates });
           if (duplicates === "refuse" && near.length > 0) throw problem("conflict", refusal(near));
           const beside = duplicates === "report" ? { nearDuplicates: near.map(duplicateJson) } : {};
           const { write } = insertion(atoms, libraryId, clock.now());
@@ -128,7 +128,7 @@ function savedJson(key: KeyRecord, id: string, atom: Atom | undefined) {
 /** A key that only writes learns nothing of what is there. */
 function requireRead(key: KeyRecord, duplicates: DuplicatePolicy): void {
   if (duplicates === "allow" || permits(key, "atoms.get")) return;
-  throw problem("forbidden", 'To be told of duplicates needs the scope memory:read: leave "duplicates" out.');
+  throw problem("forbidden", 'Reporting duplicates needs the scope memory:read: leave "duplicates" out.');
 }
 
 function duplicateJson({ index, atom, similarity }: FoundDuplicate) {

@@ -16,14 +16,14 @@ const AREAS = [
   {
     name: "Keys",
     at: /^\/api\/v1\/keys/,
-    description: "Keys of the teams that one is a member of, wherever they are declared.",
+    description: "Keys of the caller's teams, wherever they are declared.",
   },
   { name: "Teams", at: /^\/api\/v1\/teams/, description: "Teams, with their members and namespaces." },
   { name: "Libraries", at: /^\/api\/v1\/libraries/, description: "Libraries of the memory." },
   {
     name: "Gateways",
     at: /^\/api\/v1\/gateways/,
-    description: "Gateways, with their upstreams and routes. A credential goes in and never comes out.",
+    description: "Gateways, with their upstreams and routes. Credentials are write-only.",
   },
   { name: "More", at: /^/, description: "What is asked about a key, the console's links, and this description." },
 ] as const;
@@ -34,4 +34,4 @@ export function areaOf(path: string): string {
 }
 
 /** The areas, as the document names them. */
-export const TAGS = AREAS.map(({ name, description }) => ({ name, description }));
+export const OPENAPI_TAGS = AREAS.map(({ name, description }) => ({ name, description }));

@@ -1,6 +1,6 @@
 import type { FastifySchema, RouteOptions } from "fastify";
 import { areaOf } from "./areas.ts";
-import { type Answer, type Header, isSchema, type Operation, type Parameter } from "./format.ts";
+import { type Header, isSchema, type Operation, type Parameter, type ResponseObject } from "./format.ts";
 import { RATE_HEADERS } from "./rate-headers.ts";
 import { refusals } from "./refusals.ts";
 import type { RouteDocs } from "./route-docs.ts";
@@ -48,7 +48,7 @@ export function describeRoute(route: RouteOptions, docs: RouteDocs, method: stri
 function success(
   { response, mediaType = "application/json", ifMatch, etag, idempotent }: RouteDocs,
   isKeyed: boolean,
-): Answer {
+): ResponseObject {
   const headers = {
     ...(etag || idempotent === true || ifMatch === "required" ? { ETag: ETAG } : {}),
     ...(idempotent === true ? { Location: LOCATION, "Idempotency-Replayed": REPLAYED } : {}),
@@ -62,7 +62,7 @@ function success(
 }
 
 /** Of an operation that a key opens. */
-function replayed(schema: NonNullable<RouteDocs["response"]>): Answer {
+function replayed(schema: NonNullable<RouteDocs["response"]>): ResponseObject {
   return {
     description: `${schema.title}: it was made before, by the same Idempotency-Key.`,
     headers: { "Idempotency-Replayed": { ...REPLAYED, required: true }, ...RATE_HEADERS },

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerConfig } from "../context/config.ts";
-import { TAGS } from "./areas.ts";
+import { OPENAPI_TAGS } from "./areas.ts";
 import { describeRoute, templateOf } from "./describe-route.ts";
 import { isSchema, type JsonSchema, type OpenApiDocument, type Operation } from "./format.ts";
 import "./route-docs.ts";
@@ -34,7 +34,7 @@ export function collectDocs(
     openapi: "3.1.0",
     info: { title: "Keyplane", version: "v1", ...INFO },
     servers: [{ url: "/", description: "This server." }],
-    tags: TAGS,
+    tags: OPENAPI_TAGS,
     paths,
     components: { schemas: schemas.all(), securitySchemes: securitySchemes(config) },
   });

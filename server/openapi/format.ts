@@ -19,13 +19,13 @@ export type Header = {
 };
 
 /** Bodies by their media type. */
-export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+export type MediaTypes = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
 /** What is answered with one status. */
-export type Answer = {
+export type ResponseObject = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
-  readonly content?: Content;
+  readonly content?: MediaTypes;
   /** Of a refusal: the codes that it may have. */
   readonly "x-problem-codes"?: readonly string[];
 };
@@ -36,9 +36,9 @@ export type Operation = {
   readonly description?: string;
   readonly operationId: string;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly requestBody?: { readonly required: boolean; readonly content: MediaTypes };
   /** By status; `default` for what an upstream may answer besides. */
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
   /** One of these is needed, and of each all that it names; none at all where there are none. */
   readonly security: readonly Readonly<Record<string, readonly []>>[];
 };

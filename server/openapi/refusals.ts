@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from "../http/errors.ts";
-import type { Answer, Content, Header, JsonSchema } from "./format.ts";
+import type { Header, JsonSchema, MediaTypes, ResponseObject } from "./format.ts";
 
 /** RFC 9457, with the members of ours. */
 export const PROBLEM: JsonSchema = {
@@ -39,7 +39,7 @@ const RETRY_AFTER: Header = {
   schema: { type: "string", pattern: "^[1-9][0-9]*$" },
 };
 const READ_CODING: Header = {
-  description: "`identity`, where the Content-Encoding is what is not read: send the body as it is.",
+  description: "`identity`, where the Content-Encoding is not supported: send the body as it is.",
   required: false,
   schema: { const: "identity" },
 };
@@ -51,7 +51,7 @@ const HEADERS: Partial<Record<number, Readonly<Record<string, Header>>>> = {
 };
 
 /** The body of the refusals of one status. */
-export type RefusalBody = (status: number, codes: readonly ProblemCode[]) => Content;
+export type RefusalBody = (status: number, codes: readonly ProblemCode[]) => MediaTypes;
 
 /** A problem document. */
 export const problemBody: RefusalBody = (status, codes) => ({
@@ -69,7 +69,7 @@ export function refusals(
   codes: readonly ProblemCode[],
   body: RefusalBody = problemBody,
   more: Partial<Record<number, Readonly<Record<string, Header>>>> = {},
-): Record<string, Answer> {
+): Record<string, ResponseObject> {
   const byStatus = Map.groupBy(new Set(codes), (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus]

@@ -22,7 +22,7 @@ export function securitySchemes(config: Pick<ServerConfig, "vendorHeader" | "pub
     },
     session: {
       ...{ type: "apiKey", in: "cookie", name: cookieName("session", config) },
-      description: "The session of somebody who is signed in to the console.",
+      description: "The session of a person who is signed in to the console.",
     },
     csrfToken: {
       ...{ type: "apiKey", in: "header", name: "x-csrf-token" },

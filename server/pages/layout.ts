@@ -12,7 +12,7 @@ const SECTIONS = [
   { id: "audit", title: "Audit log", icon: ICONS.log },
 ] as const;
 
-export type Page = {
+export type PageLayout = {
   /** The page's one h1, and the window's title. */
   readonly title: string;
   /** The part of the console that it belongs to; undefined for none. */
@@ -34,7 +34,7 @@ const HTMX_CONFIG = JSON.stringify({
 });
 
 /** A whole page of the console. */
-export function layout({ title, section, viewer, side, content }: Page): Html {
+export function layout({ title, section, viewer, side, content }: PageLayout): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +64,7 @@ ${content}
 `;
 }
 
-function navigation(section: Page["section"]): Html {
+function navigation(section: PageLayout["section"]): Html {
   return html`<nav class="side" aria-label="Console"><ul>${SECTIONS.map(
     ({ id, title, icon }) =>
       html`<li><a href="/dashboard/${id}"${id === section ? html` aria-current="page"` : ""}>${icon}${title}</a></li>`,

@@ -9,13 +9,13 @@ import { findViewer } from "./viewer.ts";
 /** What to do about a refusal, besides what it says itself. */
 const ADVICE: Partial<Record<ProblemCode, string>> = {
   unauthorized: "Sign in, and open the page again.",
-  forbidden: "Somebody with another role in the team can do it: its admins are on the page of the team.",
+  forbidden: "A member with another role can do it: the admins are on the page of the team.",
   not_found:
     "It may be another team's, you may be in its team no longer, or the address may have a typing error. The list has what is yours.",
   conflict: "Look at what is there now, and decide again.",
   exists: "Choose another name, or open what is there.",
   managed: "Change its declaration. Revoking it here always works.",
-  precondition_failed: "Somebody else has changed it meanwhile. Look at what is there now, and make your change again.",
+  precondition_failed: "It has been changed meanwhile. Look at what is there now, and make your change again.",
   idempotency_mismatch:
     "The form was sent before, filled in otherwise. What it made then is in the list; if its key was not seen, rotate it there.",
   unavailable: "Nothing is lost: reload this page in a moment.",

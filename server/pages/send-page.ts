@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Html } from "./html.ts";
-import { layout, type Page } from "./layout.ts";
+import { layout, type PageLayout } from "./layout.ts";
 import { viewerOf } from "./viewer.ts";
 
 /** Answers with a page of the console for the person who is signed in. */
 export function sendConsolePage(
   request: FastifyRequest,
   reply: FastifyReply,
-  page: Omit<Page, "viewer">,
+  page: Omit<PageLayout, "viewer">,
 ): FastifyReply {
   return sendPage(reply, layout({ ...page, viewer: viewerOf(request) }));
 }

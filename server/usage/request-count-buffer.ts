@@ -39,7 +39,7 @@ export class RequestCountBuffer {
       await this.#settle();
       while (this.#waiting.size > 0 && this.#doubtful === undefined) await this.#writeSome();
     } catch (error) {
-      this.#log.warn({ error }, "could not write how many requests there were; it is tried again");
+      this.#log.warn({ error }, "could not store the counts of requests; it is tried again");
       if (this.#dropped > 0) this.#log.warn({ count: this.#dropped }, "requests were not counted: too many keys wait");
       this.#dropped = 0;
     }

@@ -35,7 +35,7 @@ export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Cons
 type NotedIn = {
   readonly id: string;
   /** The database's time at the last heartbeat; undefined before the first. */
-  databaseToldTime(): number | undefined;
+  databaseTimeAtBeat(): number | undefined;
   noteUse(key: KeyRecord, at: number): void;
   /** Takes what was noted since the last time. */
   drainUses(): readonly VersionUse[];
@@ -106,7 +106,7 @@ export class UsageBuffer implements UsageRecorder {
 
   async #write(): Promise<void> {
     // A use is noted as it happens: every use before this time is among those that are written now.
-    const until = this.#replica.databaseToldTime();
+    const until = this.#replica.databaseTimeAtBeat();
     for (const use of this.#replica.drainUses()) this.#unwritten.set(nameOf(use), use);
     const [writing, seen] = [this.#unwritten, this.#seen];
     this.#unwritten = new Map();
@@ -123,7 +123,7 @@ export class UsageBuffer implements UsageRecorder {
       }
       if (until !== undefined) await markUsageWritten(this.#store, this.#replica.id, until);
     } catch (error) {
-      this.#log.warn({ error, count: uses.length }, "could not write when keys were last used; it is tried again");
+      this.#log.warn({ error, count: uses.length }, "could not store when keys were last used; it is tried again");
       this.#unwritten = writing;
       this.#seen = new Map([...seen, ...this.#seen]);
     }

@@ -12,7 +12,7 @@ export type CountDelivery = (outcome: DeliveryOutcome) => void;
 export function deliveryMetrics(registry: Registry): CountDelivery {
   const counter = new Counter({
     name: "keyplane_webhook_deliveries_total",
-    help: "Tries to tell a webhook, by what came of them; one that is retried is counted with each",
+    help: "Webhook delivery attempts by outcome; a delivery that is retried counts with each attempt",
     labelNames: ["outcome"],
     registers: [registry],
   });

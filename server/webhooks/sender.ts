@@ -52,7 +52,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
       try {
         while (await takeSome());
       } catch (error) {
-        log.warn({ error }, "no webhook could be told; it is tried again");
+        log.warn({ error }, "could not claim webhook deliveries; it is tried again");
       }
     }
   }
@@ -67,7 +67,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     };
     const claimed = await claimDeliveries(store, randomUUID(), { full, limit });
     const ready = await withReceipts(sender, claimed);
-    for (const delivery of ready) underWay.set(delivery, tell(delivery));
+    for (const delivery of ready) underWay.set(delivery, attempt(delivery));
     return claimed.length > 0;
   }
 
@@ -76,7 +76,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     return [...counts].filter(([, deliveries]) => deliveries.length >= most).map(([id]) => id);
   }
 
-  async function tell(delivery: ClaimedDelivery): Promise<void> {
+  async function attempt(delivery: ClaimedDelivery): Promise<void> {
     try {
       const settlement = await deliver(sender, delivery, ending.signal);
       if (ending.signal.aborted && settlement.state !== "delivered")
@@ -84,7 +84,10 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
       await settleDelivery(store, delivery, settlement);
       count(settlement.state === "pending" ? "retried" : settlement.state);
     } catch (error) {
-      log.warn({ error, teamId: delivery.teamId }, "what came of a webhook could not be stored; it is told again");
+      log.warn(
+        { error, teamId: delivery.teamId },
+        "could not store the outcome of a webhook delivery; it is sent again",
+      );
     } finally {
       underWay.delete(delivery);
       look();

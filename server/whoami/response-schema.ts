@@ -1,4 +1,4 @@
-import { closed, TEXT, TIME, TIME_OR_NULL } from "../management/response-schemas.ts";
+import { closed, TEXT, TIME_OR_NULL, TIMESTAMP } from "../management/response-schemas.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
@@ -50,7 +50,7 @@ export const WHOAMI = closed("Whoami", {
     properties: {
       number: { type: "integer" },
       state: { type: "string", enum: ["reserved", "active", "retiring"] },
-      mintedAt: { ...TIME, type: ["string", "null"] },
+      mintedAt: { ...TIMESTAMP, type: ["string", "null"] },
       retiresAt: { ...TIME_OR_NULL, description: "When this version stops working: another has taken its place." },
     },
   },

@@ -126,7 +126,7 @@ describeOnPostgres("keyplane server", (store) => {
     await without.stop();
 
     const server = await start({}, ...flags, ...oidc());
-    expect(server.said("the bootstrap token stands beside an issuer")).toBe(true);
+    expect(server.said("both an issuer and a bootstrap token are configured")).toBe(true);
     expect(await checkBootstrapToken(store())).toMatchObject([
       { severity: "note", message: expect.stringMatching(/^1 server takes a bootstrap token although an issuer/) },
     ]);
@@ -169,7 +169,7 @@ describeOnPostgres("keyplane server", (store) => {
     const typed = "password-password-password-password";
     writeFileSync(file, typed);
     await until("the new one is refused", async () => (await statusOf(next)) === 401);
-    expect([await statusOf(typed), server.said("no bootstrap token is taken")]).toEqual([401, true]);
+    expect([await statusOf(typed), server.said("no bootstrap token is accepted")]).toEqual([401, true]);
     writeFileSync(file, token);
     await until("the first one is taken again", async () => (await statusOf(token)) === 200);
     rmSync(file);
@@ -189,7 +189,7 @@ describeOnPostgres("keyplane server", (store) => {
     await allAnswer(200);
     writeFileSync(file, "password-password-password-password");
     await allAnswer(401);
-    const refused = `no bootstrap token is taken: ${file} holds no random token`;
+    const refused = `no bootstrap token is accepted: ${file} holds no random token`;
     await until("that is said", () => lines(refused).length > 0);
     writeFileSync(file, token);
     await allAnswer(200);

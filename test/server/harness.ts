@@ -25,7 +25,7 @@ import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 
-/** A clock that stands still until it is told. */
+/** A clock that stands still until a test moves it. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
 
 export function testClock(start = Date.UTC(2026, 10, 20)): TestClock {

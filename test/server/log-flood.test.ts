@@ -83,8 +83,8 @@ test("b97: an upstream that fails 1,000 times is a few lines in the log, and one
     }
   }
   // A window begins with its first failure: as many lines as windows, each with its count.
-  const told = () => complaints().reduce((sum, { count = 1 }) => sum + count, 0);
-  await until("every failure is told of", () => told() === failures);
+  const logged = () => complaints().reduce((sum, { count = 1 }) => sum + count, 0);
+  await until("every failure is logged", () => logged() === failures);
   const windows = complaints().filter(({ count }) => count !== undefined).length;
   expect(windows).toBeGreaterThan(0);
   expect(complaints().length).toBeLessThanOrEqual((windows + 2) * (MAX_ALIKE + 1));

@@ -89,7 +89,7 @@ describeOnEachEngine("a running server", (store) => {
     expect(await answer.text()).toBe("data: open\n\nevent: end\n\n");
   });
 
-  test("the admin listener tells that it lives, whether it is ready, and its metrics, and nothing else", async () => {
+  test("the admin listener says that it lives, whether it is ready, and its metrics, and nothing else", async () => {
     const server = await start(store());
     await server.whenCurrent;
     const ask = async (path: string, method = "GET") => (await fetch(server.adminUrl + path, { method })).status;
@@ -120,7 +120,7 @@ describeOnEachEngine("a running server", (store) => {
     await expect(fetch(`${server.adminUrl}/healthz`)).rejects.toThrow();
   });
 
-  test("a server that is told to end takes nothing new, lets answers go on, and waits for no connection whose answer has ended", async () => {
+  test("a server that is ending takes nothing new, lets answers go on, and waits for no connection whose answer has ended", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     const server = await start(store());
     await server.whenCurrent;
@@ -134,7 +134,7 @@ describeOnEachEngine("a running server", (store) => {
     await closed;
   });
 
-  test("a server that is told to end answers what comes on a connection that it has, and closes it then", async () => {
+  test("a server that is ending answers what comes on a connection that it has, and closes it then", async () => {
     const team = await makeTeam(store());
     const [key, other] = [await storeKey(store(), team), await storeKey(store(), team)];
     const server = await start(store());
@@ -153,7 +153,7 @@ describeOnEachEngine("a running server", (store) => {
     await closed;
   });
 
-  test("a server that is told to end answers a call that is on its way on a connection that is idle, and closes it then", async () => {
+  test("a server that is ending answers a call that is on its way on a connection that is idle, and closes it then", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     const server = await start(store());
     await server.whenCurrent;
@@ -171,7 +171,7 @@ describeOnEachEngine("a running server", (store) => {
     await closed;
   });
 
-  test("a server that is told to end ends the answers that go on when the grace period is over", async () => {
+  test("a server that is ending ends the answers that go on when the grace period is over", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     const server = await start(store(), {}, 600);
     await server.whenCurrent;

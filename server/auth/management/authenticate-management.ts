@@ -10,7 +10,7 @@ import { issuedAtOf, type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "../tok
 import { ISSUER_UNAVAILABLE } from "../tokens/token-problems.ts";
 import { isManagementToken } from "./management-token.ts";
 
-const NOBODY = { cause: "no_management_token" } as const;
+const NO_TOKEN = { cause: "no_management_token" } as const;
 
 /** What the decision reads. */
 export type AuthenticationDeps = SessionDeps & {
@@ -44,7 +44,7 @@ export async function authenticateManagement(
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
   if (presented !== undefined) return authenticateBearer(deps, presented);
   return presentsCredential(rawHeaders, url, deps.config.vendorHeader)
-    ? NOBODY
+    ? NO_TOKEN
     : authenticateSession(deps, rawHeaders, anyClaims);
 }
 
@@ -55,7 +55,7 @@ async function authenticateBearer(
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
     return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
   }
-  if (judgeJwt === null || oidc === null) return NOBODY;
+  if (judgeJwt === null || oidc === null) return NO_TOKEN;
   const judged = await judgeOrWarn({ judgeJwt, log }, presented, oidc.audience);
   if (judged === undefined) throw ISSUER_UNAVAILABLE;
   if ("cause" in judged) return judged;

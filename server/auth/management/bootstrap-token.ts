@@ -49,8 +49,8 @@ async function openBootstrapToken(file: string, role: InstallationRole, log?: Lo
     if (isSame(known, now)) return;
     known = now;
     if (log === undefined) return;
-    if ("fault" in now) log.error({}, `no bootstrap token is taken: ${file} ${now.fault}`);
-    else log.info({}, `the bootstrap token in ${file} has changed: the one before is no longer taken`);
+    if ("fault" in now) log.error({}, `no bootstrap token is accepted: ${file} ${now.fault}`);
+    else log.info({}, `the bootstrap token in ${file} has changed: the previous one is no longer accepted`);
   }, READ_MS).unref();
   return {
     actor: "bootstrap-token",
@@ -86,12 +86,12 @@ async function readToken(file: string): Promise<Read> {
     return { fault: `cannot be read (${error instanceof Error && "code" in error ? error.code : "unknown"})` };
   }
   const token = text.trim();
-  const fault = faultOf(token);
+  const fault = tokenFault(token);
   return fault === undefined ? { digest: tokenDigest(token) } : { fault };
 }
 
 /** What is wrong with a token. It is never quoted. */
-export function faultOf(token: string): string | undefined {
+export function tokenFault(token: string): string | undefined {
   if (token.startsWith("inf_")) return "holds an API key: make a token of its own, such as by openssl rand -base64 32";
   if (!/^[\x21-\x2b\x2d-\x7e]*$/.test(token)) return "must hold one word of visible ASCII characters, without a comma";
   if (token.length < MIN_LENGTH) {

@@ -3,7 +3,7 @@ import { appendAudit } from "../../../store/audit/audit.ts";
 import { problem } from "../../http/errors.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";
-import { ANSWERED, type HookOutcome, tell } from "../hook-outcome.ts";
+import { ANSWERED, finishHookAsync, type HookOutcome } from "../hook-outcome.ts";
 import type { Principal } from "../principal.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
@@ -15,7 +15,7 @@ import { authorOf } from "./author.ts";
 
 const NO_PRINCIPAL = problem(
   "unauthorized",
-  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key is none.",
+  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key does not open it.",
 );
 
 /** For requests other than page views, which are redirected to sign in; htmx goes there by the header. */
@@ -53,13 +53,13 @@ export function authenticatePrincipal(
     const { raw } = request;
     const admit = async () => {
       const found = await identifyPrincipal(deps, access, request, "head");
-      if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found });
+      if ("cause" in found) return refuseUnauthenticated(deps, { access, url, request, reply, ...found });
       const renewal = earlyRenewal(deps, access, found, raw);
       if (renewal !== undefined) return sendTo(reply, renewal);
       await recordIfBootstrap(deps, request, url, found.principal);
       return meetExpectation(raw, reply.raw) ?? unserved;
     };
-    tell(admit(), done);
+    finishHookAsync(admit(), done);
   };
 }
 
@@ -72,9 +72,9 @@ export function authenticatePrincipalAgain(
   return (request, reply, done) => {
     const admitAgain = async () => {
       const found = await identifyPrincipal(deps, access, request, "body");
-      return "cause" in found ? refuseNobody(deps, { access, url, request, reply, ...found }) : undefined;
+      return "cause" in found ? refuseUnauthenticated(deps, { access, url, request, reply, ...found }) : undefined;
     };
-    tell(admitAgain(), done);
+    finishHookAsync(admitAgain(), done);
   };
 }
 
@@ -100,7 +100,7 @@ export function identifyIfKnown(deps: ManagementHookDeps, read: "head" | "body")
   };
 }
 
-type Nobody = {
+type Unauthenticated = {
   readonly access: ManagedAccess | ConsoleAccess;
   readonly url: string;
   readonly request: FastifyRequest;
@@ -113,7 +113,10 @@ type Nobody = {
 const RENEW_MS = 10 * 60_000;
 
 /** Redirects a page view to sign in; any other request is refused, counted and recorded. */
-function refuseNobody(deps: ManagementHookDeps, { access, url, request, reply, cause, renewBy }: Nobody): HookOutcome {
+function refuseUnauthenticated(
+  deps: ManagementHookDeps,
+  { access, url, request, reply, cause, renewBy }: Unauthenticated,
+): HookOutcome {
   const { url: target = "", rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
   if ("console" in access && !isOther && isPageView(request.raw)) {

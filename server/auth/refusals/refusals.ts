@@ -17,7 +17,7 @@ type Entry = {
   /** The row's id in the audit log, or why it is not there. */
   readonly place: number | LostAudit;
   /** How many of its refusals are written, or counted as lost. */
-  readonly told: number;
+  readonly recorded: number;
 };
 
 /** What the sampler works with. */
@@ -76,7 +76,7 @@ export class RefusalSampler implements RefusalRecorder {
     if (fresh.length > 0) this.#entries.push(...(await this.#append(fresh)));
     const ended = this.#entries.filter(({ row }) => row.minute < now);
     this.#entries = this.#entries.filter(({ row }) => row.minute >= now);
-    await this.#count(ended.filter(({ row, told }) => row.count > told));
+    await this.#count(ended.filter(({ row, recorded }) => row.count > recorded));
   }
 
   async #append(rows: readonly RefusalRow[]): Promise<Entry[]> {
@@ -118,19 +118,19 @@ export class RefusalSampler implements RefusalRecorder {
   }
 
   #entryOf(row: RefusalRow, place: Entry["place"]): Entry {
-    const told = row.count;
-    if (typeof place === "string") this.#deps.metrics.countLostAudit(place, told);
-    return { row, place, told };
+    const recorded = row.count;
+    if (typeof place === "string") this.#deps.metrics.countLostAudit(place, recorded);
+    return { row, place, recorded };
   }
 
   async #count(entries: readonly Entry[]): Promise<void> {
     const counts: { id: number; count: number }[] = [];
     let more = 0;
-    for (const { row, place, told } of entries) {
-      if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - told);
+    for (const { row, place, recorded } of entries) {
+      if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - recorded);
       else {
         counts.push({ id: place, count: row.count });
-        more += row.count - told;
+        more += row.count - recorded;
       }
     }
     try {

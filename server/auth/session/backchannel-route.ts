@@ -41,7 +41,7 @@ export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
     errorHandler(error, request, reply) {
       const isAway = error instanceof IssuerUnavailableError;
       const shown = problemOf(error, request.method);
-      if (isAway) log.warn({ error }, "an issuer's logout token cannot be judged");
+      if (isAway) log.warn({ error }, "cannot verify an issuer's logout token");
       else logFailure(log, request, { error, shown, message: "a request failed" });
       if (isAway) reply.code(503).send(UNAVAILABLE);
       else sendProblem(reply, shown);

@@ -65,7 +65,7 @@ async function replaceSession(
 ): Promise<boolean> {
   const secret = makeSecret();
   const digest = secretDigest(secret);
-  if (digest === undefined) throw new Error("a new secret is none");
+  if (digest === undefined) throw new Error("the new secret has no digest");
   const before = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
   const { person } = signedIn;
   const by = authorAs(person === null ? LINK_ACTOR : `${person.issuer}#${person.subject}`, request);

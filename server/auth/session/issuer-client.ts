@@ -9,7 +9,7 @@ import { readClientSecret } from "./client-secret.ts";
 /** The issuer has answered, but its answer does not complete the sign-in. */
 export class SignInRefusedError extends Error {
   constructor(cause: unknown) {
-    super("the issuer's answer signs nobody in", { cause });
+    super("sign-in failed: invalid issuer response", { cause });
     this.name = "SignInRefusedError";
   }
 }

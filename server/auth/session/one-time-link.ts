@@ -22,7 +22,7 @@ export type OneTimeLink = {
 export async function makeOneTimeLink({ db }: Store, origin: string, by: Author): Promise<OneTimeLink> {
   const secret = makeSecret();
   const digest = secretDigest(secret);
-  if (digest === undefined) throw new Error("a new secret is none");
+  if (digest === undefined) throw new Error("the new secret has no digest");
   const expiresAt = await db.transaction().execute(async (tx) => {
     await appendAudit(tx, [{ at: null, kind: "console_link.made", by, detail: {} }]);
     return addSignInLink(tx, digest, LINK_MS);

@@ -114,7 +114,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
     } catch (error) {
       if (attempt.renews && error instanceof InteractionNeededError) return signInAnew(attempt, reply);
       if (!(error instanceof SignInRefusedError)) return putOff(error, request, reply, attempt);
-      log.warn({ error }, "somebody came back from an issuer, and is not signed in");
+      log.warn({ error }, "sign-in failed: the issuer's response was not accepted");
       return refuse(deps, request, reply, "sign_in_refused");
     }
     return reply.redirect(attempt.returnTo, 303);
@@ -134,7 +134,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
       return await client?.endSessionUrl(`${reachedAt(request, config)}${SIGN_IN}`);
     } catch (error) {
       if (!(error instanceof IssuerUnavailableError)) throw error;
-      log.warn({ error }, "somebody who has signed out stays signed in at the issuer");
+      log.warn({ error }, "a person has signed out here, but their session at the issuer goes on");
       return undefined;
     }
   }
@@ -152,7 +152,7 @@ async function useLink(deps: SignInDeps, request: FastifyRequest, reply: Fastify
   recordRefusal(deps, request, request.routeOptions.url, {
     ...{ code: "unauthorized", cause: "sign_in_link", key: undefined },
   });
-  return sendSignInPage(reply, 401, "This link is over", LINK_NEEDED);
+  return sendSignInPage(reply, 401, "This link is no longer valid", LINK_NEEDED);
 }
 
 /** The page says only that the sign-in has failed: the cause is counted. */
@@ -163,7 +163,7 @@ function refuse(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, 
 
 function showFailure({ log }: SignInDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof IssuerUnavailableError) {
-    log.warn({ error }, "nobody can sign in by an issuer");
+    log.warn({ error }, "sign-in through an issuer is not possible at present");
     return sendSignInPage(reply, 503, "The issuer does not answer", [ISSUER_AWAY, TRY_AGAIN]);
   }
   const shown = problemOf(error, request.method);

@@ -16,7 +16,7 @@ export type JudgedJwt =
 /**
  * Judges a token of the configured issuers.
  *
- * @param audience what it must be meant for
+ * @param audience that the token needs
  * @throws IssuerUnavailableError where the issuer's keys cannot be had
  */
 export type JudgeJwt = (token: string, audience: string) => Promise<JudgedJwt>;
@@ -91,7 +91,7 @@ export async function judgeOrWarn(
     return await judgeJwt(token, audience);
   } catch (error) {
     if (!(error instanceof IssuerUnavailableError)) throw error;
-    log.warn({ error }, "no token of an issuer can be judged");
+    log.warn({ error }, "cannot verify the tokens of an issuer");
     return undefined;
   }
 }

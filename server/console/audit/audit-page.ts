@@ -1,7 +1,7 @@
 import type { FoundAudit, StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import type { EventNames } from "../../management/audit/audit-json.ts";
 import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
-import { ACTIONS } from "../../management/audit/event-text.ts";
+import { EVENT_TITLES } from "../../management/audit/event-text.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
@@ -48,7 +48,8 @@ ${filters(page)}
 
 function filters({ query, teams, now }: AuditPage): Html {
   const { team, actor, action, about, from, to } = query;
-  const actions = action === "" || ACTIONS[action] !== undefined ? ACTIONS : { ...ACTIONS, [action]: action };
+  const actions =
+    action === "" || EVENT_TITLES[action] !== undefined ? EVENT_TITLES : { ...EVENT_TITLES, [action]: action };
   return html`<form class="panel" role="search" aria-label="Audit log" ${searchForm(PATH)}>
 <div class="filters audit">
 <div class="field"><label for="about">About</label><input id="about" name="about" type="search" value="${about}" placeholder="A key's prefix, an id or a name" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
@@ -58,7 +59,7 @@ function filters({ query, teams, now }: AuditPage): Html {
     ([kind, words]) =>
       html`<option value="${kind}" ${flag("selected", kind === action)}>${words}${words !== kind && ` (${kind})`}</option>`,
   )}</select></div>
-<div class="field"><label for="actor">By</label><input id="actor" name="actor" value="${actor}" placeholder="Anybody" maxlength="${MAX_ACTOR_LENGTH}" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="actor">By</label><input id="actor" name="actor" value="${actor}" placeholder="Any" maxlength="${MAX_ACTOR_LENGTH}" autocomplete="off" spellcheck="false"></div>
 ${teamField(team, teams)}
 <div class="field"><label for="from">From (UTC)</label>${momentField("from", from)}</div>
 <div class="field"><label for="to">To (UTC)</label>${momentField("to", to)}</div>
@@ -83,7 +84,7 @@ function eventTable(page: AuditPage): Html {
 }
 
 function action({ kind }: StoredAuditEvent): Html {
-  return html`<span class="badge ${toneOfAction(kind)}">${ACTIONS[kind] ?? kind}</span><span class="line small"><a href="${auditUrl({ action: kind }, PATH)}">${kind}</a></span>`;
+  return html`<span class="badge ${toneOfAction(kind)}">${EVENT_TITLES[kind] ?? kind}</span><span class="line small"><a href="${auditUrl({ action: kind }, PATH)}">${kind}</a></span>`;
 }
 
 function about({ keyId, teamId, detail }: StoredAuditEvent, { names }: AuditPage): Content {
@@ -111,6 +112,6 @@ function nothing({ query, isPartial }: AuditPage): Html {
   if (isPartial) return html`<div class="empty"><p>None of the events that were looked through so far.</p></div>`;
   const isFiltered = auditUrl(query, PATH) !== PATH;
   return isFiltered
-    ? html`<div class="empty"><h2>No event is like this</h2><p class="muted">Look over a longer time, or for the first 12 characters of a key, an id or a whole name.</p><a class="button" href="${PATH}">Show the whole log</a></div>`
+    ? html`<div class="empty"><h2>No event matches</h2><p class="muted">Look over a longer time, or for the first 12 characters of a key, an id or a whole name.</p><a class="button" href="${PATH}">Show the whole log</a></div>`
     : html`<div class="empty"><h2>Nothing has happened yet</h2><p class="muted">What is changed of your teams' keys, gateways and libraries is written here, with who did it and from where.</p><a class="button" href="/dashboard/keys">To the API keys</a></div>`;
 }

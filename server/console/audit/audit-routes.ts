@@ -23,7 +23,7 @@ const PAGE = 50;
  * The audit log. A person who has a role in a team may read the team's events, since they may look at what the events
  * are about. Events of no team are for the installation's own alone.
  */
-export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, clock, log } = deps;
   const exportAudit = createAuditExports();
 
@@ -55,7 +55,7 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
         if (String(teamIds) !== String(search.teamIds)) throw new Error("what they may read has changed");
       },
     });
-    lines.once("error", (error) => log.warn({ error }, "an export of the audit log was broken off"));
+    lines.once("error", (error) => log.warn({ error }, "an export of the audit log was aborted"));
     const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.jsonl`;
     return reply
       .type("application/x-ndjson; charset=utf-8")

@@ -3,10 +3,10 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
-import { urlOf } from "../query-text.ts";
+import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
 import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";
@@ -22,8 +22,8 @@ export type GatewayPage = GatewayFigures & {
 
 export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlOf("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
-<section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">As calls have shown, of every replica, within seconds: nothing is sent to an upstream for this page.</p></section>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
+<section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">From the calls of all replicas, within seconds: this page sends nothing to an upstream.</p></section>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">
@@ -97,11 +97,11 @@ function facts({ gateway, boundKeys, now }: GatewayPage): Html {
   const rows: Facts = [
     [
       "Keys",
-      html`${countText(boundKeys.get(id))} bound to it alone; those of the team that are bound to none may use it too. <a href="${urlOf("/dashboard/keys", { team })}">Keys of the team</a>`,
+      html`${countText(boundKeys.get(id))} bound to it alone; those of the team that are bound to none may use it too. <a href="${urlWithQuery("/dashboard/keys", { team })}">Keys of the team</a>`,
     ],
     ["Team", html`<a href="/dashboard/team/${teamId}">${team}</a>`],
     ["Public id", html`<code>${publicId}</code>`],
-    ["Declared in", declaredIn(gateway)],
+    ["Declared in", declarationPlace(gateway)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -3,10 +3,10 @@ import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { urlOf } from "../query-text.ts";
+import { urlWithQuery } from "../query-text.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
 /** What the list of gateways is asked for. */
@@ -41,7 +41,7 @@ const SHOWN_UPSTREAMS = 8;
 
 export function gatewaysContent(list: GatewayList): Html {
   const { query, gateways, nextId, teams } = list;
-  const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });
+  const url = (afterId: string | undefined) => urlWithQuery(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Gateways</h1></div>
 ${
   (teams.length > 1 || query.team !== "") &&
@@ -75,7 +75,7 @@ function gatewayTable({ gateways, boundKeys, stateOf }: GatewayList): Html {
       html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`,
       countText(boundKeys.get(id)),
       team,
-      declaredIn(gateway),
+      declarationPlace(gateway),
     ];
   });
   return table("Gateways", COLUMNS, rows);
@@ -87,7 +87,7 @@ export function countText(bound: BoundKeys | undefined): string {
 
 function nothing({ team, afterId }: GatewaysQuery): Html {
   if (team !== "" || afterId !== undefined) {
-    return html`<div class="empty"><h2>No gateway is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all gateways</a></div>`;
+    return html`<div class="empty"><h2>No gateway matches</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all gateways</a></div>`;
   }
   return html`<div class="empty"><h2>No gateways yet</h2><p class="muted">A gateway takes a team's calls to models with a key of ours, and makes them with the provider's. Declare a ModelGateway, or have an admin of the team make one by the API.</p><a class="button" href="/dashboard/team">To the team</a></div>`;
 }

@@ -24,7 +24,7 @@ export function healthBadge({ word, tone }: Health): Html {
 /** When it was last heard of, and how. */
 export function lastHeard(state: UpstreamState | undefined, now: number): Content {
   const { answeredAt = null, status = null, failedAt = null, failure = null } = state ?? {};
-  if (answeredAt === null && failedAt === null) return html`<span class="muted">No call since it is known</span>`;
+  if (answeredAt === null && failedAt === null) return html`<span class="muted">No call known yet</span>`;
   return html`${answeredAt !== null && html`<span class="line">Answered ${status} ${ago(rfc3339Millis(answeredAt), now)}</span>`}${
     failedAt !== null && html`<span class="line">Failed ${ago(rfc3339Millis(failedAt), now)}: ${failure}</span>`
   }`;

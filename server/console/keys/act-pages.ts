@@ -29,7 +29,7 @@ export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse
     key,
     `Revoke ${name}`,
     refused,
-    html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Whoever needs one again gets a new key.</p>
+    html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Anyone who needs a key again gets a new one.</p>
 <h2>What it would cut off now</h2>${presentUse(use)}
 <form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
@@ -50,7 +50,7 @@ function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
     lastUses.length === 0
       ? html`<p>It was never used.</p>`
       : html`<ul>${lastUses.map((use) => html`<li>${useText(use, now)}</li>`)}</ul>`
-  }<p class="hint">As the replicas wrote it some seconds ago. Answers that stream under it are cut too.</p>`;
+  }<p class="hint">As of some seconds ago. Answers that stream with the key are cut too.</p>`;
 }
 
 function useText({ version, at, address, userAgent }: LastUse, now: number): Content {

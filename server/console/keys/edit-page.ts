@@ -56,7 +56,7 @@ function outdated({ key, fields, bindings }: EditForm): Html {
   const stored = fieldsOfSpec(key.spec, refNamesFor(key.namespace, bindings));
   const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
-  return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
+  return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> This key has been changed since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
 ${factList(others.map((name) => [LABELS[name], String(stored[name]) || "Empty"]))}
 <p>Take over what you want to keep, and save again.</p></div>`;
 }

@@ -78,7 +78,7 @@ function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
     spec.state !== "Suspended"
       ? `Team ${team} does not hold namespace ${namespace} any more: it works again once the team does.`
       : declaredIn === null
-        ? "It works again once somebody resumes it."
+        ? "It works again once it is resumed."
         : "It works again once its declaration says state: Active.";
   return html`<div class="notice warn"><p><strong>Suspended.</strong> Every request with it is refused. ${until}</p></div>`;
 }
@@ -151,7 +151,7 @@ function versions(key: KeyJson, now: number): Html {
 /** Where a key is changed that no PlatformKey governs, and something else does. */
 function managedElsewhere(managedBy: string): Html {
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
-<p>What is named below manages this key, and is where it is changed. What would be changed here of a Pulumi program's, its next <code>pulumi up</code> would take back. Revoking it here always works, and always wins.</p>
+<p>What is named below manages this key, and is where it is changed. A change made here to a key of a Pulumi program is reverted by its next <code>pulumi up</code>. Revoking it here always works, and always wins.</p>
 <pre id="managedBy" tabindex="0" aria-label="What manages the key">${managedBy}</pre>
 <p class="actions"><button type="button" data-copy="managedBy">Copy</button></p></section>`;
 }
@@ -161,7 +161,7 @@ function managed(key: KeyJson): Html {
   const { namespace, name, spec } = key;
   const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
-<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: what would be changed here, its declaration would take back. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
+<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 <pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
 <p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
 }

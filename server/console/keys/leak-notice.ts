@@ -13,6 +13,6 @@ export function leakNotice(key: KeyJson, mayRevoke: boolean, now: number): Html 
   );
   const advice = leaked.every(({ state }) => state === "retiring")
     ? "It works until its overlap ends. Revoke the key if that is too late."
-    : "Whoever found it can use it: rotate the key and end its old versions at once, or revoke it.";
-  return html`<div class="notice bad"><p><strong>Leaked.</strong> ${said}${mayRevoke ? advice : "Tell somebody who may revoke it."}</p></div>`;
+    : "Anyone who found it can use it: rotate the key and end its old versions at once, or revoke it.";
+  return html`<div class="notice bad"><p><strong>Leaked.</strong> ${said}${mayRevoke ? advice : "Ask an admin of the team to revoke it."}</p></div>`;
 }

@@ -8,11 +8,11 @@ import { chips } from "../facts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
-import { type ListQuery, listUrl } from "./list-query.ts";
+import { type KeyListFilters, listUrl } from "./list-query.ts";
 
 /** What the list of keys shows. */
 export type KeyList = {
-  readonly query: ListQuery;
+  readonly query: KeyListFilters;
   readonly keys: readonly KeyJson[];
   /** Where the next page begins; null at the end. */
   readonly next: KeyPosition | null;
@@ -96,7 +96,7 @@ function nothing({ query, mayCreate, isPartial }: KeyList): Html {
       mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
     }</div>`;
   }
-  return html`<div class="empty"><h2>No key is like this</h2><p class="muted">Search for a part of a name, for the first 12 characters of a key, or for a key's id.</p>
+  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name, for the first 12 characters of a key, or for a key's id.</p>
 <a class="button" href="/dashboard/keys">Show all keys</a></div>`;
 }
 

@@ -6,7 +6,7 @@ import { problem } from "../../http/errors.ts";
 import { queryText } from "../query-text.ts";
 
 /** What the list of keys is asked for, as its address has it. */
-export type ListQuery = {
+export type KeyListFilters = {
   readonly text: string;
   readonly state: ListedState | undefined;
   readonly team: string;
@@ -19,7 +19,7 @@ const MAX_CURSOR_LENGTH = 600;
 const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
-export function readListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
+export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
   const { q, state, team, order, after } = query;
   const text = queryText(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
@@ -34,7 +34,7 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): ListQue
 }
 
 /** The address of a list, from another place on where that is given. */
-export function listUrl({ text, state, team, order, after }: ListQuery): string {
+export function listUrl({ text, state, team, order, after }: KeyListFilters): string {
   const given = new URLSearchParams();
   if (text !== "") given.set("q", text);
   if (state !== undefined) given.set("state", state);

@@ -8,7 +8,7 @@ import { mayIn, type Rights, rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { offeredTeams } from "../asked-teams.ts";
 import { listContent } from "./list-page.ts";
-import { type ListQuery, readListQuery } from "./list-query.ts";
+import { type KeyListFilters, readListQuery } from "./list-query.ts";
 
 const PAGE = 50;
 
@@ -41,7 +41,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
   );
 
   /** What a text identifies exactly comes before what it is a part of the name of. */
-  async function find(query: ListQuery, rights: Rights) {
+  async function find(query: KeyListFilters, rights: Rights) {
     const { text, state, team, order, after } = query;
     const teamIds = await askedTeams(store.db, rights, team);
     const ids = text === "" || after !== undefined ? [] : await identifyKeys(store.db, text, teamIds);

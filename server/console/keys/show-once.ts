@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Made } from "../../management/creation.ts";
+import type { CreationResult } from "../../management/creation.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { sendKeyPage } from "./key-routes.ts";
 import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
@@ -12,7 +12,7 @@ import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 export function showOnce(
   request: FastifyRequest,
   reply: FastifyReply,
-  { shown: key, secret, replayed }: Made<KeyJson>,
+  { shown: key, secret, replayed }: CreationResult<KeyJson>,
   publicUrl: URL | null,
 ): FastifyReply {
   if (secret === null) {

@@ -25,7 +25,7 @@ export function shownOnceContent({ key, secret, isAgain, publicUrl }: ShownOnce)
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p>
 <h1>${number === 1 ? "Your new key" : `Version ${number} of ${name}`}</h1></div></div>
 ${isAgain && sentTwice(key)}<div class="panel narrow" data-shown-once="/dashboard/keys/${id}">
-<p><strong>Copy it now.</strong> This page is the only one that ever shows it: it is kept nowhere, and nobody can read it again.</p>
+<p><strong>Copy it now.</strong> This page is the only one that ever shows it: it is kept nowhere, and cannot be read again.</p>
 <p class="secret" id="secret" tabindex="0" aria-label="The key">${secret}</p>
 <p class="actions"><button class="primary" type="button" data-copy="secret">Copy key</button>${files(
     key,
@@ -82,5 +82,5 @@ export function shownAlreadyContent({ id, name }: KeyJson): Html {
   return html`<div class="panel narrow"><h1>This key was shown already</h1>
 <p>The form was sent once before, and made what <strong>${name}</strong> has had since: it is in use, or was replaced, and nothing was made now. Its secret was on that page alone.</p>
 <p class="actions"><a class="button primary" href="/dashboard/keys/${id}">To the key's page</a></p>
-<p class="muted">If nobody has copied it, rotate the key there: the new version is shown once again.</p></div>`;
+<p class="muted">If it was not copied, rotate the key there: the new version is shown once again.</p></div>`;
 }

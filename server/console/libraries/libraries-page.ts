@@ -3,7 +3,7 @@ import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { teamField } from "../asked-teams.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
@@ -63,7 +63,7 @@ function libraryTable({ libraries, defaults, now }: LibraryList): Html {
       team,
       deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",
       ago(rfc3339Millis(createdAt.getTime()), now),
-      declaredIn(library),
+      declarationPlace(library),
     ];
   });
   return table("Libraries", COLUMNS, rows);
@@ -75,7 +75,7 @@ function clamp(text: string): string {
 
 function nothing({ team, afterId }: LibrariesQuery): Html {
   if (team !== "" || afterId !== undefined) {
-    return html`<div class="empty"><h2>No library is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="/dashboard/libraries">Show all libraries</a></div>`;
+    return html`<div class="empty"><h2>No library matches</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="/dashboard/libraries">Show all libraries</a></div>`;
   }
   return html`<div class="empty"><h2>No libraries yet</h2><p class="muted">A library holds what a team's agents remember. Declare a MemoryLibrary, or have an admin of the team make one by the API; a key with the scope <code>memory:write</code> writes to it.</p><a class="button" href="/dashboard/keys">To the API keys</a></div>`;
 }

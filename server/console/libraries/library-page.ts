@@ -1,7 +1,7 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom } from "../../../store/memory/atom.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
@@ -62,7 +62,7 @@ function facts({ library, isDefault, count, now }: LibraryPage): Html {
     ...(description === "" ? [] : [["Description", description] as const]),
     ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),
     ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it, for ever" : "Its atoms are kept"],
-    ["Declared in", declaredIn(library)],
+    ["Declared in", declarationPlace(library)],
     ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];
@@ -98,5 +98,5 @@ function nothing({ query: { text, tag, after }, library: { id } }: LibraryPage):
   if (text === "" && tag === "" && after === null) {
     return html`<div class="empty"><h2>No atoms yet</h2><p class="muted">A key with the scope <code>memory:write</code> writes them, over REST or MCP. What is written is here at once.</p><a class="button" href="/dashboard/keys/new">Create key</a></div>`;
   }
-  return html`<div class="empty"><h2>No atom is like this</h2><p class="muted">Words are looked for in their basic forms; a tag is looked for whole.</p><a class="button" href="/dashboard/libraries/${id}">Show the newest atoms</a></div>`;
+  return html`<div class="empty"><h2>No atom matches</h2><p class="muted">Words are looked for in their basic forms; a tag is looked for whole.</p><a class="button" href="/dashboard/libraries/${id}">Show the newest atoms</a></div>`;
 }

@@ -1,6 +1,6 @@
 import type { AtomPosition } from "../../../store/memory/atom.ts";
 import { QUERY_TEXT, TAG } from "../../memory/schemas.ts";
-import { BROKEN_PAGE, queryText, readAfterId, urlOf } from "../query-text.ts";
+import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../query-text.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
 }
 
 export function librariesUrl({ team, afterId }: LibrariesQuery): string {
-  return urlOf("/dashboard/libraries", { team, after: afterId ?? "" });
+  return urlWithQuery("/dashboard/libraries", { team, after: afterId ?? "" });
 }
 
 export function readAtomsQuery({ q, tag, after }: Given): AtomsQuery {
@@ -34,7 +34,7 @@ export function readAtomsQuery({ q, tag, after }: Given): AtomsQuery {
 }
 
 export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Partial<AtomsQuery>): string {
-  return urlOf(`/dashboard/libraries/${libraryId}`, {
+  return urlWithQuery(`/dashboard/libraries/${libraryId}`, {
     ...{ q: text, tag },
     after: after ? `${after.at}_${after.id}` : "",
   });

@@ -5,10 +5,10 @@ import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
-import { urlOf } from "../query-text.ts";
+import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
 
 /** What a team's page shows. */
@@ -40,7 +40,9 @@ export function teamContent(page: TeamPage): Html {
     { title: "Gateways", path: "/dashboard/gateways" },
     { title: "Webhooks", path: "/dashboard/webhooks" },
     { title: "Audit log", path: "/dashboard/audit" },
-  ].map(({ title, path }) => html`<a class="button" href="${urlOf(path, { team: name })}">${title}</a>`)}</p></div>
+  ].map(
+    ({ title, path }) => html`<a class="button" href="${urlWithQuery(path, { team: name })}">${title}</a>`,
+  )}</p></div>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="members"><h2 id="members">Members</h2>${members(page)}</section>
 <section class="panel" aria-labelledby="rights"><h2 id="rights">What a role may do</h2>${rights(page)}</section>
@@ -51,7 +53,7 @@ export function teamContent(page: TeamPage): Html {
 }
 
 const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
-  Alert: "Told of, and work on until somebody ends them",
+  Alert: "Reported, and work on until they are ended",
   Revoke: "Revoked as soon as they are reported",
 };
 
@@ -63,7 +65,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
     ["Namespaces", namespaces.length === 0 ? "None" : chips(namespaces)],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
-    ["Declared in", declaredIn(team)],
+    ["Declared in", declarationPlace(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];
@@ -77,7 +79,7 @@ function libraryLink(name: string, id: string | undefined): Content {
 
 function members({ team, isViewer }: TeamPage): Html {
   if (team.members.length === 0) {
-    return html`<p class="muted">Nobody yet: the installation's own alone reach what is the team's. Name people under <code>spec.members</code>.</p>`;
+    return html`<p class="muted">None yet: the installation's own alone reach what is the team's. Name people under <code>spec.members</code>.</p>`;
   }
   const inOrder = team.members.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
   const rows = inOrder.map((member) => {

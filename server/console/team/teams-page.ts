@@ -1,9 +1,9 @@
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { declaredIn } from "../declared-in.ts";
+import { declarationPlace } from "../declared-in.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { urlOf } from "../query-text.ts";
+import { urlWithQuery } from "../query-text.ts";
 
 /** What the list of teams is asked for. */
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
@@ -21,7 +21,7 @@ const PATH = "/dashboard/team";
 const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", "Members", "Namespaces", "Declared in"];
 
 export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
-  const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });
+  const url = (afterId: string | undefined) => urlWithQuery(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Teams</h1></div>
 <form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
 <div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(teams, roleIn)}${
@@ -43,7 +43,7 @@ function teamTable(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Ht
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       namespacesOf(namespaces),
-      declaredIn(team),
+      declarationPlace(team),
     ];
   });
   return table("Teams", COLUMNS, rows);
@@ -57,7 +57,7 @@ function namespacesOf(namespaces: readonly string[]): Content {
 
 function nothing({ team, afterId }: TeamsQuery): Html {
   if (team !== "" || afterId !== undefined) {
-    return html`<div class="empty"><h2>No team is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all teams</a></div>`;
+    return html`<div class="empty"><h2>No team matches</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all teams</a></div>`;
   }
   return html`<div class="empty"><h2>You are in no team yet</h2><p class="muted">Keys, libraries and gateways are a team's. Ask its admin to name you, or a group of yours, among the members of its PlatformTeam; what is declared there holds with your next page.</p></div>`;
 }

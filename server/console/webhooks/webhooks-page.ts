@@ -7,7 +7,7 @@ import type { Viewer } from "../../pages/viewer.ts";
 import { teamField } from "../asked-teams.ts";
 import { chips } from "../facts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { urlOf } from "../query-text.ts";
+import { urlWithQuery } from "../query-text.ts";
 import { ago, exactly } from "../times.ts";
 
 /** What the page of webhooks shows. */
@@ -49,13 +49,13 @@ ${
   }</section>
 <section class="panel flush" aria-labelledby="deliveries"><h2 id="deliveries">Deliveries</h2>${
     deliveries.length === 0
-      ? html`<div class="empty"><p class="muted">Nothing has been told yet, or it was so long ago that it is not kept.</p></div>`
+      ? html`<div class="empty"><p class="muted">No deliveries yet, or none that are still kept.</p></div>`
       : log(page)
   }</section></div>`;
 }
 
 function noWebhooks(): Html {
-  return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is told when a key of the team is rotated, revoked, reported as leaked or about to end. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
+  return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is notified when a key of the team is rotated, revoked, reported as leaked or about to end. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
 }
 
 const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signing secret", ["Waiting", "whole"]];
@@ -89,8 +89,8 @@ function log(page: WebhooksPage): Html {
   const rows = deliveries.map((delivery) => cellsOf(delivery, page));
   return html`${table("Deliveries", DELIVERIES, rows)}${foot({
     said: `${countOnPage(deliveries.length, "delivery", "deliveries")}, the latest first`,
-    first: query.afterId && urlOf(PATH, { team: query.team }),
-    next: nextId === null ? undefined : urlOf(PATH, { team: query.team, after: nextId }),
+    first: query.afterId && urlWithQuery(PATH, { team: query.team }),
+    next: nextId === null ? undefined : urlWithQuery(PATH, { team: query.team, after: nextId }),
     isPartial: false,
   })}`;
 }

@@ -10,12 +10,12 @@ import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
-import { type Candidate, needsModel } from "../resolve.ts";
+import { needsModel, type UpstreamCandidate } from "../resolve.ts";
 import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 /** What is sent as the body: passed on as it comes, collected first as it is small, or made for each candidate. */
-export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buffer | BodyPieces);
+export type ForwardedBody = "stream" | "small" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
 
 /** The model that a request names, and its body for each upstream that it may go to. */
 export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { type Candidate, isSameCandidate } from "../resolve.ts";
+import { isSameCandidate, type UpstreamCandidate } from "../resolve.ts";
 import { assertFewInterimAnswers } from "./interim-answers.ts";
 import type { UpstreamPool } from "./pools.ts";
 import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
@@ -30,7 +30,7 @@ export type AttemptListener = {
 /** One candidate's part in a call: handles the dispatcher's events. */
 export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   readonly #listener: AttemptListener;
-  readonly candidate: Candidate;
+  readonly candidate: UpstreamCandidate;
   /** The one that was asked before. */
   readonly #before: UpstreamAttempt | undefined;
   /** Undefined before the request is on a socket. */
@@ -41,14 +41,14 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   slots: UpstreamSlots | undefined;
   #interimAnswers = 0;
 
-  constructor(listener: AttemptListener, candidate: Candidate, before: UpstreamAttempt | undefined) {
+  constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {
     this.#listener = listener;
     this.candidate = candidate;
     this.#before = before;
   }
 
   /** Whether this attempt, or one before it, was the candidate's. */
-  hasAsked(candidate: Candidate): boolean {
+  hasAsked(candidate: UpstreamCandidate): boolean {
     return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
   }
 

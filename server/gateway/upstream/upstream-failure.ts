@@ -60,7 +60,7 @@ export function mayRefuseCredential({ dialect }: UpstreamRecord, status: number)
 }
 
 /**
- * What stands in the JSON of such an answer. Its quotes tell it from a text of the caller's that the upstream repeats:
+ * What stands in the JSON of such an answer. Its quotes distinguish it from a text of the caller's that the upstream repeats:
  * there they are escaped.
  */
 export const REFUSED_CREDENTIAL_REASON = /"reason"\s*:\s*"API_KEY_INVALID"/;

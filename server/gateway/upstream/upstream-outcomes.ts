@@ -90,7 +90,7 @@ export class UpstreamOutcomes {
         await recordOutcomes(store.db, outcomes.slice(from, from + ROWS_AT_ONCE));
       }
     } catch (error) {
-      log.debug({ error }, "could not write how upstreams were last heard of");
+      log.debug({ error }, "could not store the last outcomes of calls to upstreams");
     }
   }
 }

@@ -40,7 +40,7 @@ export function answerLimits(threads: number): AnswerLimits {
 type Account = { readonly id: string; readonly of: FullOf; readonly limit: number; held: number; answers: number };
 
 /** What one answer holds: from before it is made until it has left, or its connection has ended. */
-export class Answer {
+export class HeldAnswer {
   readonly accounts: readonly Account[];
   readonly cut: () => void;
   held = 0;
@@ -93,7 +93,7 @@ export class AnswerRoom {
   readonly #process: Account;
   readonly #accounts = new Map<string, Account>();
   /** Whose pieces are out, the one first that has made no progress for longest. */
-  readonly #readers = new Set<Answer>();
+  readonly #readers = new Set<HeldAnswer>();
   #now = 0;
   #refused = 0;
   #cut = 0;
@@ -112,11 +112,11 @@ export class AnswerRoom {
    *
    * @param cut ends its connection, where its reader is one that goes
    */
-  take(owner: Owner, bytes: number, cut: () => void): Answer | FullOf {
+  take(owner: Owner, bytes: number, cut: () => void): HeldAnswer | FullOf {
     const accounts = [...this.#ownAccounts(owner), this.#process];
     const full = this.#makeRoom(accounts, bytes);
     if (full !== undefined) return full;
-    const answer = new Answer(this, accounts, cut);
+    const answer = new HeldAnswer(this, accounts, cut);
     for (const account of accounts) {
       account.answers++;
       if (account !== this.#process) this.#accounts.set(account.id, account);
@@ -125,7 +125,7 @@ export class AnswerRoom {
     return answer;
   }
 
-  settle(answer: Answer, bytes: number): FullOf | undefined {
+  settle(answer: HeldAnswer, bytes: number): FullOf | undefined {
     if (answer.hasEnded) return undefined;
     const more = bytes - answer.held;
     const full = more > 0 ? this.#makeRoom(answer.accounts, more, answer) : undefined;
@@ -133,14 +133,14 @@ export class AnswerRoom {
     return full;
   }
 
-  send(answer: Answer): void {
+  send(answer: HeldAnswer): void {
     if (answer.hasEnded) return;
     if (answer.pending++ > 0) return;
     answer.since = this.#now;
     this.#readers.add(answer);
   }
 
-  progress(answer: Answer, bytes: number): void {
+  progress(answer: HeldAnswer, bytes: number): void {
     if (answer.hasEnded) return;
     this.#add(answer, -Math.min(bytes, answer.held));
     answer.since = this.#now;
@@ -148,7 +148,7 @@ export class AnswerRoom {
     if (--answer.pending > 0) this.#readers.add(answer);
   }
 
-  end(answer: Answer): void {
+  end(answer: HeldAnswer): void {
     if (answer.hasEnded) return;
     answer.hasEnded = true;
     this.#add(answer, -answer.held);
@@ -180,8 +180,8 @@ export class AnswerRoom {
   }
 
   /** Cuts the readers whose room is needed; none of them where that would not do. */
-  #makeRoom(accounts: readonly Account[], bytes: number, asker?: Answer): FullOf | undefined {
-    const going = new Set<Answer>();
+  #makeRoom(accounts: readonly Account[], bytes: number, asker?: HeldAnswer): FullOf | undefined {
+    const going = new Set<HeldAnswer>();
     for (const account of accounts) {
       let missing = account.held + bytes - account.limit;
       if (missing <= 0) continue;
@@ -203,13 +203,13 @@ export class AnswerRoom {
     return undefined;
   }
 
-  #cutOff(answer: Answer): void {
+  #cutOff(answer: HeldAnswer): void {
     this.#cut++;
     this.end(answer);
     answer.cut();
   }
 
-  #add(answer: Answer, bytes: number): void {
+  #add(answer: HeldAnswer, bytes: number): void {
     answer.held += bytes;
     for (const account of answer.accounts) account.held += bytes;
   }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Problem, problem, problemDocument, SAFE_METHODS } from "../errors.ts";
 import { requestIdOf } from "../request-id.ts";
-import type { Answer, AnswerRoom, FullOf } from "./answer-room.ts";
+import type { AnswerRoom, FullOf, HeldAnswer } from "./answer-room.ts";
 import { cutConnection } from "./cut-connection.ts";
 import { type Asker, ownerOf } from "./owner.ts";
 
@@ -14,10 +14,10 @@ export const PAGE_ROOM = 1 << 20;
 const NO_ROOM: Readonly<Record<FullOf, Problem>> = {
   key: problem(
     "rate_limited",
-    "The answers to your calls that you have not read hold as much as they may: read them, or try again later.",
+    "Your unread answers have reached their limit of memory: read them, or try again later.",
     { "retry-after": "1" },
   ),
-  team: problem("rate_limited", "The answers to your team's calls hold as much as they may: try again later.", {
+  team: problem("rate_limited", "Your team's unread answers have reached their limit of memory: try again later.", {
     "retry-after": "1",
   }),
   process: problem("unavailable", "This server holds as many answers as it can: try again."),
@@ -36,7 +36,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   /** Whether the body is one that the process keeps for all: a reader of it holds one piece. */
   isShared = false;
   protected abstract readonly room: AnswerRoom;
-  #answer: Answer | undefined;
+  #answer: HeldAnswer | undefined;
   /** What is sent in place of an answer that found no room; empty where its connection was cut. */
   #refusal: string | undefined;
   #isEnding = false;

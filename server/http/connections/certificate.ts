@@ -60,24 +60,24 @@ export function renewCertificate(
   if (!(server instanceof TlsServer)) throw new Error("a listener with a certificate speaks TLS");
   let served = first;
   let fault: string | undefined;
-  let toldOf: string | undefined;
+  let loggedFault: string | undefined;
   observeCertificate(registry, () => served);
   return startPeriodically({
     intervalMs: READ_MS,
     isSpread: true,
-    onFailure: (error) => log.warn({ error }, "could not look at the certificate; the next round tries again"),
+    onFailure: (error) => log.warn({ error }, "could not check the certificate; it is checked again shortly"),
     async run() {
       const now = await readCertificate(first.files).catch((error: unknown) => {
         if (error instanceof ConfigError) return error.faults.join("; ");
         throw error;
       });
       if (typeof now === "string") {
-        if (now === fault && now !== toldOf) log.error({}, `the certificate from before is still served: ${now}`);
-        if (now === fault) toldOf = now;
+        if (now === fault && now !== loggedFault) log.error({}, `the previous certificate is still served: ${now}`);
+        if (now === fault) loggedFault = now;
         fault = now;
         return;
       }
-      fault = toldOf = undefined;
+      fault = loggedFault = undefined;
       if (now.cert.equals(served.cert) && now.key.equals(served.key)) return;
       server.setSecureContext(now);
       served = now;
@@ -91,7 +91,7 @@ export function renewCertificate(
 export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
   new Gauge({
     name: "keyplane_tls_certificate_expiry_timestamp_seconds",
-    help: "When the certificate that is served ends, in seconds since the epoch; only of a server that speaks TLS",
+    help: "When the served certificate expires, in seconds since the epoch; only of a server that speaks TLS",
     registers: [registry],
     aggregator: "min",
     collect() {

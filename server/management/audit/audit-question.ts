@@ -47,7 +47,7 @@ export function cursorOf({ at, id }: AuditPosition): string {
 export function readAuditCursor(text: string): AuditPosition {
   const [, at, id] = /^(\d{1,17})-(\d{1,15})$/.exec(text) ?? [];
   if (at === undefined || id === undefined) {
-    throw problem("invalid_request", "This place in the log is none of ours: begin without one.");
+    throw problem("invalid_request", "The cursor is not one of ours: begin without one.");
   }
   return { at, id: Number(id) };
 }

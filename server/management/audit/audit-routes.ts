@@ -6,7 +6,7 @@ import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";
-import { closed, pageSchema, TEXT, TIME } from "../response-schemas.ts";
+import { closed, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
 import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, readAuditCursor } from "./audit-question.ts";
@@ -15,7 +15,7 @@ const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
 const EVENT = closed("AuditEvent", {
   id: { type: "integer" },
-  at: TIME,
+  at: TIMESTAMP,
   action: { ...TEXT, description: "As key.revoked." },
   actor: { ...TEXT, description: "Who did it, as they were authenticated." },
   teamId: TEXT_OR_NULL,
@@ -82,6 +82,6 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
 function readMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw problem("invalid_request", "The query has a time that there is not: write RFC 3339.");
+  if (Number.isNaN(at)) throw problem("invalid_request", "The query has an invalid time: write RFC 3339.");
   return at;
 }

@@ -1,14 +1,14 @@
 /** The audit log's events in words: for its page, for a key's page, and for the command line. */
 
 /** The actions that a search of the log offers as a filter. One that is not here is shown by its name. */
-export const ACTIONS: Readonly<Record<string, string>> = {
+export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "key.reserved": "Version minted",
   "key.activated": "Version came into use",
   "key.retired": "Version ended",
   "key.policy_updated": "Key changed",
   "key.rotation_requested": "Rotation asked for",
   "key.revoked": "Key revoked",
-  "key.expiring": "Key found to end soon",
+  "key.expiring": "Key expires soon",
   "key.consumer_late": "Old version found in use",
   "key.leaked": "Key reported as leaked",
   "key.taken_over": "Key taken over by its declaration",
@@ -17,7 +17,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   "team.changed": "Team changed",
   "team.deleted": "Team deleted",
   "subject.revoked": "Tokens and sessions of a subject revoked",
-  "webhook.redelivered": "Webhook told again by hand",
+  "webhook.redelivered": "Webhook redelivered by hand",
   "gateway.created": "Gateway made",
   "gateway.changed": "Gateway changed",
   "gateway.deleted": "Gateway deleted",
@@ -38,8 +38,8 @@ const KEY_ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.retired": () => "Old versions ended",
   "key.policy_updated": ({ changed }) => `Changed: ${changedFields(changed)}`,
   "key.rotation_requested": () => "A new version was asked for",
-  "key.expiring": ({ expiresAt }) => `It was found to end soon, at ${expiresAt}`,
-  "key.consumer_late": ({ lateVersion }) => `Somebody was found to use version ${lateVersion} still`,
+  "key.expiring": ({ expiresAt }) => `It expires soon, at ${expiresAt}`,
+  "key.consumer_late": ({ lateVersion }) => `Version ${lateVersion} was found to be in use still`,
   "key.leaked": ({ version, reporter, url }) => `Version ${version} was reported as leaked${reportedBy(reporter, url)}`,
   "key.taken_over": ({ namespace, name }) => `Taken over by PlatformKey ${namespace}/${name}`,
   "key.released": () => "Its declaration let go of it",
@@ -50,11 +50,11 @@ type Detail = Readonly<Record<string, unknown>>;
 
 /** What happened, in words; an action of a later build by its name. */
 export function eventText(action: string, detail: Detail): string {
-  return KEY_ACTIONS[action]?.(detail) ?? ACTIONS[action] ?? action;
+  return KEY_ACTIONS[action]?.(detail) ?? EVENT_TITLES[action] ?? action;
 }
 
 function reportedBy(reporter: unknown, url: unknown): string {
-  if (reporter === "anonymous") return ", by nobody known";
+  if (reporter === "anonymous") return ", by an unknown caller";
   return reporter === "github" ? `, by GitHub${typeof url === "string" ? `: ${url}` : ""}` : "";
 }
 

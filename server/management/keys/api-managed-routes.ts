@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
-import { creationOf, type Made, markCreated } from "../creation.ts";
+import { type CreationResult, creationOf, markCreated } from "../creation.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
@@ -118,7 +118,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
   );
 }
 
-function showMade(reply: FastifyReply, made: Made<KeyJson>): KeyJson {
+function showMade(reply: FastifyReply, made: CreationResult<KeyJson>): KeyJson {
   markCreated(reply, "keys", made);
   const { shown, secret, change } = made;
   return withEtag(reply, { ...shown, secret, change });

@@ -117,7 +117,7 @@ export async function rotateByHand(
       throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");
     }
     if (key.ownerUid === null)
-      throw problem("conflict", "No declaration governs this key, so that nobody could deliver a new one.");
+      throw problem("conflict", "No declaration governs this key, so that no controller could deliver a new version.");
     if (creation !== undefined) {
       const before = await beginCreation(tx, creation);
       if (before?.isSameRequest) return;

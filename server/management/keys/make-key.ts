@@ -3,7 +3,7 @@ import type { Creation } from "../../../store/idempotency.ts";
 import { holdTeamOf } from "../../../store/teams/team-roles.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { Management } from "../context.ts";
-import { createOnce, type Made } from "../creation.ts";
+import { type CreationResult, createOnce } from "../creation.ts";
 import { requireRight, rightsOf } from "../rights.ts";
 import type { KeyJson } from "./key-json.ts";
 import { showKey } from "./shown-key.ts";
@@ -24,7 +24,7 @@ export async function makeKeyOnce(
   context: ChangeContext,
   make: MakeKey,
   makeAgain?: Parameters<typeof createOnce>[4],
-): Promise<Made<KeyJson>> {
+): Promise<CreationResult<KeyJson>> {
   // Before the transaction: PGlite runs no other query during it.
   const receiptOf = await management.receipts.read();
   const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, context.rights, id);

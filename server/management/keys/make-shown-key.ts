@@ -7,7 +7,7 @@ import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import { readKnownUsage } from "../../../store/keys/usage.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { Management } from "../context.ts";
-import type { Made } from "../creation.ts";
+import type { CreationResult } from "../creation.ts";
 import { requireRight } from "../rights.ts";
 import { type MadeVersion, replaceUnseenVersion } from "./api-managed-keys.ts";
 import type { KeyJson } from "./key-json.ts";
@@ -33,7 +33,7 @@ export function makeShownKey(
   management: Management,
   { creation, context, isLeft }: SentForm,
   make: (tx: Tx) => Promise<MadeVersion>,
-): Promise<Made<KeyJson>> {
+): Promise<CreationResult<KeyJson>> {
   return makeKeyOnce(
     management,
     creation,

@@ -12,7 +12,7 @@ import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { findInTeam } from "../../../store/objects/references.ts";
-import { type Given, invalid, readGiven } from "../diagnostics.ts";
+import { type Given, invalid, readGivenObject } from "../diagnostics.ts";
 
 /** A key that the management API is to make or change, read. */
 export type ReadKey = {
@@ -35,7 +35,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 export function readKey(given: Given, stored?: ApiManagedKeySpec | null): ReadKey {
   const misplaced = isRecord(given.spec) ? Object.keys(given.spec).flatMap(explainMisplaced) : [];
   if (misplaced.length > 0) throw invalid(misplaced);
-  const spec = readGiven(
+  const spec = readGivenObject(
     "PlatformKey",
     given,
     // The rules about a Secret read what no key of the management API has.

@@ -9,17 +9,17 @@ import { pageSchema } from "../response-schemas.ts";
 import { rightsOf, visibleTeams } from "../rights.ts";
 import { exportKey } from "./export-key.ts";
 import { type ById, keyIdOf } from "./key-request.ts";
-import { LIST_QUERY, type ListQuery, MANIFEST_QUERY, type ManifestQuery } from "./request-schemas.ts";
+import { KEY_LIST_QUERY, type KeyListQuery, MANIFEST_QUERY, type ManifestQuery } from "./request-schemas.ts";
 import { KEY, KEY_MANIFEST } from "./response-schemas.ts";
 import { showKey, showKeys } from "./shown-key.ts";
 
 /** Keys to look at, wherever they are declared. */
 export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
-  app.get<{ Querystring: ListQuery }>(
+  app.get<{ Querystring: KeyListQuery }>(
     "/keys",
     {
       config: managedRoute({ summary: "List keys, revoked ones too", response: pageSchema(KEY) }),
-      schema: { querystring: LIST_QUERY },
+      schema: { querystring: KEY_LIST_QUERY },
     },
     async (request) => {
       const { limit, cursor, state, ...named } = request.query;

@@ -17,7 +17,7 @@ import {
 } from "../request-schemas.ts";
 
 /** What the routes of keys take: a schema, and the type of what has passed it. */
-export type ListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
+export type KeyListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
 export type ManifestQuery = { namespace?: string };
 export type RotateBody = ReasonBody & { revokeOld: boolean };
 /** A secret that the caller has made, by its hash. */
@@ -61,7 +61,7 @@ const MANAGED_BY = {
     "The URN of the Pulumi resource that manages the key: the console shows it, and changes nothing of the key. Null for none.",
 } as const;
 
-export const LIST_QUERY = {
+export const KEY_LIST_QUERY = {
   type: "object",
   additionalProperties: false,
   properties: { ...PAGE, team: NAME, namespace: NAME, name: NAME, state: { type: "string", enum: LISTED_STATES } },

@@ -2,14 +2,22 @@ import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
-import { CHANGE, closed, declaredIn, RECEIPT_FIELDS, TEXT, TIME, TIME_OR_NULL } from "../response-schemas.ts";
+import {
+  CHANGE,
+  closed,
+  declaredInSchema,
+  RECEIPT_FIELDS,
+  TEXT,
+  TIME_OR_NULL,
+  TIMESTAMP,
+} from "../response-schemas.ts";
 import { KEY_SPEC } from "./request-schemas.ts";
 
 const VERSION = closed("Version", {
   number: { type: "integer" },
   prefix: TEXT,
   state: { type: "string", enum: ["reserved", "active", "retiring", "retired", "revoked"] },
-  mintedAt: TIME,
+  mintedAt: TIMESTAMP,
   activatedAt: TIME_OR_NULL,
   retiresAt: TIME_OR_NULL,
   expiresAt: TIME_OR_NULL,
@@ -34,7 +42,7 @@ export const KEY = closed(
   "Key",
   {
     id: TEXT,
-    prefix: { type: ["string", "null"], description: "The first 12 characters, which authenticate nobody." },
+    prefix: { type: ["string", "null"], description: "The first 12 characters, which do not authenticate." },
     name: TEXT,
     displayName: TEXT,
     namespace: TEXT,
@@ -45,8 +53,8 @@ export const KEY = closed(
     versions: { type: "array", items: VERSION },
     expiresAt: TIME_OR_NULL,
     lastUsedAt: TIME_OR_NULL,
-    createdAt: TIME,
-    declaredIn: declaredIn("PlatformKey"),
+    createdAt: TIMESTAMP,
+    declaredIn: declaredInSchema("PlatformKey"),
     released: {
       type: "boolean",
       description: "Its declaration has let go of it: it can be revoked, and nothing else.",
@@ -62,7 +70,7 @@ export const KEY = closed(
       type: ["object", "null"],
       additionalProperties: false,
       required: ["reason", "at", "sequence", "confirmed"],
-      properties: { reason: TEXT, at: TIME, ...RECEIPT_FIELDS },
+      properties: { reason: TEXT, at: TIMESTAMP, ...RECEIPT_FIELDS },
     },
     secret: {
       type: ["string", "null"],

@@ -3,7 +3,7 @@ import type { GatewayRecord, KeyRecord } from "../../../domain/access/key-record
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { judge } from "../../auth/decide.ts";
+import { decideForKey } from "../../auth/decide.ts";
 import { resolve } from "../../gateway/resolve.ts";
 import { Problem, problem } from "../../http/errors.ts";
 import { findNamedLibrary, noSuchLibrary } from "../../memory/libraries.ts";
@@ -48,7 +48,7 @@ export const ACCESS = closed("Access", {
  * @throws Problem `invalid_request` for what belongs to another product than the scope
  */
 export async function reviewAccess(
-  deps: Parameters<typeof judge>[0],
+  deps: Parameters<typeof decideForKey>[0],
   db: Db,
   key: KeyRecord | undefined,
   question: AccessQuestion,
@@ -56,7 +56,7 @@ export async function reviewAccess(
   const operation = OPERATION_OF[question.scope];
   const { product } = OPERATIONS[operation];
   assertFits(product, question);
-  const judged = judge(deps, key, { product, operation, publicId: question.gateway });
+  const judged = decideForKey(deps, key, { product, operation, publicId: question.gateway });
   if ("granted" in judged) return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${question.scope}`);
   const { library, model } = question;
   if (library !== undefined && (await findNamedLibrary(db, judged.key, library)) === undefined) {

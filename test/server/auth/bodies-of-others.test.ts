@@ -119,7 +119,7 @@ describe("what one team's bodies hold", () => {
     await until("it has its parts alone", () => kept(harness) <= LIMITS.kept / 16 + LARGE.length);
     // Only its own team's calls beyond the bound are refused, with advice to try again.
     expect([...new Set(held.map(statusOf))].toSorted()).toEqual([0, 429]);
-    const ofTeam = "The calls of this team that are under way hold as much as they may: try again later.";
+    const ofTeam = "The open calls of this team have reached their limit of memory: try again later.";
     expect(held.map((one) => one.text()).find((text) => text.includes(ofTeam))).toMatch(/^retry-after: 1\r$/im);
     for (const { leave } of held) leave();
     await until("nothing is kept", () => kept(harness) === 0);
@@ -192,7 +192,7 @@ describe("what one team's bodies hold", () => {
     const second = await open().answer;
     expect(second.status).toBe(429);
     expect(second.text).toContain(
-      "The calls of this key or token that are under way hold as much as they may: try again later.",
+      "The open calls of this key or token have reached their limit of memory: try again later.",
     );
     first.leave();
     await until("nothing is kept", () => kept(harness) === 0);

@@ -1,4 +1,4 @@
-/** Callers that are gone, with their addresses, when it is decided what they are told. */
+/** Callers that are gone, with their addresses, when their answer is decided. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { sql } from "kysely";

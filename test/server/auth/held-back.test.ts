@@ -74,7 +74,7 @@ const REQUESTS: Record<string, () => readonly [target: string, body: string, hea
   ],
 };
 
-/** How a key loses its right, and what its callers are told then. */
+/** How a key loses its right, and what its callers are answered then. */
 const ENDS: Record<string, readonly [end: () => void, status: number]> = {
   revoked: [() => server.changeKey(key, { state: "revoked" }), 401],
   expired: [() => server.clock.set(expiresAt), 401],

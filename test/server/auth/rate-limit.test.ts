@@ -38,7 +38,7 @@ function post(key: string, path: string, body: unknown, headers: Record<string, 
   return call(key, path, { method: "POST", headers: type, body: JSON.stringify(body) });
 }
 
-test("a key is let through until its burst is used up, is told what is left, and again when its time has come", async () => {
+test("a key is let through until its burst is used up, learns what is left, and is let through again once its time has come", async () => {
   const key = harness.addKey(limitedTo(2));
   const answers = [await call(key), await call(key), await call(key)];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
@@ -59,7 +59,7 @@ test("a key is let through until its burst is used up, is told what is left, and
   expect((await call(key)).status).toBe(429);
 });
 
-test("a key without a limit is told nothing of one", async () => {
+test("a key without a limit gets no headers about one", async () => {
   const { status, headers } = await call(harness.addKey());
   expect([status, headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([200, null, null]);
 });
@@ -107,7 +107,7 @@ test("a refusal is counted, and handed to the audit log with its key", async () 
   expect(await harness.metrics.registry.metrics()).toMatch(/keyplane_refusals_total\{cause="rate_limited"\} [1-9]/);
 });
 
-describe("a refusal for the rate is told in the caller's own format:", () => {
+describe("a refusal for the rate is in the caller's own format:", () => {
   test.each([
     ["OpenAI", "/g/main/v1/chat/completions", { error: { type: "rate_limit_error", code: "rate_limited" } }],
     ["Anthropic", "/g/main/v1/messages", { type: "error", error: { type: "rate_limit_error" } }],

@@ -77,7 +77,7 @@ describe("b109: room for answers", () => {
     expect(answer.status).toBe(429);
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await answer.text()).toContain(
-      "The answers to your calls that you have not read hold as much as they may: read them, or try again later.",
+      "Your unread answers have reached their limit of memory: read them, or try again later.",
     );
     expect(harness.deps.answers.figures().heldBytes).toBe(1);
     if (typeof full !== "string") full.end();
@@ -95,7 +95,7 @@ describe("b109: room for answers", () => {
 });
 
 test.each([
-  ["team", 429, "The answers to your team's calls hold as much as they may: try again later."],
+  ["team", 429, "Your team's unread answers have reached their limit of memory: try again later."],
   ["process", 503, "This server holds as many answers as it can: try again."],
 ] as const)("b109: an answer for which the %s has no room is refused, and says so", async (of, status, message) => {
   const store = await openMemoryStore();

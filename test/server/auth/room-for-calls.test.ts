@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A gateway whose upstream answers when it is told to; `routed` inspects bodies, `plain` does not. */
+/** A gateway whose upstream answers when the test lets it; `routed` inspects bodies, `plain` does not. */
 async function startHeldGateway(calls: Partial<CallLimits>) {
   const harness = await startGateway({ calls });
   closers.push(() => harness.close());
@@ -125,7 +125,7 @@ test("b84: a key has so many calls under way and no more, answers that stream am
   expect(refused.status).toBe(429);
   expect(refused.headers.get("retry-after")).toBe("1");
   expect(await refused.text()).toContain(
-    "This key has as many calls under way as it may: try again when one of them has ended.",
+    "This key has reached its limit of concurrent calls: try again when one of them has ended.",
   );
 
   const declared = harness.addKey({ keyId: "key_declared", concurrent: 3 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
-import { judge, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
+import { checkPage, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 let pages: Pages;
@@ -195,7 +195,7 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
     for (const [name, path] of Object.entries(paths)) {
       const answer = await page.goto(`${pages.url}/dashboard${path}`);
       expect({ name, status: answer?.status() }).toEqual({ name, status: 200 });
-      await judge(page, `${name}-${colorScheme}-${width}`);
+      await checkPage(page, `${name}-${colorScheme}-${width}`);
     }
   });
 });

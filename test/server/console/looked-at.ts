@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { expect } from "vitest";
 import { faultsOf, takeCookie } from "../../env/browser.ts";
 
-/** Where pictures of the pages are put, for whoever wants to look at them; none are taken where it is not said. */
+/** Where pictures of the pages are put, for people to look at; without it none are taken. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 
 export const THEMES = ["light", "dark"] as const;
@@ -14,7 +14,7 @@ export const WIDTHS = [320, 900, 1_280] as const;
 type Server = { readonly url: string };
 type Visit = { readonly cookie: string; readonly look?: BrowserContextOptions };
 
-/** A window of its own for somebody who is signed in by a cookie; its console's complaints are kept. Whoever asks closes it. */
+/** A window of its own for a person who is signed in by a cookie; its console's complaints are kept. The caller closes it. */
 export async function openWindow(
   browser: Browser,
   { url }: Server,
@@ -30,7 +30,7 @@ export async function openWindow(
 }
 
 /** Takes a picture of a page, and looks for what it breaks of the rules of accessibility and of its window's width. */
-export async function judge(page: Page, name: string): Promise<void> {
+export async function checkPage(page: Page, name: string): Promise<void> {
   if (PICTURES !== undefined) {
     await mkdir(PICTURES, { recursive: true });
     await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });

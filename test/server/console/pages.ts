@@ -7,11 +7,11 @@ import { startApi, TOKEN } from "../management/api.ts";
 /** A page as the server has rendered it. */
 export type PageResponse = { readonly status: number; readonly text: string; readonly headers: Headers };
 
-/** Whose people may sign in. Nobody asks it: sessions are made by hand. */
+/** The issuer whose people may sign in. It is never asked: sessions are made by hand. */
 export const ISSUER = "https://id.example";
 
 export type Pages = Awaited<ReturnType<typeof startPages>>;
-/** How somebody who is signed in looks at pages. */
+/** How a person who is signed in looks at pages. */
 export type Visitor = ReturnType<typeof visitorOf>;
 
 /** A server on a database of its own, whose pages the installation's own looks at, who came by a one-time link. */

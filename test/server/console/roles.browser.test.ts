@@ -10,7 +10,7 @@ import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { signIn } from "../auth/session/sign-in.ts";
-import { judge, openWindow } from "./looked-at.ts";
+import { checkPage, openWindow } from "./looked-at.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 const ROLES = ["admin", "member", "viewer"] as const;
@@ -35,7 +35,7 @@ async function makeTeam({ send }: Pages): Promise<void> {
   expect(status).toBe(201);
 }
 
-/** A window of somebody, with what its console has complained of. */
+/** A window of a person, with what its console has complained of. */
 async function windowOf(cookie: string, server: Pages = pages): Promise<{ page: Page; complaints: string[] }> {
   const { context, page, complaints } = await openWindow(browser, server, { cookie });
   contexts.push(context);
@@ -56,7 +56,7 @@ async function makeKey(server: Pages = pages): Promise<{ id: string; name: strin
 
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).innerText();
 
-/** Sends a form by a page's own script, with the token that its forms carry: as whoever makes up a form there. */
+/** Sends a form by a page's own script, with the token that its forms carry: as a person who makes up a form there. */
 async function sendAnyway(page: Page, path: string, fields: Readonly<Record<string, string>>): Promise<number> {
   return page.evaluate<number>(`(${SEND})(${JSON.stringify([`${pages.url}/dashboard${path}`, fields])})`);
 }
@@ -82,7 +82,7 @@ describe("In a browser a role", () => {
     }
   });
 
-  test("viewer who sends a form all the same is refused, told by whom it can be done, and nothing is done", async () => {
+  test("viewer who sends a form all the same is refused, learns by whom it can be done, and nothing is done", async () => {
     const key = await makeKey();
     const page = await as("viewer", `/keys/${key.id}`);
     const once = "x".repeat(24);
@@ -100,7 +100,7 @@ describe("In a browser a role", () => {
     await page.goto(`${pages.url}/dashboard/keys/${key.id}/revoke`);
     expect(await heading(page)).toBe("Forbidden");
     expect(await page.locator("main").innerText()).toContain("it takes admin or member");
-    await judge(page, "forbidden");
+    await checkPage(page, "forbidden");
     await until("the audit log has who it was", async () => {
       const { rows } = await sql<{ principal: string }>`
         select detail ->> 'principal' as principal from audit_events where kind = 'request.refused'
@@ -111,15 +111,15 @@ describe("In a browser a role", () => {
 });
 
 describe("In a browser, where something has gone wrong,", () => {
-  test("a member who was removed a second ago is told that there is nothing of theirs, and changes nothing", async () => {
+  test("a member who was removed a second ago is shown that there is nothing of theirs, and changes nothing", async () => {
     const key = await makeKey();
     const page = await as("leaving", `/keys/${key.id}/edit`);
-    await page.getByLabel("Display name").fill("Changed by somebody who has left");
+    await page.getByLabel("Display name").fill("Changed by a person who has left");
     await sql`delete from team_members where value = 'leaving'`.execute(pages.store.db);
     await page.getByRole("button", { name: "Save" }).click();
     expect(await heading(page)).toBe("Not found");
     expect(await page.locator("main").innerText()).toContain("you may be in its team no longer");
-    await judge(page, "removed");
+    await checkPage(page, "removed");
     await page.goto(`${pages.url}/dashboard/keys`);
     expect(await page.locator("main").innerText()).toContain("No API keys yet");
     expect((await pages.send("GET", `/keys/${key.id}`)).body.displayName).not.toContain("left");
@@ -134,7 +134,7 @@ describe("In a browser, where something has gone wrong,", () => {
     expect(await page.locator("main").innerText()).toMatch(/sign in/i);
   });
 
-  test("two tabs that edit one key: the second is told, keeps what was typed, and may save after a look", async () => {
+  test("two tabs that edit one key: the second gets a notice, keeps what was typed, and may save after a look", async () => {
     const { id } = await makeKey();
     const { page: first } = await windowOf((await pages.as("admin")).browser.cookie);
     const second = await as("member", `/keys/${id}/edit`);
@@ -148,7 +148,7 @@ describe("In a browser, where something has gone wrong,", () => {
     }
     expect(await second.getByRole("alert").innerText()).toMatch(/Nothing was changed[\s\S]*By the first/);
     expect(await second.getByLabel("Display name").inputValue()).toBe("By the second");
-    await judge(second, "two-tabs");
+    await checkPage(second, "two-tabs");
     await second.getByRole("button", { name: "Save" }).click();
     await second.waitForURL(`**/keys/${id}`);
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the second");
@@ -161,7 +161,7 @@ describe("In a browser, where something has gone wrong,", () => {
     const name = page.getByLabel("Name", { exact: true });
     expect(await name.getAttribute("aria-invalid")).toBe("true");
     expect(await page.getByRole("alert").innerText()).toContain("Nothing was changed.");
-    await judge(page, "emoji");
+    await checkPage(page, "emoji");
     await name.fill(unique("afterwards"));
     await page.getByRole("button", { name: "Generate key" }).click();
     expect(await page.getByLabel("The key", { exact: true }).innerText()).toMatch(/^inf_/);
@@ -221,7 +221,7 @@ describe("In a browser, while the database is away,", () => {
     ]);
     expect(answer.status()).toBe(503);
     expect(await page.locator("main").innerText()).toMatch(/The database does not answer[\s\S]*Reload this page/);
-    await judge(page, "away");
+    await checkPage(page, "away");
     proxy.thaw();
     await until("the database answers", async () => (await away.send("GET", "/keys?limit=1")).status === 200);
     await page.reload();
@@ -229,8 +229,8 @@ describe("In a browser, while the database is away,", () => {
     expect((await away.send("GET", `/keys?name=${name}`)).body.items).toHaveLength(1);
     proxy.cut();
     for (const path of ["/audit/export", "/keys", "/libraries", "/gateways", "/team", "/audit"]) {
-      const told = await page.goto(`${away.url}/dashboard${path}`);
-      expect([path, told?.status()]).toEqual([path, 503]);
+      const answer = await page.goto(`${away.url}/dashboard${path}`);
+      expect([path, answer?.status()]).toEqual([path, 503]);
       expect(await page.locator("main").innerText()).toContain("Nothing is lost: reload this page in a moment.");
     }
     proxy.thaw();

@@ -6,7 +6,7 @@ import { makeTeam } from "../../store/fixtures.ts";
 import { type PageResponse, type Pages, startPages, type Visitor } from "./pages.ts";
 
 const ROLES = ["admin", "member", "viewer"] as const;
-/** And somebody of another team. */
+/** And a person of another team. */
 const PEOPLE = [...ROLES, "stranger"] as const;
 type Person = (typeof PEOPLE)[number];
 
@@ -82,7 +82,7 @@ afterAll(() => pages.close());
 
 function visitor(person: Person): Visitor {
   const found = people.get(person);
-  if (found === undefined) throw new Error(`nobody is the ${person}`);
+  if (found === undefined) throw new Error(`no person is the ${person}`);
   return found;
 }
 

@@ -112,7 +112,7 @@ export async function startEmbeddedLibrary(
       });
     },
     async failure(): Promise<string> {
-      await until("a failure is told", async () => (await embedding.progress())?.failure != null);
+      await until("a failure is recorded", async () => (await embedding.progress())?.failure != null);
       return (await embedding.progress())?.failure ?? "";
     },
   };

@@ -11,7 +11,7 @@ import { startEmbeddedLibrary } from "./embedded-library.ts";
 import { answerVectors, answerVectorsOf, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
 
 describeOnEachEngineWithVectors("A library that is embedded", (store) => {
-  test("has its atoms embedded, those from before too, by a key of its own that nobody has", async (context) => {
+  test("has its atoms embedded, those from before too, by a key of its own whose secret is never given out", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
     const before = await library.save("the car is red");
@@ -138,7 +138,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     await library.embedded();
   });
 
-  test("keeps nothing of an answer that cannot be right, waits as long as it is told, and goes on", async (context) => {
+  test("keeps nothing of an answer that cannot be right, waits as long as the upstream asks, and goes on", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
     upstream.answerWith((response) => response.end('{"data":[{"index":0,"embedding":[1,null]}]}'));
@@ -149,7 +149,10 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     );
     upstream.answerWith((response) => response.writeHead(429, { "retry-after": "120" }).end());
     await library.hurry();
-    await until("it is told to wait", async () => (await library.progress())?.failure === "the upstream answered 429");
+    await until(
+      "the upstream asks it to wait",
+      async () => (await library.progress())?.failure === "the upstream answered 429",
+    );
     const { rows } = await sql<{ wait: number }>`select extract(epoch from due_at - now())::float8 as wait
       from library_embeddings where library_id = ${library.libraryId}`.execute(store().db);
     expect(rows[0]?.wait).toBeGreaterThan(100);

@@ -103,7 +103,7 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
     expect(upstream.received).toHaveLength(asked);
     upstream.answerWith((response) => response.writeHead(500).end());
     expect(await search("tyres")).toMatchObject({ semantic: false, items: [{ content: CAR }] });
-    // Never answers: whoever asks waits for a second.
+    // Never answers: a search waits for a second.
     upstream.answerWith(() => {});
     expect(await search("paid")).toMatchObject({ semantic: false, items: [{ content: BILL }] });
     upstream.answerWith(answerVectors);

@@ -172,7 +172,7 @@ test("b43: a client that does not read for longer than an upstream may be silent
   const reader = (await ask("alone")).body?.getReader();
   let read = (await reader?.read())?.value?.length ?? 0;
   const began = performance.now();
-  await until("nobody has read for twice as long", () => performance.now() - began > 1_300);
+  await until("nothing was read for twice as long", () => performance.now() - began > 1_300);
   for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) read += next.value.length;
   expect(read).toBe(size);
 });

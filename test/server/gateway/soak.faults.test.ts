@@ -92,7 +92,7 @@ describeOnPostgres("the gateway under load", (store) => {
 
 type Caller = (url: string, key: string) => Promise<void>;
 
-/** Of twenty calls, two are streams, two have a key that nobody has, and one leaves before its answer is complete. */
+/** Of twenty calls, two are streams, two have an unknown key, and one leaves before its answer is complete. */
 function callOf(number: number): Caller {
   const turn = number % 20;
   if (turn < 2) return (url, key) => call(`${url}/g/soak/v1/chat/completions?stream`, key, 200);

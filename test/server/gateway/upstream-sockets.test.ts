@@ -32,7 +32,7 @@ const ask = async (publicId: string, key: string) => {
 
 const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-test("b42: an upstream that speaks on an idle socket loses it, and its words reach nobody", async () => {
+test("b42: an upstream that speaks on an idle socket loses it, and its words reach no client", async () => {
   let idle: Socket | undefined;
   const malicious = await rawUpstream((socket, connection) => {
     idle = socket;
@@ -46,7 +46,7 @@ test("b42: an upstream that speaks on an idle socket loses it, and its words rea
   malicious.close();
 });
 
-test("b42: a second answer behind the first, in one write, is nobody's", async () => {
+test("b42: a second answer behind the first, in one write, reaches no client", async () => {
   const malicious = await rawUpstream((socket, connection) => {
     socket.write(answerOf(`own ${connection}`) + answerOf("poison"));
   });
@@ -69,7 +69,7 @@ test("b42: an answer that is written while the next request is on its way is nev
   const { publicId } = harness.addGateway({ upstreams: [upstreamOf(malicious.url)] });
   const key = harness.addKey();
   for (let i = 0; i < 100; i++) if ((await ask(publicId, key)).body === "poison") poisoned++;
-  // An answer that arrives after its request was written cannot be told from the request's own: the promise is that it
+  // An answer that arrives after its request was written cannot be distinguished from the request's own: the promise is that it
   // stays with the gateway whose upstream sent it. What comes before that is dropped.
   const other = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
   expect((await ask(other.publicId, key)).body).not.toMatch("poison");
@@ -117,7 +117,7 @@ test("b44: upstreams whose names and addresses join to the same text are each re
   await other.close();
 });
 
-test("pools that nobody uses are closed, and opened again when somebody does", async () => {
+test("unused pools are closed, and opened again with the next call", async () => {
   const allowed = new BlockList();
   allowed.addSubnet("127.0.0.0", 8, "ipv4");
   let now = 0;

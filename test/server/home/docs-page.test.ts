@@ -46,7 +46,7 @@ test("the reference's calls carry the key by a file, and bodies that a shell tak
   }
 });
 
-test("the reference is made once: whoever has it is not sent it again", async () => {
+test("the reference is made once, and not sent again to a client that has it", async () => {
   const first = await fetch(`${harness.url}/docs`);
   const etag = first.headers.get("etag") ?? "";
   expect(first.headers.get("cache-control")).toBe("no-cache");

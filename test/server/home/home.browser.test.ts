@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { products } from "../../../server/products.ts";
 import { openBrowser } from "../../env/browser.ts";
-import { judge } from "../console/looked-at.ts";
+import { checkPage } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";
 
 const PATHS = { landing: "/", docs: "/docs" };
@@ -29,7 +29,7 @@ describe("Every page for everybody", () => {
     page.on("pageerror", (error) => complaints.push(error.message));
     for (const [name, path] of Object.entries(PATHS)) {
       await page.goto(`${harness.url}${path}`);
-      await judge(page, `${name}-${colorScheme}-${width}`);
+      await checkPage(page, `${name}-${colorScheme}-${width}`);
     }
     expect(complaints).toEqual([]);
     await page.close();

@@ -86,7 +86,7 @@ afterEach(() => harness.close());
 
 const get = (path: string) => fetch(harness.url + path, { headers: { "x-api-key": key } });
 
-describe("b79: what is thrown inside is shown to nobody", () => {
+describe("b79: what is thrown inside is never shown", () => {
   test.each(["/throws", "/throws-text", "/poses"])("%s", async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(500);

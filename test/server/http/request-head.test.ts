@@ -26,7 +26,7 @@ test.each([
   ["memory", "GET /atoms HTTP/1.1"],
   ["the gateway", "POST /g/some/v1/embeddings HTTP/1.1"],
   ["the management API", "GET /api/v1/keys HTTP/1.1"],
-])("b92: an unknown expectation tells nothing to a caller without a key: %s", async (_name, line) => {
+])("b92: an unknown expectation reveals nothing to a caller without a key: %s", async (_name, line) => {
   expect((await sendRaw(harness.port, requestHead(line, ["Expect: the-unexpected"]))).status).toBe(401);
 });
 

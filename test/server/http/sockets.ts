@@ -40,7 +40,7 @@ export function sendEndlessly({ socket }: Caller, piece: Buffer): void {
 }
 
 /** Waits until the server knows the connection no more: its end alone is not that, but a byte more is answered by a reset. */
-export function isGone({ socket, state }: Caller): Promise<unknown> {
+export function isDisconnected({ socket, state }: Caller): Promise<unknown> {
   const probe = () => {
     if (state() === "ended" && socket.writableLength === 0) socket.write("x");
     return state() === "closed" || state() === "reset";

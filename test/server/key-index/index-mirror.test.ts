@@ -132,6 +132,6 @@ describe("the index as another thread decides by it", () => {
     const { mirror, cells } = open();
     mirror.findKey("any");
     Atomics.add(cells.broadcasts, 0, 1);
-    expect(() => mirror.findKey("any")).toThrow("a message that was broadcast is not there");
+    expect(() => mirror.findKey("any")).toThrow("a broadcast message is missing");
   });
 });

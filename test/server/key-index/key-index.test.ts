@@ -154,7 +154,7 @@ test("c45: a key costs the tables at most 96 bytes, and twice the keys twice as 
 describe("uses", () => {
   const NOW = Date.UTC(2026, 10, 14);
 
-  test("are told once, with the last time and their number", () => {
+  test("are reported once, with the last time and their number", () => {
     const index = new KeyIndex();
     index.applyKey("key_a", [version(1), version(2)]);
     const [first, second] = [index.findKey("digest-1"), index.findKey("digest-2")];

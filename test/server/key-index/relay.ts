@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 
 export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
-/** A TCP relay in front of a database, to take the network away from whoever connects through it. */
+/** A TCP relay in front of a database, to take the network away from what connects through it. */
 export async function startRelay(target: { host: string; port: number }) {
   let mode: "open" | "cut" | "silent" = "open";
   const sockets = new Set<Socket>();
@@ -41,7 +41,7 @@ export async function startRelay(target: { host: string; port: number }) {
       mode = "cut";
       end();
     },
-    /** Swallows every byte, and tells nobody: a network that drops packets. */
+    /** Swallows every byte without an error: a network that drops packets. */
     silence(): void {
       mode = "silent";
     },

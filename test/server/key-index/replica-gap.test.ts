@@ -1,4 +1,4 @@
-/** How long a replica's network may be away before anybody feels it: the real replica, on simulated clocks. */
+/** How long a replica's network may be away before calls are refused: the real replica, on simulated clocks. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import { SimDatabase } from "./simulation/database.ts";

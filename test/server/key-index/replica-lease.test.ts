@@ -37,7 +37,7 @@ async function startReplica(leaseMs: number) {
   return { time, self, database, pass, decidesFor, beating };
 }
 
-test("a lease that is longer than the usual one begins a minute after the registration that tells of it", async () => {
+test("a lease that is longer than the usual one begins a minute after the registration that announces it", async () => {
   const { self, pass, decidesFor, database, beating } = await startReplica(20_000);
   expect(database.readReplicas(0).replicas).toMatchObject([{ leaseMs: 20_000 }]);
   await pass(LEASE_RANGE_MS.most - 10_000);

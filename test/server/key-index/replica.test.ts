@@ -287,11 +287,11 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
 
   test("a placeholder of a team works as long as there is that team", async () => {
     const home = await makeTeam(store());
-    const { placeholders } = parsePlaceholders(`inf_dev-key@${home.name},inf_nobody@no-such-team`);
+    const { placeholders } = parsePlaceholders(`inf_dev-key@${home.name},inf_no-team@no-such-team`);
     const { view, lines } = follow(store(), placeholders);
     await until("the index is current", () => view.isCurrent());
     expect(view.findKey(keyDigest("inf_dev-key"))).toMatchObject({ teamId: home.teamId, libraryIds: null });
-    expect(view.findKey(keyDigest("inf_nobody"))).toBeUndefined();
+    expect(view.findKey(keyDigest("inf_no-team"))).toBeUndefined();
     expect(lines.join("")).toContain("placeholder keys name no team");
     await run(store(), (tx) => deleteTeam(tx, home));
     await until("the placeholder is gone", () => view.findKey(keyDigest("inf_dev-key")) === undefined);

@@ -22,7 +22,7 @@ const matches = (...tokens: string[]) =>
     tokens.map((token) => ({ token, type: "keyplane", url: "https://github.com/a/b", source: "content" })),
   );
 
-/** What is counted of reports by nobody known, by their outcome. */
+/** The metric of reports by unknown callers, by their outcome. */
 async function counted(outcome: string): Promise<number> {
   const { adminUrl } = installation.api;
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
@@ -35,7 +35,7 @@ async function counted(outcome: string): Promise<number> {
   );
 }
 
-describe("a leak that nobody known reports", () => {
+describe("a leak that an unknown caller reports", () => {
   test("b99: has one answer, whatever was sent", async () => {
     const active = await installation.makeKey("alerting");
     const bodies: [string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
@@ -61,14 +61,14 @@ describe("a leak that nobody known reports", () => {
     }
     expect(new Set(withoutRequestIds(answers).map((answer) => JSON.stringify(answer)))).toHaveLength(1);
     expect(answers[0]).toMatchObject({ status: 202, text: '{"status":"received"}' });
-    // A body that is too large is not read to its end, so that its connection ends: no more is told of it.
+    // A body that is too large is not read to its end, so that its connection ends: its answer says no more.
     for (const size of [2 << 20, 10 << 20]) {
       const { status, text } = await installation.post(new Uint8Array(size), JSON_TYPE);
       expect({ status, text }).toEqual({ status: 202, text: answers[0]?.text });
     }
   });
 
-  test("b100: holds no more memory than sixteen MiB, whoever sends how much at once, and is taken again afterwards", async () => {
+  test("b100: holds no more memory than sixteen MiB, however much is sent at once, and is taken again afterwards", async () => {
     const answered: number[] = [];
     const sent = Array.from({ length: 24 }, () => {
       const one = request(`${installation.api.url}/api/v1/leaks`, {
@@ -136,10 +136,10 @@ describe("a leak that nobody known reports", () => {
     },
   );
 
-  test("b100: is told of, and no more, where its team says nothing", async () => {
+  test("b100: is reported to the team, and no more, where its spec says nothing", async () => {
     const { id, secret } = await installation.makeKey("alerting");
     await installation.post(report({ key: secret }));
-    await until("it is told of", async () =>
+    await until("it is reported", async () =>
       (await auditOfKey(installation.store.db, id)).some(({ kind }) => kind === "key.leaked"),
     );
     expect(await installation.api.tryKey(secret)).toBe(200);
@@ -159,7 +159,7 @@ describe("a leak that nobody known reports", () => {
     expect((await auditOfKey(installation.store.db, id)).map(({ kind }) => kind)).not.toContain("key.leaked");
   });
 
-  test("b99: leaves nothing of what was sent in the log, the audit log or the metrics, whoever sends it", async () => {
+  test("b99: leaves nothing of what was sent in the log, the audit log or the metrics, whatever its sender", async () => {
     const { id, secret } = await installation.makeKey("alerting");
     const body = report({ key: secret }, { key: `inf_${secret.slice(4, 50)}` });
     for (const text of [body, `${body}{`, matches(secret), `[${body}`]) {
@@ -167,7 +167,7 @@ describe("a leak that nobody known reports", () => {
       await installation.post(text, { ...JSON_TYPE, authorization: `Bearer ${TOKEN}` });
     }
     const events = async () => installation.store.db.selectFrom("audit_events").selectAll().execute();
-    await until("it is told of", async () =>
+    await until("it is reported", async () =>
       (await events()).some((row) => row.key_id === id && row.kind === "key.leaked"),
     );
     const rows = await events();
@@ -178,7 +178,7 @@ describe("a leak that nobody known reports", () => {
     }
   });
 
-  test("b99: is told what all are with a credential that does not do, which is recorded as elsewhere", async () => {
+  test("b99: is answered as all are with an invalid credential, which is recorded as elsewhere", async () => {
     const refused = async () => {
       const text = await (await fetch(`${installation.api.adminUrl}/metrics`)).text();
       return Number(/^keyplane_refusals_total\{cause="no_management_token"\} (\d+)$/m.exec(text)?.[1] ?? 0);

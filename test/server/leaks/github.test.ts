@@ -67,13 +67,13 @@ describe("a report that GitHub has signed", () => {
     expect((await installation.post(forged, { "Github-Public-Key-Identifier": key.id })).status).toBe(202);
   });
 
-  test("is refused where it is in no format that is known, so that somebody notices", async () => {
+  test("is refused where it is in no known format, so that GitHub notices", async () => {
     for (const body of ['{"leaks":[]}', "[1]", "[", '[{"url":"https://github.com"}]']) {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     }
   });
 
-  test("is refused where it is too large, so that somebody notices", async () => {
+  test("is refused where it is too large, so that GitHub notices", async () => {
     const url = `https://github.com/octocat/${"a".repeat(2_000)}`;
     const body = matchesOf(
       Array.from({ length: 600 }, () => mintKey(randomBytes)),
@@ -105,7 +105,7 @@ describe("GitHub's keys", () => {
     };
   };
 
-  test("are asked for once, whoever names others, until a minute has passed; a new one is then known", async () => {
+  test("are fetched once, whatever keys reports name, until a minute has passed; a new one is then known", async () => {
     const [old, young] = [makeGithubKey("old"), makeGithubKey("young")];
     const isByGithub = judge([old.shown]);
     expect(await Promise.all([isByGithub(old), isByGithub(old), isByGithub(young)])).toEqual([true, true, false]);
@@ -116,7 +116,7 @@ describe("GitHub's keys", () => {
     expect([await isByGithub(young), await isByGithub(old), github.asked]).toEqual([true, false, 2]);
   });
 
-  test("are used for a day while GitHub does not show them, and then nobody can say", async () => {
+  test("are used for a day while GitHub does not show them, and then no report can be verified", async () => {
     const key = makeGithubKey("k");
     const isByGithub = judge([key.shown]);
     expect(await isByGithub(key)).toBe(true);
@@ -134,7 +134,7 @@ describe("GitHub's keys", () => {
   });
 });
 
-test("b99: a signature that nobody can judge is 503, so that GitHub sends the report again", async () => {
+test("b99: a signature that cannot be verified is 503, so that GitHub sends the report again", async () => {
   const installation = await startInstallation();
   installation.github.away = true;
   const key = makeGithubKey("k");
@@ -144,6 +144,8 @@ test("b99: a signature that nobody can judge is 503, so that GitHub sends the re
   const { status, text } = await installation.post(body, signedBy(key, body));
   expect([status, JSON.parse(text).code]).toEqual([503, "unavailable"]);
   expect(await installation.api.tryKey(secret)).toBe(200);
-  await until("it is logged", () => installation.api.lines.some((line) => line.includes("is GitHub's")));
+  await until("it is logged", () =>
+    installation.api.lines.some((line) => line.includes("cannot verify GitHub's signature")),
+  );
   await installation.close();
 });

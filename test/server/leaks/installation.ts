@@ -7,7 +7,7 @@ import { unique } from "../../store/fixtures.ts";
 import { startApi } from "../management/api.ts";
 import { makeSigner, sign, startIssuer } from "../management/issuer.ts";
 
-/** Whose reports there are: of the team's roles, of another team's admin, and of nobody. */
+/** Whose reports there are: of the team's roles, of another team's admin, and of an unknown caller. */
 export const WHO = {
   admin: { sub: "ann" },
   member: { sub: "ben" },

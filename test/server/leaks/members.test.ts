@@ -60,7 +60,7 @@ describe("a leak that a member reports", () => {
     expect(await installation.api.tryKey(secret)).toBe(200);
   });
 
-  test("is told of where the team says nothing, once, and the key works on", async () => {
+  test("is reported once where the team says nothing, and the key works on", async () => {
     const { id, secret } = await installation.makeKey("alerting");
     for (const outcome of ["alerted", "none", "none"]) {
       const { body } = await installation.report("member", [{ key: secret }, { key: secret }]);
@@ -144,8 +144,8 @@ describe("a leak that a member reports", () => {
     expect(body.leaks).toMatchObject([{ name, state: "revoked", outcome: "revoked" }]);
   });
 
-  test("is told to the team's webhooks that take it, with which key it is, and nothing more", async () => {
-    const name = unique("told");
+  test("is sent to the team's webhooks that take it, with which key it is, and nothing more", async () => {
+    const name = unique("notified");
     const webhooks = [{ url: "https://hooks.example.com/x", events: ["key.leaked"], secret: SECRET }];
     const { id: teamId } = (await installation.api.send("POST", "/teams", { name, spec: { webhooks } })).body;
     const { body } = await installation.api.send("POST", "/keys", {

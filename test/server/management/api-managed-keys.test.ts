@@ -13,7 +13,7 @@ import { libraryDraft, makeTeam, reserveKey, run, unique } from "../../store/fix
 import { auditOfKey } from "../../store/questions.ts";
 import { type Api, startApi } from "./api.ts";
 
-/** What a provider does: makes a key itself, and tells its hash alone. */
+/** What a provider does: makes a key itself, and sends its hash alone. */
 function ownSecret() {
   const plaintext = mintKey(randomBytes);
   const sha256 = createHash("sha256").update(plaintext).digest("hex");
@@ -163,9 +163,9 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
       ["spec.source", { spec: { ...SPEC, source: { type: "Generate" } } }],
       ["spec.state", { spec: { ...SPEC, state: "Revoked" } }],
       ["name", { name: "No Name" }],
-      ["team", { team: "nobodys" }],
+      ["team", { team: "unknown" }],
       ["namespace", { namespace: "elsewhere" }],
-    ])("c63: is told where: %s", async (path, more) => {
+    ])("c63: learns in which field a fault is: %s", async (path, more) => {
       const { status, body, headers } = await make(more);
       expect([status, body.code, body.errors[0]]).toEqual([422, "invalid", { path, message: expect.any(String) }]);
       expect(headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -186,7 +186,7 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
     });
   });
 
-  test("b78: is not told the key that it was asked for with in the wrong place", async () => {
+  test("b78: is refused without repeating a key that was sent in the wrong place", async () => {
     const { plaintext } = ownSecret();
     for (const more of [
       { name: plaintext },
@@ -425,7 +425,7 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
     expect((await api.send("DELETE", `/keys/${made.id}`)).body).toEqual(body);
   });
 
-  test("is rotated by a new version, as nobody would deliver one", async () => {
+  test("is rotated by a new version, as no controller would deliver one", async () => {
     const { body: made } = await make();
     const { status, body } = await api.send("POST", `/keys/${made.id}/rotate`);
     expect([status, body.detail]).toEqual([409, expect.stringContaining("/versions")]);

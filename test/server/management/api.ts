@@ -13,16 +13,16 @@ import { type Described, Judge, operationsOf } from "../openapi/described.ts";
 export const TOKEN = "kpt_the-token-of-this-installation";
 
 /** An answer of the management API; members of the body are read as what a test expects of them. */
-// biome-ignore lint/suspicious/noExplicitAny: a body is whatever the API says, and what it should say is the test's to tell
+// biome-ignore lint/suspicious/noExplicitAny: a body is whatever the API says, and each test checks what it says
 export type ApiResponse = { status: number; body: any; text: string; headers: Headers };
 
-export type Asked = [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
+export type ApiRequest = [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
 
 /** Asks the management API of a server something, with a body where the request has one. */
 export async function ask(
   url: string,
   token: string,
-  ...[method, path, body, headers = {}]: Asked
+  ...[method, path, body, headers = {}]: ApiRequest
 ): Promise<ApiResponse> {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
@@ -73,7 +73,7 @@ export async function startApi(
 
   let described: ReturnType<typeof readDescription> | undefined;
   /** What is refused anywhere in these tests is refused as it is described. */
-  const send = async (...asked: Asked): Promise<ApiResponse> => {
+  const send = async (...asked: ApiRequest): Promise<ApiResponse> => {
     const answer = await ask(server.url, TOKEN, ...asked);
     if (answer.status < 400) return answer;
     described ??= readDescription(server.url);

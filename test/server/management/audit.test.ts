@@ -110,7 +110,7 @@ describeNightlyOnEachEngine("b89: the audit log, asked", (store) => {
     expect([CREDENTIAL, NEXT_CREDENTIAL].filter((secret) => text.includes(secret))).toEqual([]);
   });
 
-  test("b89: a change that changes nothing is no line, and a key that somebody pasted is in none", async () => {
+  test("b89: a change that changes nothing is no line, and a key that was pasted is in none", async () => {
     const pasted = `inf_${"k".repeat(40)}`;
     const spec = { displayName: `of ${pasted}` };
     await put(`/teams/${team.id}`, spec, "a name");

@@ -62,7 +62,7 @@ describeOnPostgres("a database that goes away after a commit", () => {
     await until("the new secret works", async () => (await api.tryKey(answer.body.secret)) === 200);
   });
 
-  test("lets nobody in by a session, and signs nobody out: 503 until it answers", async () => {
+  test("lets no person in by a session, and does not sign out: 503 until it answers", async () => {
     const { cookie } = await signIn(store);
     const statuses = () =>
       Promise.all(
@@ -79,7 +79,7 @@ describeOnPostgres("a database that goes away after a commit", () => {
     await until("the session is let in again", async () => (await statuses()).every((status) => status === 200));
   });
 
-  test("c36: lets nobody in by the bootstrap token, whose use it cannot record, and serves on: 503 until it answers", async () => {
+  test("c36: lets no caller in by the bootstrap token, whose use it cannot record, and serves on: 503 until it answers", async () => {
     const restricted = await startApi(store, {}, systemClock, managementToken("bootstrap-token", TOKEN, "bootstrap"));
     const look = async () => (await restricted.send("GET", "/keys")).status;
     try {
@@ -93,7 +93,7 @@ describeOnPostgres("a database that goes away after a commit", () => {
     }
   });
 
-  test("keeps a leak that nobody known reports until it answers, and tells members to try again", async () => {
+  test("keeps a leak that an unknown caller reports until it answers, and has members try again", async () => {
     const revoking = unique("revoking");
     await api.send("POST", "/teams", { name: revoking, spec: { leaks: { action: "Revoke" } } });
     const made = await api.send("POST", "/keys", { name: unique("leaked"), team: revoking, spec: SPEC });

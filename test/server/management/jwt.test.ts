@@ -143,7 +143,7 @@ describe("one and the same 401 is the answer to a token", () => {
     "that ends a session": () => token({}, { typ: "logout+jwt" }),
     "that ends a session, by its media type": () => token({}, { typ: "application/Logout+JWT" }),
     "that proves a key": () => token({}, { typ: "dpop+jwt" }),
-    "that tells of events": () => token({}, { typ: "secevent+jwt" }),
+    "for security events": () => token({}, { typ: "secevent+jwt" }),
     "of an empty type": () => token({}, { typ: "" }),
     "of a type that is no text": () => token({}, { typ: ["JWT"] }),
   };
@@ -202,7 +202,7 @@ describe("an issuer that changes its keys", () => {
 
 describe("an issuer that does not answer as it should", () => {
   test.each(["away", "huge", "redirect", "other issuer", "elsewhere"] as const)(
-    "lets nobody in, and says that this may pass: %s",
+    "lets no caller in, and says that this may pass: %s",
     async (fault) => {
       issuer.fault = fault;
       const answers = [];
@@ -214,7 +214,7 @@ describe("an issuer that does not answer as it should", () => {
     },
   );
 
-  test("holds up nobody for long, and the installation's own not at all", async () => {
+  test("holds up no caller for long, and the installation's own not at all", async () => {
     issuer.fault = "hangs";
     const hanging = status(await token());
     expect(await status("kpt_not-a-token")).toBe(401);

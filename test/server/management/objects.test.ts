@@ -128,7 +128,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect(await api.tryKey(key.body.secret)).toBe(200);
     });
 
-    test("has its leaked keys revoked where its spec says so, and told of where it says nothing", async () => {
+    test("has its leaked keys revoked where its spec says so, and reported where it says nothing", async () => {
       const team = await madeTeam({ leaks: { action: "Revoke" } });
       expect((await api.send("GET", `/teams/${team.id}`)).body.spec.leaks).toEqual({ action: "Revoke" });
       expect((await put(`/teams/${team.id}`, {})).body.spec.leaks).toBeUndefined();
@@ -314,7 +314,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect((await api.send("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
     });
 
-    test("forwards with the credential that it was given, and tells it to nobody", async () => {
+    test("forwards with the credential that it was given, and shows it to no caller", async () => {
       const seen: (string | undefined)[] = [];
       const provider = createServer((request, response) => {
         seen.push(request.headers.authorization);
@@ -379,7 +379,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       );
     });
 
-    test("b73: keeps its public id, which nobody else gets", async () => {
+    test("b73: keeps its public id, which no other gateway gets", async () => {
       const [one, two] = [await madeTeam(), await madeTeam()];
       const publicID = unique("public");
       const spec = { publicID, upstreams: [upstream(1, { credential: CREDENTIAL })] };

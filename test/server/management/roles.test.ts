@@ -36,7 +36,7 @@ beforeAll(async () => {
     { role: "viewer", kind: "subject", value: "auditor@example.com" },
   ];
   mine = await makeTeam(store, { members });
-  theirs = await makeTeam(store, { members: [{ role: "admin", kind: "subject", value: "somebody-else" }] });
+  theirs = await makeTeam(store, { members: [{ role: "admin", kind: "subject", value: "another-admin" }] });
 });
 afterAll(async () => {
   await harness.close();
@@ -104,7 +104,7 @@ describe("who may do what in their team", () => {
       const listed = (await as(who, "GET", `/${kind}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
       expect([kind, listed.includes(ids[kind])]).toEqual([kind, who !== "stranger"]);
       const made = await as(who, "POST", `/${kind}`, { name: unique("by"), team: mine.name, spec: SPECS[kind] });
-      // A team that is not yours is no team: that is a fault of the request, and tells nothing.
+      // A team that is not yours is no team: that is a fault of the request, and reveals nothing.
       expect([kind, "make", means(made.status)]).toEqual([kind, "make", expected === 404 ? 422 : expected]);
       const changed = await as(who, "PUT", path, { spec: SPECS[kind] });
       expect([kind, "change", means(changed.status)]).toEqual([kind, "change", expected]);
@@ -113,7 +113,7 @@ describe("who may do what in their team", () => {
     }
   });
 
-  test("b83: whoever lacks the right is told so, and nothing is said of the spec", async () => {
+  test("b83: a caller without the right learns this alone, and nothing of the spec", async () => {
     const spec = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`field${i}`, 1]));
     const ids = await makeAll(mine);
     for (const kind of KINDS) {
@@ -129,12 +129,12 @@ describe("who may do what in their team", () => {
     ["viewer", 403],
     ["stranger", 404],
   ] as const)("%s may end what a subject's tokens open: %i", async (who, expected) => {
-    const answer = await as(who, "POST", `/teams/${mine.teamId}/revoked-subjects`, { subject: "somebody" });
+    const answer = await as(who, "POST", `/teams/${mine.teamId}/revoked-subjects`, { subject: "leaver" });
     expect(means(answer.status)).toBe(expected);
   });
 
   test("b106: who is named as the audit log names them is no subject: their tokens would work on", async () => {
-    const subject = `${issuer.url}#somebody`;
+    const subject = `${issuer.url}#leaver`;
     const { status, body } = await as("admin", "POST", `/teams/${mine.teamId}/revoked-subjects`, { subject });
     expect([status, body.detail]).toEqual([400, expect.stringContaining(`leave "${issuer.url}#" out`)]);
   });
@@ -169,7 +169,7 @@ describe("who may do what in their team", () => {
 });
 
 describe("another team's objects", () => {
-  test("are not there, whatever is asked of them, and no answer differs from that to an id that nobody has", async () => {
+  test("are not there, whatever is asked of them, and no answer differs from that to an id that does not exist", async () => {
     const ids = await makeAll(theirs);
     const ask = async (kind: (typeof KINDS)[number], id: string) => [
       await as("admin", "GET", `/${kind}/${id}`),
@@ -212,7 +212,7 @@ describe("another team's objects", () => {
   });
 });
 
-test("b66: whoever leaves a team has lost it with the next request", async () => {
+test("b66: a person who leaves a team has lost it with the next request", async () => {
   const leaver = unique("leaver");
   const team = await makeTeam(store, { members: [{ role: "admin", kind: "subject", value: leaver }] });
   const { key } = await reserveKey(store, team);
@@ -224,7 +224,7 @@ test("b66: whoever leaves a team has lost it with the next request", async () =>
   expect((await as(who, "GET", "/keys")).body.items).toEqual([]);
 });
 
-test("a group that nobody can have hides none that counts", async () => {
+test("an impossible group hides none that counts", async () => {
   const groups = ["a\0b", "\ud800", 7, "leads"];
   expect((await as({ sub: "ann", groups }, "GET", "/keys")).status).toBe(200);
   expect((await as({ sub: "ann", groups }, "GET", `/teams/${mine.teamId}`)).status).toBe(200);
@@ -263,12 +263,12 @@ test("an idempotency key is its caller's own", async () => {
   expect(made.size).toBe(2);
 });
 
-test("b88: what the management API refuses is told to the audit log: who is unknown, and who may not", async () => {
+test("b88: what the management API refuses is in the audit log: callers that are unknown, and those that lack the right", async () => {
   const key = await reserveKey(store, mine);
   harness.refused.length = 0;
   const viewer = await as("viewer", "POST", `/keys/${key.key.id}/revoke`, {});
-  const nobody = await fetch(`${harness.url}/api/v1/keys`, { headers: { authorization: "Bearer nothing" } });
-  expect([viewer.status, nobody.status]).toEqual([403, 401]);
+  const unknown = await fetch(`${harness.url}/api/v1/keys`, { headers: { authorization: "Bearer nothing" } });
+  expect([viewer.status, unknown.status]).toEqual([403, 401]);
   expect(harness.refused.map(({ cause, route, principal, address }) => [cause, route, principal, address])).toEqual([
     ["management_forbidden", "/api/v1/keys/:id/revoke", `${issuer.url}#auditor@example.com`, "127.0.0.1"],
     ["jwt_malformed", "/api/v1/keys", undefined, "127.0.0.1"],
@@ -292,7 +292,7 @@ test("the audit log is of their teams for everybody who has a role there, and of
   expect(body.items).not.toEqual([]);
 });
 
-test("what a key may do is told to who sees the key, and to nobody else", async () => {
+test("what a key may do is shown to those who see the key, and to no others", async () => {
   const path = `/keys/${(await reserveKey(store, mine)).key.id}/access?scope=memory:read`;
   for (const who of ["installation", "admin", "member", "viewer"] as const) {
     expect((await as(who, "GET", path)).status, who).toBe(200);

@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import Provider from "oidc-provider";
 import { openBrowser } from "../auth/session/browser.ts";
 
-/** Where clients are sent back to; nobody listens there. */
+/** Where clients are sent back to; nothing listens there. */
 export const CALLBACK = "http://127.0.0.1:9/callback";
 
 /**
@@ -47,7 +47,7 @@ export async function startAuthorizationServer() {
 
   return {
     url,
-    /** Signs somebody in whom a client has sent to `authorization`, and gives what comes back to it. */
+    /** Signs in a person whom a client has sent to `authorization`, and gives what comes back to it. */
     async signIn(authorization: URL, who: string): Promise<URLSearchParams> {
       const browser = openBrowser();
       let page = await browser.visit(authorization.href);

@@ -79,11 +79,12 @@ export const INAPPLICABLE: Readonly<Record<string, readonly string[]>> = {
     "input-required-result-validate-input",
   ],
   "no argument of a tool is mirrored in a header": ["http-custom-header-server-validation"],
-  "nothing outlives a request: there are no sessions, no stream is resumed, and no list tells that it has changed": [
-    "server-sse-polling",
-    "server-sse-multiple-streams:server-sse-multiple-streams-session",
-    "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
-  ],
+  "nothing outlives a request: there are no sessions, no stream is resumed, and no list announces that it has changed":
+    [
+      "server-sse-polling",
+      "server-sse-multiple-streams:server-sse-multiple-streams-session",
+      "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
+    ],
   "the extension for skills is not offered": [
     "sep-2640-skills-directory",
     "sep-2640-skills-enumeration",

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What a client is told once it has connected, with the names of the tools that it may call. */
-async function told(era: Era, scopes: readonly Scope[]): Promise<{ text: string; tools: string[] }> {
+/** The instructions that a client gets once it has connected, with the names of the tools that it may call. */
+async function instructionsFor(era: Era, scopes: readonly Scope[]): Promise<{ text: string; tools: string[] }> {
   const mode = era === "2025-11-25" ? "legacy" : { pin: era };
   const client = new Client({ name: "a-client", version: "1.0.0" }, { versionNegotiation: { mode } });
   const headers = { Authorization: `Bearer ${server.addKey({ scopes: scopeSet(scopes) })}` };
@@ -28,7 +28,7 @@ async function told(era: Era, scopes: readonly Scope[]): Promise<{ text: string;
 const toolsIn = (text: string): string[] => [...new Set(text.match(/\bmemory_\w+/g))];
 
 test.each(ERAS)("The instructions of %s teach when to search, recall, save, correct and forget", async (era) => {
-  const { text } = await told(era, ["memory:read", "memory:write"]);
+  const { text } = await instructionsFor(era, ["memory:read", "memory:write"]);
   const taught = ["search", "recall", "save_atom", "correct_atom", "forget_atom"].map((name) => `memory_${name}`);
   expect(toolsIn(text)).toEqual(expect.arrayContaining(taught));
   expect(toolsIn(text).filter((name) => !TOOLS.has(name))).toEqual([]);
@@ -40,7 +40,7 @@ test.each<Scope>(["memory:read", "memory:write"])(
   "The instructions for a key of %s alone name no tool that it may not call",
   async (scope) => {
     for (const era of ERAS) {
-      const { text, tools } = await told(era, [scope]);
+      const { text, tools } = await instructionsFor(era, [scope]);
       expect(toolsIn(text)).not.toEqual([]);
       expect(toolsIn(text).filter((name) => !tools.includes(name))).toEqual([]);
     }

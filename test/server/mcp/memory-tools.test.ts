@@ -21,7 +21,7 @@ async function saved(content: string, as = opened().key): Promise<string> {
   return structured.atom.id;
 }
 
-test("memory_history tells what an atom said before, page by page", async () => {
+test("memory_history shows what an atom said before, page by page", async () => {
   const id = await saved("one");
   for (const content of ["two", "three"]) await call("memory_correct_atom", { id, content });
   const first = await call("memory_history", { id, limit: 2 });

@@ -12,7 +12,7 @@ export function envelope(version: string): Record<string, unknown> {
 }
 
 /** What came of a message: a result, an error of the protocol, or an answer that is neither. */
-export type Told = {
+export type ToolReply = {
   readonly status: number;
   readonly result?: {
     readonly isError?: boolean;
@@ -32,7 +32,7 @@ export async function callAs(
   { url, key }: { readonly url: string; readonly key: string },
   name: unknown,
   args: string,
-): Promise<Told> {
+): Promise<ToolReply> {
   const isModern = era === "2026-07-28";
   const meta = isModern ? `,"_meta":${JSON.stringify(envelope(era))}` : "";
   const answer = await fetch(`${url}/api/v1/memory/mcp`, {

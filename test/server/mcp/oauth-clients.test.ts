@@ -46,7 +46,7 @@ afterAll(async () => {
 /** Reaches the server as through a proxy that ends the TLS. */
 const throughProxy = (url: string | URL, init?: RequestInit) => fetch(String(url).replace(PUBLIC, server.url), init);
 
-/** What an application gives its MCP library: where it keeps what it learns, and how it shows somebody a page. */
+/** What an application gives its MCP library: where it keeps what it learns, and how it shows a person a page. */
 function application() {
   let client: { client_id: string } | undefined;
   let tokens: { access_token: string; token_type: string } | undefined;

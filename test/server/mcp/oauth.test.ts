@@ -58,11 +58,11 @@ async function declare(members: Members, teamId = "team-a"): Promise<void> {
     await sql`insert into team_members (team_id, role, kind, value)
       values (${teamId}, ${role}, ${kind}, ${value})`.execute(store.db);
   }
-  tell(members, teamId);
+  setMembers(members, teamId);
 }
 
 /** Declares it as the feed has it alone. */
-function tell(members: Members, teamId = "team-a", revoked: TeamRecord["revoked"] = []): void {
+function setMembers(members: Members, teamId = "team-a", revoked: TeamRecord["revoked"] = []): void {
   const defaultLibraryId = teamId === "team-a" ? "lib-handbook" : null;
   server.index.applyTeam({ teamId, name: teamId, cluster: "c", defaultLibraryId, members, revoked });
   server.streams.revalidate((record) => server.index.presentOf(record), server.clock.now());
@@ -141,7 +141,7 @@ describe("the metadata of the MCP endpoint", () => {
 });
 
 describe("a caller without a usable credential", () => {
-  test("is told where tokens come from", async () => {
+  test("learns where tokens come from", async () => {
     const answer = await send(undefined);
     expect([answer.status, answer.challenge]).toEqual([401, `Bearer ${CHALLENGE}`]);
     for (const method of OTHER_METHODS) {
@@ -150,7 +150,7 @@ describe("a caller without a usable credential", () => {
     }
   });
 
-  test("is told that a token is at fault where it sent one, and the same otherwise", async () => {
+  test("learns that a token is at fault where it sent one, and the same otherwise", async () => {
     const none = await send(undefined);
     for (const bad of ["nothing", await token({ aud: "other" })]) {
       const answer = await send(bad);
@@ -206,7 +206,7 @@ describe("a member's token", () => {
     const list = (library: string) => ({ ...SAVE, params: { name: "memory_list", arguments: { library } } });
     const reaches = async (library: string, groups: string[]) =>
       !(await send(await token({ groups }), { message: list(library) })).text.includes("There is no library");
-    tell([
+    setMembers([
       as("viewer", "group staff"),
       as("member", "subject ann", ["lib-diary"]),
       as("member", "group b", ["lib-ops"]),
@@ -216,11 +216,11 @@ describe("a member's token", () => {
       false,
     ]);
     expect([await reaches("a-prod/ops", []), await reaches("a-prod/ops", ["b"])]).toEqual([false, true]);
-    tell([as("member", "subject ann", ["lib-diary"]), as("admin", "group leads")]);
+    setMembers([as("member", "subject ann", ["lib-diary"]), as("admin", "group leads")]);
     expect([await reaches("a-dev/handbook", []), await reaches("a-dev/handbook", ["leads"])]).toEqual([false, true]);
   });
 
-  test("of nobody in any team is 403, and leads nowhere", async () => {
+  test("of a subject in no team is 403, and leads nowhere", async () => {
     const answer = await send(await token({ sub: "eve", groups: ["platform"] }));
     expect([answer.status, answer.challenge]).toEqual([403, null]);
     expect(server.refused.at(-1)).toMatchObject({
@@ -229,9 +229,9 @@ describe("a member's token", () => {
   });
 
   test("of a member by a role of a later version opens nothing, and adds nothing to another role", async () => {
-    tell([as("owner", "subject ann")]);
+    setMembers([as("owner", "subject ann")]);
     expect((await send(await token())).status).toBe(403);
-    tell([as("owner", "subject ann"), as("viewer", "subject ann")]);
+    setMembers([as("owner", "subject ann"), as("viewer", "subject ann")]);
     expect(toolsOf((await send(await token())).text)).not.toContain("memory_save_atom");
   });
 
@@ -276,7 +276,7 @@ describe("a member's token", () => {
     expect((await send(await token(), { path: `${PATH}?team=team-b` })).status).toBe(200);
   });
 
-  test("that was asked for too little is told what to ask for, at the door and for a tool", async () => {
+  test("that was asked for too little gets an answer that says what to ask for, at the door and for a tool", async () => {
     const stepUp = `Bearer error="insufficient_scope", scope="memory:read memory:write", resource_metadata="${METADATA}"`;
     const without = await send(await token({ scope: "openid" }));
     expect([without.status, without.challenge]).toEqual([403, stepUp]);
@@ -284,7 +284,7 @@ describe("a member's token", () => {
     expect([reader.status, reader.challenge]).toEqual([403, stepUp]);
   });
 
-  test("is what nobody is sent to fetch whose key lacks a scope", async () => {
+  test("is not offered to a caller whose key lacks a scope", async () => {
     const reader = server.addKey({ scopes: scopeSet(["memory:read"]) });
     const denied = await send(reader, { message: SAVE });
     expect([denied.status, denied.challenge]).toEqual([403, 'Bearer error="insufficient_scope", scope="memory:write"']);
@@ -315,7 +315,7 @@ describe("a member's token", () => {
     const refused = await send(await token({ iss: away.url }), { to: other });
     expect(refused.status).toBe(503);
     expect(refused.text).toContain("The issuer of this token does not answer: try again.");
-    expect(other.lines.filter((line) => line.includes("no token of an issuer can be judged"))).toHaveLength(1);
+    expect(other.lines.filter((line) => line.includes("cannot verify the tokens of an issuer"))).toHaveLength(1);
     await other.close();
     away.close();
   });
@@ -349,7 +349,7 @@ describe("a member's token", () => {
     const { slow, arrived, release, other } = await startBesideSlowIssuer();
     const causes: string[] = [];
     Object.assign(other.deps.refusals, { record: ({ cause }: { readonly cause: string }) => void causes.push(cause) });
-    const left = hold(other, await token({ iss: slow.url, sub: "nobody" }));
+    const left = hold(other, await token({ iss: slow.url, sub: "stranger" }));
     await arrived;
     left.leave();
     await untilConnectionIsGone(other);
@@ -370,7 +370,7 @@ describe("a member's token", () => {
       context.onTestFinished(() => void Object.assign(each, whole));
       Object.assign(each, { record });
     }
-    for (const presented of [await token(), await token({ sub: "nobody" }), server.addKey(), "no-key"]) {
+    for (const presented of [await token(), await token({ sub: "stranger" }), server.addKey(), "no-key"]) {
       const logged = server.lines.length;
       expect((await send(presented)).status).toBe(500);
       expect(server.lines.slice(logged)).toContainEqual(expect.stringContaining("planted"));
@@ -496,11 +496,11 @@ describe("b106: a member who was removed", () => {
     const removed = hold(server, await token());
     const ended = hold(server, await token({ sub: "ben", groups: ["ops"], exp }));
     await until("both calls are open", () => server.streams.size === 2);
-    tell([as("member", "group ops")]);
+    setMembers([as("member", "group ops")]);
     expect((await removed.answer).status).toBe(401);
     expect(server.streams.size).toBe(1);
     server.clock.advance(361_000);
-    tell([as("member", "group ops")]);
+    setMembers([as("member", "group ops")]);
     expect((await ended.answer).status).toBe(401);
     server.clock.advance(-361_000);
   });
@@ -509,7 +509,7 @@ describe("b106: a member who was removed", () => {
     const old = await token({ groups: ["leads"] });
     const open = hold(server, old);
     await until("the call is open", () => server.streams.size === 1);
-    tell([...ANN, as("admin", "group leads")], "team-a", [{ name: "subject ann", atMs: server.clock.now() }]);
+    setMembers([...ANN, as("admin", "group leads")], "team-a", [{ name: "subject ann", atMs: server.clock.now() }]);
     expect((await open.answer).status).toBe(401);
     const refused = await send(old);
     expect([refused.status, refused.challenge]).toEqual([401, expect.stringContaining('error="invalid_token"')]);

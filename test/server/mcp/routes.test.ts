@@ -202,7 +202,7 @@ test.each<[string, unknown]>([
   expect(json.error.message).not.toContain("made up");
 });
 
-test("a call without params is told what is missing, as one without a name is", async () => {
+test("a call without params learns what is missing, as one without a name is", async () => {
   const { params: _left, ...bare } = toolCall("memory_list");
   for (const message of [bare, { ...bare, params: {} }]) {
     expect((await rpc(message)).json).toMatchObject({
@@ -295,7 +295,7 @@ describe("tools", () => {
     expect(stale.json.result.content[0].text).toContain("revision 2");
   });
 
-  test("a failure of ours is told as one, without its text, and is in the log", async () => {
+  test("a failure of ours is shown as one, without its text, and is in the log", async () => {
     await sql`alter table atoms rename to atoms_away`.execute(store.db);
     const { json } = await rpc(toolCall("memory_list"));
     await sql`alter table atoms_away rename to atoms`.execute(store.db);
@@ -345,7 +345,7 @@ describe("abuse", () => {
     }
     const callAs = async (i: number) => {
       const mine = i % 2 === 0;
-      // The tool's own echo of what was asked tells the calls of one key apart.
+      // The tool's own echo of what was asked distinguishes the calls of one key.
       const call = toolCall("memory_recall", { ids: [`asked-by-${i}`] }, 0);
       const list = toolCall("memory_list", {}, 0);
       const json = await patiently(i % 4 < 2 ? call : list, mine ? key : others);
@@ -367,7 +367,7 @@ describe("abuse", () => {
     expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
   });
 
-  test("b49: a session id authenticates nothing, and is given to nobody", async () => {
+  test("b49: a session id authenticates nothing, and is never given", async () => {
     const session = { "mcp-session-id": "of-another-client" };
     for (const method of ["POST", "GET", "DELETE"]) {
       expect((await send({ method, headers: { ...TYPES, ...session } })).status).toBe(401);

@@ -4,12 +4,12 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { TOOLS } from "../../../server/mcp/server.ts";
 import { memoryServer } from "../memory/memory-server.ts";
-import { callAs, ERAS, type Era, type Told } from "./messages.ts";
+import { callAs, ERAS, type Era, type ToolReply } from "./messages.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, Schema>>;
 
-// What a format is, the tools tell by themselves.
+// The tools check formats by themselves.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false });
 
 /** Where a schema has several types in one place: some models' interfaces have no word for that, and lose the tool. */
@@ -58,7 +58,7 @@ const call = (era: Era, name: unknown, args: unknown) =>
   );
 
 /** What a tool says to a model that has to do something else: never that it is us who failed. */
-function faultOf({ status, result }: Told, what: string): string {
+function faultOf({ status, result }: ToolReply, what: string): string {
   expect([status, result?.isError], what).toEqual([200, true]);
   const text = result?.content[0]?.text ?? "";
   expect(text, what).toMatch(/\.$/);
@@ -79,10 +79,10 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
     let answers = 0;
     for (const more of [undefined, ...Object.keys(fields)]) {
       const args = more === undefined ? least : { ...least, [more]: valid(more, fields[more] ?? {}) };
-      const told = await call(era, name, args);
-      if (told.result?.isError) {
+      const reply = await call(era, name, args);
+      if (reply.result?.isError) {
         // What goes with what, no schema says.
-        const fault = faultOf(told, JSON.stringify(args));
+        const fault = faultOf(reply, JSON.stringify(args));
         expect(
           Object.keys(fields).filter((field) => new RegExp(`\\b${field}\\b`).test(fault)),
           fault,
@@ -90,10 +90,10 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
         continue;
       }
       expect(
-        validate(told.result?.structuredContent),
+        validate(reply.result?.structuredContent),
         `${JSON.stringify(args)}: ${ajv.errorsText(validate.errors)}`,
       ).toBe(true);
-      expect(told.result?.content[0]?.text).toBeTruthy();
+      expect(reply.result?.content[0]?.text).toBeTruthy();
       answers++;
     }
     expect(answers).toBeGreaterThan(0);
@@ -140,8 +140,8 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
     const args = { ...validOf(required, fields), ...subjectOf(fields), library: "nosuch" };
     expect(faultOf(await call(era, name, args), name)).toContain("memory_libraries");
     const writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
-    const told = await callAs(era, { url: opened().server.url, key: writer }, name, JSON.stringify(args));
-    expect(JSON.stringify(told)).not.toContain("memory_libraries");
+    const reply = await callAs(era, { url: opened().server.url, key: writer }, name, JSON.stringify(args));
+    expect(JSON.stringify(reply)).not.toContain("memory_libraries");
   });
 
   test("a tool that there is not is an error that says where the names are", async () => {

@@ -103,7 +103,7 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
     });
   });
 
-  test("b86: a tool that takes too long is ended, tells the model so, and leaves the others their turns", async () => {
+  test("b86: a tool that takes too long is ended, says so to the model, and leaves the others their turns", async () => {
     const params = { name: "memory_correct_atom", arguments: { id: atom, content: "Corrected." } };
     const callTool = () => {
       const call = asking(greedy, { jsonrpc: "2.0", id: 1, method: "tools/call", params });

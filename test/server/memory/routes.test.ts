@@ -378,7 +378,7 @@ describe("the memory over REST", () => {
       }
     });
 
-    test("b59: nobody sets a team, a library's id, scopes or an author by the body", async () => {
+    test("b59: no caller sets a team, a library's id, scopes or an author by the body", async () => {
       for (const field of ["teamId", "team_id", "libraryId", "scopes", "createdBy", "id", "revision", "createdAt"]) {
         const { status, json } = await call("POST", "/atoms", key, { content: "x", [field]: "team-b" });
         expect(status, field).toBe(400);

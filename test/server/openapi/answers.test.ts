@@ -107,7 +107,7 @@ test("a body that does not come is answered as it is described, by every operati
     return [one, answer] as const;
   });
   let later = world.harness.clock.monotonic();
-  await until("nobody waits any more", () => {
+  await until("no call waits any more", () => {
     later += 60_000;
     world.harness.streams.cutSlowBodies(later);
     return answered === slow.length;

@@ -16,7 +16,7 @@ export function withKey({ key }: World, method: string, path: string, body?: obj
   return { method, path, headers: { "x-api-key": key, ...json }, ...(body && { body: JSON.stringify(body) }) };
 }
 
-/** Each described operation by its name. Whoever describes another one adds it here. */
+/** Each described operation by its name. A new one is added here. */
 export const CALLS: Readonly<Record<string, Calls>> = {
   "GET /openapi.json": { valid: () => ({ method: "GET", path: "/openapi.json", headers: {} }) },
   "GET /api/v1/whoami": { valid: (world) => withKey(world, "GET", "/api/v1/whoami") },

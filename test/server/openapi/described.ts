@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import type { Answer, OpenApiDocument, Operation } from "../../../server/openapi/format.ts";
+import type { OpenApiDocument, Operation, ResponseObject } from "../../../server/openapi/format.ts";
 
 /** An operation with what it is called by: `GET /atoms`. */
 export type Described = {
@@ -92,7 +92,7 @@ export class Judge {
     return [...this.#headerFaults(said, headers), ...this.#bodyFaults(said, headers, text)];
   }
 
-  #headerFaults({ headers: described = {} }: Answer, headers: Answered["headers"]): string[] {
+  #headerFaults({ headers: described = {} }: ResponseObject, headers: Answered["headers"]): string[] {
     return Object.entries(described).flatMap(([name, { required, schema }]) => {
       const value = headers[name.toLowerCase()];
       if (value === undefined) return required ? [`there is no header ${name}`] : [];
@@ -100,7 +100,7 @@ export class Judge {
     });
   }
 
-  #bodyFaults({ content }: Answer, headers: Answered["headers"], text: string): string[] {
+  #bodyFaults({ content }: ResponseObject, headers: Answered["headers"], text: string): string[] {
     const type = String(headers["content-type"] ?? "").split(";")[0] ?? "";
     if (content === undefined) return text === "" ? [] : [`there is a body: ${text}`];
     const media = content[type];

@@ -83,7 +83,7 @@ test.for(SERVED_PATHS)("/openapi.json describes $method $path, which the gateway
   expect(document.paths[`/g/{publicId}/${path}`]).toHaveProperty([method.toLowerCase()]);
 });
 
-test("/openapi.json is sent once to whoever keeps it", async () => {
+test("/openapi.json is sent once to a client that keeps it", async () => {
   const first = await fetch(`${harness.url}/openapi.json`);
   const etag = first.headers.get("etag") ?? "";
   expect(etag).toMatch(/^"[\w-]{22}"$/);

@@ -56,13 +56,14 @@ export function managementCalls(): Record<string, Calls> {
     },
     "POST /api/v1/ended-sessions": { valid: () => withToken("POST", "/ended-sessions", { subject: "ann" }) },
     "GET /api/v1/teams/{id}/webhook-deliveries": {
-      valid: async (world) => withToken("GET", `/teams/${(await toldTeam(world)).teamId}/webhook-deliveries?limit=5`),
+      valid: async (world) =>
+        withToken("GET", `/teams/${(await notifiedTeam(world)).teamId}/webhook-deliveries?limit=5`),
     },
     "POST /api/v1/webhook-deliveries/{id}/redeliver": {
-      valid: async (world) => redeliver((await toldTeam(world)).deliveryId),
+      valid: async (world) => redeliver((await notifiedTeam(world)).deliveryId),
       refused: {
         conflict: async (world) => {
-          const { teamId, deliveryId } = await toldTeam(world);
+          const { teamId, deliveryId } = await notifiedTeam(world);
           await world.manage("PUT", `/teams/${teamId}`, { spec: {} }, IF_MATCH);
           return redeliver(deliveryId);
         },
@@ -77,16 +78,16 @@ function redeliver(id: string): Call {
   return withToken("POST", `/webhook-deliveries/${id}/redeliver`, { reason: "the receiver was away" });
 }
 
-/** A team with a webhook that nobody answers, which has a revocation to be told of. */
-async function toldTeam(world: World): Promise<{ teamId: string; deliveryId: string }> {
-  const name = unique("told");
+/** A team with a webhook whose receiver does not answer, and a delivery of a revocation to it. */
+async function notifiedTeam(world: World): Promise<{ teamId: string; deliveryId: string }> {
+  const name = unique("notified");
   const secret = `whsec_${createHash("sha256").update(name).digest("base64")}`;
   const webhooks = [{ url: "https://127.0.0.1:9/keys", events: ["key.revoked"], secret }];
   const { id: teamId } = await world.manage("POST", "/teams", { name, spec: { webhooks } });
   const key = await world.manage("POST", "/keys", { name, team: name, spec: SPEC });
   await world.manage("POST", `/keys/${key.id}/revoke`);
-  const told = world.store.db.selectFrom("webhook_deliveries").select("id").where("key_id", "=", key.id);
-  return { teamId, deliveryId: (await told.executeTakeFirstOrThrow()).id };
+  const pending = world.store.db.selectFrom("webhook_deliveries").select("id").where("key_id", "=", key.id);
+  return { teamId, deliveryId: (await pending.executeTakeFirstOrThrow()).id };
 }
 
 type Kind = {

@@ -28,7 +28,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 
 const UPSTREAMS = [{ name: "u", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "c" }] as const;
 const YEAR = 365 * 24 * 3_600_000;
-/** Until an upstream's silence is a 504: long for whoever answers, short for whoever waits for one that does not. */
+/** Until an upstream's silence is a 504: long for an upstream that answers, short for a test that waits for a silent one. */
 const HEAD_MS = 4_000;
 
 /** All products on a real database, with what every operation can be called on. */

@@ -58,7 +58,7 @@ describe("Requests", () => {
     });
   });
 
-  test("of a placeholder key are nobody's", () => {
+  test("of a placeholder key are not counted", () => {
     const counter = new RequestCounter();
     counter.count(keyRecord(), "atoms.list", NOW);
     expect(counter.drain().size).toBe(0);
@@ -71,7 +71,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
   const stored = async (keyId: string) =>
     (await readRequestCounts(store().db, keyId, 0)).reduce((sum, { count }) => sum + count, 0);
 
-  /** The database, of which transactions end as they are told to. */
+  /** The database, whose transactions end as the test says. */
   function failing(end: { mode: "well" | "before" | "after" }): Store {
     const { db } = store();
     const transaction = () => ({

@@ -15,12 +15,12 @@ const log = createLog("silent");
 const consumer = { ip: "192.0.2.7", headers: { "user-agent": `agent/1 ${"x".repeat(400)}` } };
 
 /** An index with one version of each of these keys, for uses to be noted in. */
-function notedIn(keys: readonly KeyRecord[], databaseToldTime: () => number | undefined = () => NOW) {
+function notedIn(keys: readonly KeyRecord[], databaseTimeAtBeat: () => number | undefined = () => NOW) {
   const index = new KeyIndex();
   for (const key of keys) index.applyKey(key.keyId, [indexedKey(key.keyId, key)]);
   return {
     id: "replica",
-    databaseToldTime,
+    databaseTimeAtBeat,
     noteUse: (key: KeyRecord, at: number) => index.noteUse(key, at),
     drainUses: () => index.drainUses(NOW),
   };
@@ -97,7 +97,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
     expect(await lastUse(store(), key.id)).toMatchObject({ at: NOW + 5 });
   });
 
-  test("b78: is told without a key or a control character that the User-Agent has", async () => {
+  test("b78: is reported without a key or a control character of the User-Agent", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id, versionState: "retiring" });
     const usage = new UsageBuffer(store(), log, notedIn([record]));
@@ -108,8 +108,8 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
     expect((await lastUse(store(), key.id))?.agent).toBe("curl/8 inf_..., ?[31m?0m");
   });
 
-  test("is known of a replica up to the time that the database last told it, also when it noted no use", async () => {
-    let told: number | undefined;
+  test("is known of a replica up to the database's time at its last heartbeat, also when it noted no use", async () => {
+    let databaseTime: number | undefined;
     let down = false;
     const db = new Proxy(store().db, {
       get: (target, name) => {
@@ -123,22 +123,22 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
     const usage = new UsageBuffer(
       { ...store(), db },
       log,
-      notedIn([record], () => told),
+      notedIn([record], () => databaseTime),
     );
     const known = async () => (await readKnownUsage(store().db, key.id)).knownUntil;
     await registerReplica(store(), "replica");
     await usage.flush();
     expect(await known()).toBeNull();
-    told = NOW;
+    databaseTime = NOW;
     await usage.flush();
     expect(await known()).toBe(NOW);
     down = true;
-    told = NOW + 10_000;
+    databaseTime = NOW + 10_000;
     usage.record(record, NOW + 5_000, consumer);
     await usage.flush();
     expect(await known(), "a use that could not be written").toBe(NOW);
     down = false;
-    told = NOW + 20_000;
+    databaseTime = NOW + 20_000;
     await usage.flush();
     expect(await readKnownUsage(store().db, key.id)).toMatchObject({
       knownUntil: NOW + 20_000,

@@ -7,14 +7,14 @@ import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { policyOf, reservationOf } from "../../store/fixtures.ts";
-import { deliveriesOf, makeToldTeam, SECRET } from "./fixtures.ts";
+import { deliveriesOf, makeNotifiedTeam, SECRET } from "./fixtures.ts";
 
 const DAY = 24 * 3_600_000;
 
 describeNightlyOnEachEngine("The end of a key that no declaration governs", (opened) => {
   /** A key that was made some days ago. */
   async function makeKey(
-    team: Awaited<ReturnType<typeof makeToldTeam>>,
+    team: Awaited<ReturnType<typeof makeNotifiedTeam>>,
     {
       expiresAt,
       expiresAfter = null,
@@ -33,29 +33,29 @@ describeNightlyOnEachEngine("The end of a key that no declaration governs", (ope
     return { keyId, policy };
   }
 
-  test("is told a week before it comes, once, and again when it is another", async () => {
+  test("is announced a week before it comes, once, and again when it is another", async () => {
     const store = opened();
-    const team = await makeToldTeam(store, ["https://hooks.example.com/keys"]);
-    const silent = await makeToldTeam(store, []);
+    const team = await makeNotifiedTeam(store, ["https://hooks.example.com/keys"]);
+    const silent = await makeNotifiedTeam(store, []);
     const soon = Math.floor((Date.now() + 5 * DAY) / 1_000) * 1_000;
     const key = await makeKey(team, { expiresAt: soon });
     for (const other of [
       { expiresAt: Date.now() + 8 * DAY },
       { expiresAt: null },
       { expiresAt: Date.now() - DAY },
-      // Its controller tells.
+      // Its controller announces it.
       { expiresAt: soon, cluster: "c1" },
     ]) {
       await makeKey(team, other);
     }
     await makeKey(silent, { expiresAt: soon });
     const look = () => noticeExpiries(store, new AbortController().signal);
-    const told = async () =>
+    const notices = async () =>
       (await deliveriesOf(store, team.teamId)).map(({ key_id, event, data }) => [key_id, event, data.expiresAt]);
     await Promise.all([look(), look()]);
     await look();
     const timeOf = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
-    expect(await told()).toEqual([[key.keyId, "key.expiring", timeOf(soon)]]);
+    expect(await notices()).toEqual([[key.keyId, "key.expiring", timeOf(soon)]]);
 
     const sooner = soon - DAY;
     const update = {
@@ -66,8 +66,8 @@ describeNightlyOnEachEngine("The end of a key that no declaration governs", (ope
     };
     await change(store, null, (tx) => updateKeyPolicy(tx, update));
     await look();
-    expect((await told()).map(([, , at]) => at).sort()).toEqual([timeOf(sooner), timeOf(soon)]);
-    // Whoever asks for it later is told of ends that nobody was told of.
+    expect((await notices()).map(([, , at]) => at).sort()).toEqual([timeOf(sooner), timeOf(soon)]);
+    // A webhook that asks for it later is notified of ends that were not announced yet.
     await silent.save({
       webhooks: [{ url: "https://hooks.example.com/x", events: ["key.expiring"], secret: SECRET }],
       generation: 2,

@@ -21,8 +21,8 @@ export function loopback(): BlockList {
   return allowed;
 }
 
-/** A team that is told at these URLs. */
-export async function makeToldTeam(store: Store, urls: readonly string[], secret: string | null = SECRET) {
+/** A team that is notified at these URLs. */
+export async function makeNotifiedTeam(store: Store, urls: readonly string[], secret: string | null = SECRET) {
   const webhooks = urls.map((url) => ({ url, events: ALL, secret }));
   const draft = teamDraft({ namespaces: [unique("ns")], webhooks });
   const save = (changed: Partial<TeamDraft>) =>
@@ -57,7 +57,7 @@ type SenderOptions = {
   readonly timeoutMs?: number;
 };
 
-/** A sender that looks often; whoever starts it ends it. */
+/** A sender that looks often; the test that starts it ends it. */
 export function startSender(store: Store, { confirmed = () => true, timeoutMs = 10_000, posts }: SenderOptions = {}) {
   const lines: string[] = [];
   const outcomes: string[] = [];

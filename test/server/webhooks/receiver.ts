@@ -1,14 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Received = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+export type ReceivedDelivery = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string };
 
 /** What a receiver does with a request that has come whole; answers 204 where nothing is said. */
-export type Behaviour = (answer: ServerResponse, received: Received) => void;
+export type Behaviour = (answer: ServerResponse, received: ReceivedDelivery) => void;
 
 /** A receiver of webhooks on loopback, which keeps what it gets. */
 export async function startReceiver() {
-  const received: Received[] = [];
+  const received: ReceivedDelivery[] = [];
   const behaviours = new Map<string, Behaviour>();
   const server = createServer((request, answer) => {
     const chunks: Buffer[] = [];

@@ -16,7 +16,7 @@ import { until } from "../../env/until.ts";
 import { reservationOf, unique } from "../../store/fixtures.ts";
 import { rawUpstream } from "../gateway/raw-upstream.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
-import { deliveriesOf, loopback, makeKey, makeToldTeam, passPauses, SECRET, startSender } from "./fixtures.ts";
+import { deliveriesOf, loopback, makeKey, makeNotifiedTeam, passPauses, SECRET, startSender } from "./fixtures.ts";
 import { startReceiver } from "./receiver.ts";
 import { verifyWebhook } from "./verify.ts";
 
@@ -34,18 +34,18 @@ const nowInSeconds = () => Date.now() / 1_000;
 describeNightlyOnEachEngine("A webhook", (opened) => {
   const statesOf = async (teamId: string) => (await deliveriesOf(opened(), teamId)).map(({ state }) => state);
 
-  test("is told of a rotation and a revocation with its receipt, each signed, and of no secret", async (context) => {
+  test("is notified of a rotation and a revocation with its receipt, each signed, and of no secret", async (context) => {
     const store = opened();
     const path = newPath();
-    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     const key = await makeKey(store, team);
     await key.rotate();
     await change(store, null, (tx) => revokeKey(tx, key.keyId, "ByHand"));
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
     await until("both are delivered", async () => (await statesOf(team.teamId)).join() === "delivered,delivered");
-    const told = receiver.at(path);
-    for (const { headers, body } of told) {
+    const received = receiver.at(path);
+    for (const { headers, body } of received) {
       expect(headers["content-type"]).toBe("application/json");
       expect(verifyWebhook(SECRET, headers, body, nowInSeconds())).toBe(true);
       expect(verifyWebhook(SECRET, headers, `${body} `, nowInSeconds())).toBe(false);
@@ -53,7 +53,7 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
         false,
       );
     }
-    const bodies = told.map(({ body }) => JSON.parse(body));
+    const bodies = received.map(({ body }) => JSON.parse(body));
     const about = {
       keyId: key.keyId,
       name: key.name,
@@ -78,13 +78,14 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     const sent = bodies.find(({ type }) => type === "key.revoked");
     expect(fieldsOf(JSON.parse(shown)), "as docs/operations/webhooks.md shows it").toEqual(fieldsOf(sent));
     const rows = JSON.stringify((await sql`select d::text from webhook_deliveries d`.execute(store.db)).rows);
-    for (const text of [...told.map(({ body }) => body), rows, ...sender.lines]) expect(text).not.toContain("whsec_");
+    for (const text of [...received.map(({ body }) => body), rows, ...sender.lines])
+      expect(text).not.toContain("whsec_");
     expect(sender.outcomes).toEqual(["delivered", "delivered"]);
   });
 
-  test("is told of a leak once, and of where it was found", async () => {
+  test("is notified of a leak once, and of where it was found", async () => {
     const store = opened();
-    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(newPath())]);
     const webhooks = [{ url: receiver.urlOf("/leaks"), events: ["key.leaked"] as const, secret: SECRET }];
     await team.save({ webhooks, generation: 2 });
     const { keyId } = await makeKey(store, team);
@@ -93,15 +94,15 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     if (secret === undefined) throw new Error("the key is not found by its digest");
     const report = { reporter: "github", by: { actor: "github" }, url: "https://github.com/acme/shop" } as const;
     for (let i = 0; i < 2; i++) await change(store, null, (tx) => recordLeak(tx, secret, report));
-    const told = (await deliveriesOf(store, team.teamId)).map(({ event, data }) => ({ event, ...data }));
-    expect(told).toMatchObject([{ event: "key.leaked", keyId, version: 1, url: "https://github.com/acme/shop" }]);
-    expect(JSON.stringify(told)).not.toContain(Buffer.from(secret.digest, "latin1").toString("hex"));
+    const received = (await deliveriesOf(store, team.teamId)).map(({ event, data }) => ({ event, ...data }));
+    expect(received).toMatchObject([{ event: "key.leaked", keyId, version: 1, url: "https://github.com/acme/shop" }]);
+    expect(JSON.stringify(received)).not.toContain(Buffer.from(secret.digest, "latin1").toString("hex"));
     await change(store, null, (tx) => deleteTeam(tx, team));
   });
 
-  test("is told which key it is that was revoked before it came into use", async () => {
+  test("learns which key it is that was revoked before it came into use", async () => {
     const store = opened();
-    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(newPath())]);
     const reservation = reservationOf(team);
     const { id: keyId, name } = reservation.key;
     await change(store, null, (tx) => reserveVersion(tx, reservation));
@@ -112,9 +113,9 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     await change(store, null, (tx) => deleteTeam(tx, team));
   });
 
-  test("is told of nothing that was not committed, nor of what it did not ask for", async () => {
+  test("is notified of nothing that was not committed, nor of what it did not ask for", async () => {
     const store = opened();
-    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(newPath())]);
     await team.save({
       webhooks: [{ url: receiver.urlOf("/x"), events: ["key.leaked"], secret: SECRET }],
       generation: 2,
@@ -131,10 +132,10 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     expect(await statesOf(team.teamId)).toEqual([]);
   });
 
-  test("that fails is told again under the same id, until it takes it", async (context) => {
+  test("that fails is notified again under the same id, until it takes it", async (context) => {
     const store = opened();
     const path = newPath();
-    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     const key = await makeKey(store, team);
     await key.rotate();
     receiver.behave(path, (answer) => {
@@ -159,16 +160,16 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     expect(second).toMatchObject({ state: "pending", status: null, error: "the connection failed: UND_ERR_SOCKET" });
     await passPauses(store, team.teamId);
     await until("it is delivered", async () => (await stored())?.state === "delivered");
-    const told = receiver.at(path);
-    expect(new Set(told.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([first.id]));
-    expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+    const received = receiver.at(path);
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([first.id]));
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
     expect(sender.outcomes).toEqual(["retried", "retried", "delivered"]);
   });
 
-  test("that goes meanwhile, or its team, is not told, and the log says why", async (context) => {
+  test("that is deleted meanwhile, or its team, is not notified, and the log says why", async (context) => {
     const store = opened();
     const [kept, gone] = [newPath(), newPath()];
-    const team = await makeToldTeam(store, [receiver.urlOf(kept), receiver.urlOf(gone)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(kept), receiver.urlOf(gone)]);
     const key = await makeKey(store, team);
     await key.rotate();
     await team.save({ webhooks: team.webhooks.slice(0, 1), generation: 2 });
@@ -183,11 +184,11 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
       ].sort(),
     );
     const other = newPath();
-    const after = await makeToldTeam(store, [receiver.urlOf(other)]);
+    const after = await makeNotifiedTeam(store, [receiver.urlOf(other)]);
     await (await makeKey(store, after)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
-    await until("another is told", () => receiver.at(other).length > 0);
+    await until("another is notified", () => receiver.at(other).length > 0);
     expect([receiver.at(kept), receiver.at(gone)]).toEqual([[], []]);
   });
 
@@ -195,16 +196,16 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     const store = opened();
     const [slow, quick] = [newPath(), newPath()];
     receiver.behave(slow, () => {});
-    const stuck = await makeToldTeam(store, [receiver.urlOf(slow)]);
+    const stuck = await makeNotifiedTeam(store, [receiver.urlOf(slow)]);
     const keys = await Promise.all(Array.from({ length: 20 }, () => makeKey(store, stuck)));
     for (const key of keys) await key.rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
     await until("the slow one is asked", () => receiver.at(slow).length === 2);
-    const other = await makeToldTeam(store, [receiver.urlOf(quick)]);
+    const other = await makeNotifiedTeam(store, [receiver.urlOf(quick)]);
     const key = await makeKey(store, other);
     for (let i = 0; i < 4; i++) await key.rotate();
-    await until("the other is told", () => receiver.at(quick).length === 4);
+    await until("the other is notified", () => receiver.at(quick).length === 4);
     expect(receiver.at(slow), "two at a time").toHaveLength(2);
     await sender.close();
     const left = await deliveriesOf(store, stuck.teamId);
@@ -212,10 +213,10 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     await change(store, null, (tx) => deleteTeam(tx, stuck));
   });
 
-  test("is told by another, under the same id, when who claimed it ended before it was sent", async (context) => {
+  test("is notified by another sender, under the same id, when the one that claimed the delivery ended before it was sent", async (context) => {
     const store = opened();
     const path = newPath();
-    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     await (await makeKey(store, team)).rotate();
     const none = { webhooks: [], teams: [] };
     const claim = () => claimDeliveries(store, randomUUID(), { full: none, limit: 16 });
@@ -226,7 +227,7 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
     await until("it is delivered", async () => (await statesOf(team.teamId)).join() === "delivered");
-    // It was only paused: it tells it once more, which the receiver knows by the id, and settles nothing any more.
+    // It was only paused: it sends it once more, which the receiver knows by the id, and settles nothing any more.
     const posts = openGuardedPosts(loopback());
     context.onTestFinished(() => posts.close());
     await deliver({ posts, keyring, random: () => 0 }, claimed, AbortSignal.any([]));
@@ -237,10 +238,10 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
 });
 
 describeOnEitherEngine("A webhook", (opened) => {
-  test("is told by one of several senders, once", async (context) => {
+  test("is notified by one of several senders, once", async (context) => {
     const store = opened();
     const path = newPath();
-    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(store, team)));
     for (const key of keys) await key.rotate();
     const senders = [startSender(store), startSender(store), startSender(store)];
@@ -252,12 +253,12 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect([ids.length, new Set(ids).size]).toEqual([12, 12]);
   });
 
-  test("that answers 410 is not told this again; one that fails ten times neither", async (context) => {
+  test("that answers 410 does not get this again; one that fails ten times neither", async (context) => {
     const store = opened();
     const [gone, failing] = [newPath(), newPath()];
     receiver.behave(gone, (answer) => void answer.writeHead(410).end());
     receiver.behave(failing, (answer) => void answer.writeHead(503).end());
-    const team = await makeToldTeam(store, [receiver.urlOf(gone), receiver.urlOf(failing)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(gone), receiver.urlOf(failing)]);
     await (await makeKey(store, team)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
@@ -296,7 +297,7 @@ describeOnEitherEngine("A webhook", (opened) => {
       `https://[::ffff:127.0.0.1]:${receiver.port}${target}`,
       `http://127.0.0.1:${receiver.port}${target}`,
     ];
-    const sealed = await makeToldTeam(store, urls);
+    const sealed = await makeNotifiedTeam(store, urls);
     await (await makeKey(store, sealed)).rotate();
     const strict = startSender(store, { posts: openGuardedPosts(new BlockList()) });
     const tried = await until("all were tried", async () => {
@@ -314,7 +315,7 @@ describeOnEitherEngine("A webhook", (opened) => {
     const refused = await posts.post(new URL("http://1.1.1.1:9/"), {}, "", AbortSignal.abort());
     expect(refused).toEqual({ why: "http is for networks of --allow-private-upstreams alone: write https" });
 
-    const redirected = await makeToldTeam(store, [receiver.urlOf(redirect)]);
+    const redirected = await makeNotifiedTeam(store, [receiver.urlOf(redirect)]);
     await (await makeKey(store, redirected)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
@@ -325,12 +326,12 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(receiver.at(target)).toEqual([]);
   });
 
-  test("that answers nobody is given up after its time, and its body is not waited for", async (context) => {
+  test("that never answers is given up after its time, and its body is not waited for", async (context) => {
     const store = opened();
     const [silent, endless] = [newPath(), newPath()];
     receiver.behave(silent, () => {});
     receiver.behave(endless, (answer) => void answer.writeHead(200).write("x"));
-    const team = await makeToldTeam(store, [receiver.urlOf(silent), receiver.urlOf(endless)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(silent), receiver.urlOf(endless)]);
     await (await makeKey(store, team)).rotate();
     const sender = startSender(store, { timeoutMs: 300 });
     context.onTestFinished(() => sender.close());
@@ -369,7 +370,7 @@ describeOnEitherEngine("A webhook", (opened) => {
 
   test("whose URL is of the declarations' form, and none for all that, is a try that fails, and says why", async (context) => {
     const store = opened();
-    const team = await makeToldTeam(store, ["https://hooks.example.com:99999/keyplane", "https://[::1/keyplane"]);
+    const team = await makeNotifiedTeam(store, ["https://hooks.example.com:99999/keyplane", "https://[::1/keyplane"]);
     await (await makeKey(store, team)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
@@ -398,16 +399,18 @@ describeOnEitherEngine("A webhook", (opened) => {
     const store = opened();
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
     const [both, without] = [newPath(), newPath()];
-    const team = await makeToldTeam(store, [receiver.urlOf(both)], `${SECRET} ${other}`);
-    const bare = await makeToldTeam(store, [receiver.urlOf(without)], null);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(both)], `${SECRET} ${other}`);
+    const bare = await makeNotifiedTeam(store, [receiver.urlOf(without)], null);
     await (await makeKey(store, team)).rotate();
     await (await makeKey(store, bare)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
-    const [told] = await until("it is told", () => (receiver.at(both).length > 0 ? receiver.at(both) : undefined));
-    if (told === undefined) throw new Error("nothing came");
+    const [received] = await until("it is notified", () =>
+      receiver.at(both).length > 0 ? receiver.at(both) : undefined,
+    );
+    if (received === undefined) throw new Error("nothing came");
     for (const secret of [SECRET, other]) {
-      expect(verifyWebhook(secret, told.headers, told.body, nowInSeconds())).toBe(true);
+      expect(verifyWebhook(secret, received.headers, received.body, nowInSeconds())).toBe(true);
     }
     const row = await until("the other was tried", async () =>
       (await deliveriesOf(store, bare.teamId)).find(({ tries }) => tries === 1),
@@ -416,10 +419,10 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(receiver.at(without)).toEqual([]);
   });
 
-  test("is told of a revocation once its receipt is complete, or after a minute without", async (context) => {
+  test("is notified of a revocation once its receipt is complete, or after a minute without", async (context) => {
     const store = opened();
     const path = newPath();
-    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     const [one, two] = [await makeKey(store, team), await makeKey(store, team)];
     let isConfirmed = false;
     const sender = startSender(store, { confirmed: () => isConfirmed });
@@ -432,17 +435,17 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(receiver.at(path)).toEqual([]);
     await sql`update webhook_deliveries set at = at - interval '61 seconds', due_at = statement_timestamp()
       where team_id = ${team.teamId}`.execute(store.db);
-    await until("it is told", () => receiver.at(path).length === 1);
+    await until("it is notified", () => receiver.at(path).length === 1);
     isConfirmed = true;
     await change(store, null, (tx) => revokeKey(tx, two.keyId, "ByHand"));
-    await until("the other is told", () => receiver.at(path).length === 2);
+    await until("the other is notified", () => receiver.at(path).length === 2);
     const receipts = receiver.at(path).map(({ body }) => JSON.parse(body).data.receipt.confirmed);
     expect(receipts).toEqual([false, true]);
   });
 
   test("b101: whose receipt is long in coming is looked at less and less often, and again when it is over", async (context) => {
     const store = opened();
-    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(newPath())]);
     const { keyId } = await makeKey(store, team);
     await change(store, null, (tx) => revokeKey(tx, keyId, "ByHand"));
     const sender = startSender(store, { confirmed: () => false });

@@ -8,7 +8,7 @@ import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { restorableDatabase } from "../../env/database/restorable-database.ts";
 import { until } from "../../env/until.ts";
 import { startCurrentServer } from "../current-server.ts";
-import { deliveriesOf, makeKey, makeToldTeam, SECRET, startSender } from "./fixtures.ts";
+import { deliveriesOf, makeKey, makeNotifiedTeam, SECRET, startSender } from "./fixtures.ts";
 import { startReceiver } from "./receiver.ts";
 import { verifyWebhook } from "./verify.ts";
 
@@ -19,16 +19,18 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 describeOnEitherEngine("A server", (opened) => {
-  test("tells webhooks what happened before it started, a revocation with its receipt, and counts it", async (context) => {
+  test("notifies webhooks of what happened before it started, a revocation with its receipt, and counts it", async (context) => {
     const store = opened();
-    const team = await makeToldTeam(store, [receiver.urlOf("/server")]);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf("/server")]);
     const { keyId } = await makeKey(store, team);
     await change(store, null, (tx) => revokeKey(tx, keyId, "ByHand"));
     const server = await startCurrentServer(context, { store, flags: { allowPrivateUpstreams: "127.0.0.0/8" } });
-    const [told] = await until("it is told", () => (receiver.at("/server").length > 0 ? receiver.at("/server") : null));
-    if (told === undefined) throw new Error("nothing came");
-    expect(verifyWebhook(SECRET, told.headers, told.body, Date.now() / 1_000)).toBe(true);
-    const { sequence, confirmed } = JSON.parse(told.body).data.receipt;
+    const [received] = await until("it is delivered", () =>
+      receiver.at("/server").length > 0 ? receiver.at("/server") : null,
+    );
+    if (received === undefined) throw new Error("nothing came");
+    expect(verifyWebhook(SECRET, received.headers, received.body, Date.now() / 1_000)).toBe(true);
+    const { sequence, confirmed } = JSON.parse(received.body).data.receipt;
     const key = await store.db
       .selectFrom("keys")
       .select("revoked_seq")
@@ -43,23 +45,23 @@ describeOnEitherEngine("A server", (opened) => {
   });
 });
 
-test("A webhook is told again, under the same id, what a restored database has not told yet", async (context) => {
+test("A webhook gets again, under the same id, what a restored database has not delivered yet", async (context) => {
   const database = await restorableDatabase(context);
   const store = await openPostgres(database.url);
   context.onTestFinished(() => store.close());
   await migrate(store);
   const answers = () => until("the database answers", () => sql`select 1`.execute(store.db));
-  const team = await makeToldTeam(store, [receiver.urlOf("/restored")]);
+  const team = await makeNotifiedTeam(store, [receiver.urlOf("/restored")]);
   await (await makeKey(store, team)).rotate();
   await database.save();
   await answers();
   const sender = startSender(store);
   context.onTestFinished(() => sender.close());
-  const isTold = async () => (await deliveriesOf(store, team.teamId)).every(({ state }) => state === "delivered");
-  await until("it is told", isTold);
+  const isDelivered = async () => (await deliveriesOf(store, team.teamId)).every(({ state }) => state === "delivered");
+  await until("it is delivered", isDelivered);
   await database.restore();
   await answers();
-  await until("it is told again", async () => receiver.at("/restored").length === 2 && (await isTold()));
+  await until("it is delivered again", async () => receiver.at("/restored").length === 2 && (await isDelivered()));
   const [first, second] = receiver.at("/restored");
   expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
   expect(second?.body).toBe(first?.body);

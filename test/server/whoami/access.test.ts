@@ -34,7 +34,7 @@ async function makeKey(spec: object): Promise<Key> {
   return body;
 }
 
-/** What both who hold the key and who look after it are told, which is the same. */
+/** What a key's holder and its managers are answered, which is the same. */
 async function ask({ id, secret }: Key, question: string): Promise<string> {
   const held = await fetch(`${api.url}/api/v1/whoami/access?${question}`, { headers: { "x-api-key": secret } });
   const { status, body } = await api.send("GET", `/keys/${id}/access?${question}`);
@@ -43,7 +43,7 @@ async function ask({ id, secret }: Key, question: string): Promise<string> {
 }
 
 describe("what a key may do", () => {
-  test("is told of the memory by scope and library", async () => {
+  test("is answered of the memory by scope and library", async () => {
     const reader = await makeKey({
       scopes: ["memory:read"],
       libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }] },
@@ -61,7 +61,7 @@ describe("what a key may do", () => {
     );
   });
 
-  test("is told of a gateway by scope, gateway and model, as calls are decided", async () => {
+  test("is answered of a gateway by scope, gateway and model, as calls are decided", async () => {
     const caller = await makeKey({ scopes: ["gateway:generate"], allowedModels: ["gpt-5", "fast-chat"] });
     const both = await makeKey({ scopes: ["gateway:generate", "gateway:routes"] });
     for (const [key, question, answer] of [
@@ -90,7 +90,7 @@ describe("what a key may do", () => {
     }
   });
 
-  test("is told of a key that is bound to a gateway, and gives away nothing of another team's", async () => {
+  test("is answered of a key that is bound to a gateway, and gives away nothing of another team's", async () => {
     const bound = await makeKey({ scopes: ["gateway:embed"], gatewayRef: { name: "main" } });
     expect(await ask(bound, "scope=gateway:embed&gateway=main")).toMatch(/^yes/);
     for (const gateway of ["second", "foreign", "nowhere"]) {
@@ -113,7 +113,7 @@ describe("what a key may do", () => {
     expect(held.status).toBe(401);
   });
 
-  test("is not told where the question is none, or the key is not there", async () => {
+  test("is not answered where the question is invalid, or the key is not there", async () => {
     const key = await makeKey({ preset: "MCPReadOnly" });
     for (const question of [
       "",

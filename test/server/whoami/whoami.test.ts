@@ -39,7 +39,7 @@ async function ask(secret: string) {
 }
 
 describe("whoami", () => {
-  test("tells a key's holder all that the key may do, and never the key", async () => {
+  test("shows a key's holder all that the key may do, and never the key", async () => {
     const { id, name, prefix, secret } = await makeKey({
       displayName: "Docs agent",
       scopes: ["memory:read", "gateway:generate"],
@@ -70,7 +70,7 @@ describe("whoami", () => {
     expect(text).not.toContain(secret);
   });
 
-  test("is for every key, whatever its scopes, by every carrier, and is kept by nobody", async () => {
+  test("is for every key, whatever its scopes, by every carrier, and is not cached", async () => {
     const { id, secret } = await makeKey({ scopes: ["gateway:embed"] });
     for (const [headers, query] of [
       [{ authorization: `Bearer ${secret}` }, ""],

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { faultOf } from "../../../../server/auth/management/bootstrap-token.ts";
+import { tokenFault } from "../../../../server/auth/management/bootstrap-token.ts";
 
 test("a bootstrap token of 32 random characters is taken, in whatever alphabet", () => {
   for (let i = 0; i < 10_000; i++) {
     const bytes = randomBytes(24);
     for (const token of [bytes.toString("base64"), bytes.toString("hex").slice(0, 32)]) {
-      expect(faultOf(token)).toBeUndefined();
+      expect(tokenFault(token)).toBeUndefined();
     }
   }
 });
@@ -21,5 +21,5 @@ test.each([
   ["an API key", `inf_${"x9".repeat(28)}`, /holds an API key/],
   ["two words", `${randomBytes(24).toString("hex")} ${randomBytes(24).toString("hex")}`, /one word/],
 ])("as a bootstrap token %s is refused", (_what, token, says) => {
-  expect(faultOf(token)).toMatch(says);
+  expect(tokenFault(token)).toMatch(says);
 });

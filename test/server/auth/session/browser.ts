@@ -1,4 +1,9 @@
-export type Page = { readonly status: number; readonly url: string; readonly text: string; readonly headers: Headers };
+export type BrowserPage = {
+  readonly status: number;
+  readonly url: string;
+  readonly text: string;
+  readonly headers: Headers;
+};
 
 /** As much of a browser as signing in takes: cookies by origin, redirects, links and forms. */
 export function openBrowser() {
@@ -14,7 +19,7 @@ export function openBrowser() {
   }
 
   /** Asks for one page, and follows nothing. */
-  async function ask(url: string, form?: Readonly<Record<string, string>>): Promise<Page> {
+  async function ask(url: string, form?: Readonly<Record<string, string>>): Promise<BrowserPage> {
     const jar = jarOf(url);
     visited.push(url);
     const answer = await fetch(url, {
@@ -35,7 +40,7 @@ export function openBrowser() {
   }
 
   /** Asks for a page, and for those that it is sent on to; not for one that begins with `stopAt`. */
-  async function visit(url: string, form?: Readonly<Record<string, string>>, stopAt?: string): Promise<Page> {
+  async function visit(url: string, form?: Readonly<Record<string, string>>, stopAt?: string): Promise<BrowserPage> {
     let page = await ask(url, form);
     for (let hops = 0; page.status >= 300 && page.status < 400 && hops < 20; hops++) {
       const to = new URL(page.headers.get("location") ?? "", page.url).href;

@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function tell(token: string, field = "logout_token"): Promise<number> {
+async function sendLogout(token: string, field = "logout_token"): Promise<number> {
   const answer = await fetch(`${harness.url}${CONSOLE}/backchannel-logout`, {
     method: "POST",
     body: new URLSearchParams({ [field]: token }),
@@ -61,13 +61,13 @@ const begin = (subject: string, sid: string | null = null, issuer = provider.url
   signIn(store, { person: { issuer, subject, groups: [] }, sid });
 const isThere = async ({ digest }: { readonly digest: string }) => (await findSession(store.db, digest)) !== undefined;
 
-describe("b66: An issuer that says that somebody has signed out", () => {
+describe("b66: An issuer's report that a person has signed out", () => {
   test("ends the session that it names, or all of the subject", async () => {
     const [one, two, other] = [await begin("ann", "s1"), await begin("ann", "s2"), await begin("bob", "s3")];
     const elsewhere = await begin("ann", "s1", "https://other.example");
-    expect(await tell(await provider.logoutToken({ sid: "s1" }))).toBe(200);
+    expect(await sendLogout(await provider.logoutToken({ sid: "s1" }))).toBe(200);
     expect([await isThere(one), await isThere(two), await isThere(elsewhere)]).toEqual([false, true, true]);
-    expect(await tell(await provider.logoutToken({ sub: "ann" }))).toBe(200);
+    expect(await sendLogout(await provider.logoutToken({ sub: "ann" }))).toBe(200);
     expect([await isThere(two), await isThere(other), await isThere(elsewhere)]).toEqual([false, true, true]);
     const ended = await store.db
       .selectFrom("audit_events")
@@ -79,13 +79,13 @@ describe("b66: An issuer that says that somebody has signed out", () => {
 
   test("is heard once for each token", async () => {
     const token = await provider.logoutToken({ sub: "ann" });
-    expect(await tell(token)).toBe(200);
+    expect(await sendLogout(token)).toBe(200);
     const later = await begin("ann");
-    expect(await tell(token)).toBe(400);
+    expect(await sendLogout(token)).toBe(400);
     expect(await isThere(later)).toBe(true);
   });
 
-  test("is not heard by a token that is for something else, or somebody else, or old", async () => {
+  test("is refused with a token that is for another use or another audience, or old", async () => {
     const session = await begin("ann", "s1");
     const wrong: Record<string, unknown>[] = [
       ...[
@@ -106,14 +106,15 @@ describe("b66: An issuer that says that somebody has signed out", () => {
       ],
       ...[{ sub: "ann", exp: Math.floor(Date.now() / 1_000) - 100 }],
     ];
-    for (const claims of wrong) expect([claims, await tell(await provider.logoutToken(claims))]).toEqual([claims, 400]);
+    for (const claims of wrong)
+      expect([claims, await sendLogout(await provider.logoutToken(claims))]).toEqual([claims, 400]);
     const minutes = (count: number) => Date.now() + count * 60_000;
     for (const at of [minutes(-10), minutes(10)]) {
-      expect(await tell(await provider.logoutToken({ sub: "ann" }, at))).toBe(400);
+      expect(await sendLogout(await provider.logoutToken({ sub: "ann" }, at))).toBe(400);
     }
     const forged = await stranger.logoutToken({ iss: provider.url, sub: "ann" });
-    for (const text of [forged, "", "a.b.c", "x".repeat(10_000)]) expect(await tell(text)).toBe(400);
-    expect(await tell(await provider.logoutToken({ sub: "ann" }), "another_field")).toBe(400);
+    for (const text of [forged, "", "a.b.c", "x".repeat(10_000)]) expect(await sendLogout(text)).toBe(400);
+    expect(await sendLogout(await provider.logoutToken({ sub: "ann" }), "another_field")).toBe(400);
     expect(await isThere(session)).toBe(true);
   });
 
@@ -131,7 +132,7 @@ describe("b66: An issuer that says that somebody has signed out", () => {
   });
 });
 
-test("A body that is larger than any logout token is not waited for, whoever sends it", async () => {
+test("A body that is larger than any logout token is not waited for, whatever its sender", async () => {
   const head = [
     `POST ${CONSOLE}/backchannel-logout HTTP/1.1`,
     `Host: localhost:${harness.port}`,
@@ -159,7 +160,7 @@ test("b110: Bodies that callers without a credential hold back hold bounded memo
   });
   await until("those that came first have made room", () => statuses.length >= 4);
   expect(new Set(statuses)).toEqual(new Set(["503"]));
-  expect(await tell(await provider.logoutToken({ sub: "ann" }))).toBe(200);
+  expect(await sendLogout(await provider.logoutToken({ sub: "ann" }))).toBe(200);
   expect(await isThere(session)).toBe(false);
   for (const socket of heldBack) socket.destroy();
 });
@@ -170,9 +171,9 @@ test("A logout token while the issuer's keys cannot be had is not taken, and may
   harness.clock.advance(11 * 60_000);
   harness.clock.set(Date.now());
   provider.setAway(true);
-  expect(await tell(token)).toBe(503);
+  expect(await sendLogout(token)).toBe(503);
   provider.setAway(false);
   harness.clock.advance(31_000);
-  expect(await tell(token)).toBe(200);
+  expect(await sendLogout(token)).toBe(200);
   expect(await isThere(session)).toBe(false);
 });

@@ -55,7 +55,7 @@ async function makeLink(at = harness): Promise<string> {
 }
 
 describe("A one-time link", () => {
-  test("signs in whoever opens it, as the installation's own, and leaves the address", async () => {
+  test("signs in the person who opens it, as the installation's own, and leaves the address", async () => {
     const link = await makeLink();
     const browser = openBrowser();
     const answer = await browser.ask(link);
@@ -79,7 +79,7 @@ describe("A one-time link", () => {
     const late = openBrowser();
     const again = await late.ask(link);
     expect(again.status).toBe(401);
-    expect(again.text).toContain("This link is over");
+    expect(again.text).toContain("This link is no longer valid");
     expect(again.text).toContain("keyplane console --data");
     expect(late.cookie(harness.url, "keyplane_session")).toBeUndefined();
   });

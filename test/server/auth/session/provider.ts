@@ -83,7 +83,7 @@ export async function startProvider() {
         .setProtectedHeader({ alg: "RS256", kid: "k", typ: "logout+jwt" })
         .sign(privateKey);
     },
-    /** Signs somebody in at the provider, where a browser has come to its form, and comes back to the console's callback. */
+    /** Signs a person in at the provider, where a browser has come to its form, and comes back to the console's callback. */
     logIn(browser: TestBrowser, form: { readonly url: string; readonly text: string }, who: string, stopAt?: string) {
       const [, action = ""] = /action="([^"]+)"/.exec(form.text) ?? [];
       return browser.visit(new URL(action, form.url).href, { prompt: "login", login: who, password: "x" }, stopAt);

@@ -225,7 +225,7 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     expect(secretOf()).toBe("");
   });
 
-  test("tells a script of a page that is too old, and sends it nowhere", async () => {
+  test("answers a script with a problem where its page is too old, and does not redirect it", async () => {
     await signInAs("ann");
     await age(16);
     const headers = { cookie: `keyplane_session=${secretOf()}`, "hx-request": "true" };

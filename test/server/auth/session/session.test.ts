@@ -112,7 +112,7 @@ describe("A session", () => {
     }
   });
 
-  test("b66: of somebody who was removed from the team opens nothing of it from the next request on", async () => {
+  test("b66: of a person who was removed from the team opens nothing of it from the next request on", async () => {
     const left = await makeTeam(store, { members: [{ role: "member", kind: "subject", value: "bob" }] });
     const bob = await signIn(store, { person: { ...PERSON, subject: "bob", groups: [] } });
     const make = (at: Harness) =>
@@ -204,7 +204,7 @@ describe("b10, b11: What opens one thing does not open another", () => {
     expect((await send("/dashboard/keys", headers, { body: "", type: FORM })).status).toBe(401);
   });
 
-  test("a page that is asked for with any other credential sends nobody round by the sign-in and back", async () => {
+  test("a page that is asked for with any other credential does not lead round by the sign-in and back", async () => {
     const { cookie } = ann;
     for (const headers of [{ authorization: "Basic YTpi" }, { "x-api-key": "x" }])
       expect((await send("/dashboard/keys", { cookie, ...headers })).status).toBe(401);
@@ -288,7 +288,7 @@ describe("A page of the console", () => {
     expect(to.searchParams.get("returnTo")).toBe("/dashboard/keys?q=a%20b&page=2");
   });
 
-  test("without a session refuses a change, and tells htmx where to go", async () => {
+  test("without a session refuses a change, and directs htmx to the sign-in", async () => {
     for (const answer of [
       await send("/dashboard/keys", {}, { body: "a=b", type: FORM }),
       await send("/dashboard/keys", { "hx-request": "true" }),

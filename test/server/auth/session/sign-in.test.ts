@@ -13,7 +13,7 @@ import type { Store } from "../../../../store/database/store.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { sendRaw } from "../../raw-http.ts";
-import { openBrowser, type Page, type TestBrowser } from "./browser.ts";
+import { type BrowserPage, openBrowser, type TestBrowser } from "./browser.ts";
 import { CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -70,7 +70,7 @@ const sessionCookie = (of = browser) => of.cookie(harness.url, "keyplane_session
 const isSignedIn = async (of = browser) => (await of.ask(at("/keys"))).status === 200;
 
 /** To the form of a provider, by the page on which it is chosen. */
-async function chooseIssuer(provider: TestProvider, page = "/keys?q=a%20b"): Promise<Page> {
+async function chooseIssuer(provider: TestProvider, page = "/keys?q=a%20b"): Promise<BrowserPage> {
   const choice = await browser.visit(at(page));
   const links = [...choice.text.matchAll(/href="([^"]*issuer=[^"]*)"/g)].map(([, href = ""]) =>
     href.replaceAll("&amp;", "&"),
@@ -171,7 +171,7 @@ test("A client's secret that cannot be read is refused at the start, by its file
   await expect(assertClientSecrets([{ ...client, secretFile }])).rejects.toThrow("holds no secret");
 });
 
-describe("An answer of an issuer signs nobody in", () => {
+describe("An answer of an issuer does not sign in", () => {
   const refused = async (callback: URL, of = browser) => {
     const page = await of.ask(callback.href);
     expect([page.status, sessionCookie(of)]).toEqual([401, undefined]);
@@ -234,7 +234,7 @@ describe("An answer of an issuer signs nobody in", () => {
     await refused(callback);
   });
 
-  test("where it is a refusal, or nothing at all, and tells nobody of the cause", async () => {
+  test("where it is a refusal, or nothing at all, and the page does not name the cause", async () => {
     for (const query of ["error=access_denied&error_description=because", "", "code=x", "code=a&code=b"]) {
       const callback = await upToCallback();
       callback.search = `${query}&state=${callback.searchParams.get("state")}&iss=${encodeURIComponent(first.url)}`;
@@ -310,7 +310,7 @@ describe("An issuer that does not answer", () => {
     expect((await chooseIssuer(first)).status).toBe(200);
   });
 
-  test("while a code is redeemed signs nobody in, and says so", async () => {
+  test("while a code is redeemed lets no person in, and says so", async () => {
     const callback = await upToCallback();
     first.setAway(true);
     const page = await browser.ask(callback.href);

@@ -14,13 +14,13 @@ export type Browser = {
 const HOUR = 3_600_000;
 
 /**
- * Signs somebody in without an issuer: the session that a sign-in would make. Where no person is given it is the
+ * Signs a person in without an issuer: the session that a sign-in would make. Where no person is given it is the
  * installation's own, as by a one-time link: the server then needs a token of the role `everything`.
  */
 export async function signIn(store: Store, signedIn: Partial<SignedIn> = {}, lifetimeMs = HOUR): Promise<Browser> {
   const secret = makeSecret();
   const digest = secretDigest(secret);
-  if (digest === undefined) throw new Error("a new secret is none");
+  if (digest === undefined) throw new Error("the new secret has no digest");
   const all: SignedIn = { person: null, sid: null, displayName: "Ann", ...signedIn };
   await store.db.transaction().execute((tx) => beginSession(tx, digest, all, lifetimeMs));
   return { cookie: `keyplane_session=${secret}`, csrfToken: csrfTokenOf(secret), digest };

@@ -65,7 +65,7 @@ describe("the audit log's page", () => {
   test("is filtered by the action, the team, who did it, and by a key, a prefix or a name", async () => {
     expect(await list("?action=team.created")).toEqual(["team.created", "team.created"]);
     expect(await list("?action=team.created&team=payments")).toEqual(["team.created"]);
-    expect(await list("?actor=nobody-like-it")).toEqual([]);
+    expect(await list("?actor=no-such-actor")).toEqual([]);
     const ofKey = await list(`?about=${key.id}`);
     expect(ofKey).toEqual(["key.revoked", "key.activated", "key.reserved"]);
     expect(await list(`?about=${key.prefix}`)).toEqual(ofKey);
@@ -92,8 +92,8 @@ describe("the audit log's page", () => {
     },
   );
 
-  test("shows nothing to somebody of no team, and says what would be there", async () => {
-    const { text } = await (await pages.as("nobody")).get("/audit");
+  test("shows nothing to a person of no team, and says what would be there", async () => {
+    const { text } = await (await pages.as("stranger")).get("/audit");
     expect(actions(text)).toEqual([]);
     expect(text).toContain("Nothing has happened yet");
   });
@@ -142,7 +142,7 @@ describe("the audit log's export", () => {
     const EVENTS = 20_000;
     beforeAll(async () => {
       await fillWithAudit(pages.store, EVENTS);
-      // More than the connection's buffers take: the end waits for whoever reads.
+      // More than the connection's buffers take: the end waits for its reader.
       await sql`update audit_events set detail = jsonb_build_object('padding', repeat('x', 12000))
         where team_id = 'team_1'`.execute(pages.store.db);
       await sql`insert into teams (id, cluster, name, display_name, state, generation)
@@ -173,11 +173,11 @@ describe("the audit log's export", () => {
         expect(answer.complete).toBe(false);
       }
       await until("the server says so", () =>
-        pages.lines.some((line) => line.includes("an export of the audit log was broken off")),
+        pages.lines.some((line) => line.includes("an export of the audit log was aborted")),
       );
     });
 
-    test("is written to two people at a time, and to each of them once: others are told to wait", async () => {
+    test("is written to two people at a time, and to each of them once: others are asked to wait", async () => {
       await sql`insert into team_members (team_id, role, kind, value)
         values ('team_1', 'viewer', 'subject', 'fay') on conflict do nothing`.execute(pages.store.db);
       const fay = await pages.as("fay");

@@ -135,7 +135,7 @@ describe("a gateway's page", () => {
     expect((await rob.get(path)).status).toBe(404);
     expect((await vera.get("/gateways")).text).toContain("models");
     expect((await rob.get("/gateways")).text).toContain("No gateways yet");
-    expect((await rob.get("/gateways?team=payments")).text).toContain("No gateway is like this");
+    expect((await rob.get("/gateways?team=payments")).text).toContain("No gateway matches");
   });
 
   test("b66: is gone with the next request for a member who was removed", async () => {

@@ -28,7 +28,7 @@ async function newForm(): Promise<Record<string, string>> {
 const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
 
 describe("making a key", () => {
-  test("is offered in the one team where somebody may, who looks at very many others", async () => {
+  test("is offered in the one team where a person may, who looks at very many others", async () => {
     await pages.send("POST", "/teams", { name: "zebra", spec: { members: [{ role: "member", subject: "wide" }] } });
     await sql`insert into teams (id, cluster, name, display_name, state, generation)
       select 'team_' || i, '', 'seen-' || i, '', 'active', 1 from generate_series(1000, 1200) i`.execute(

@@ -97,7 +97,7 @@ describe("a key's page", () => {
 });
 
 describe("revoking a key by its page", () => {
-  test("ends it everywhere, whoever declares it, and shows the receipt as it comes in", async () => {
+  test("ends it everywhere, wherever it is declared, and shows the receipt as it comes in", async () => {
     const made = await makeKey();
     for (const { id } of [made, declared]) {
       const form = await openForm(`/keys/${id}/revoke`);
@@ -219,21 +219,21 @@ describe("editing a key", () => {
     expect(await pages.tryKey(secret)).toBe(200);
   });
 
-  test("in two tabs tells the second, which loses nothing that was typed, and may then save", async () => {
+  test("in two tabs gives the second a notice, which loses nothing that was typed, and may then save", async () => {
     const { id } = await makeKey();
     const [first, second] = [await openForm(`/keys/${id}/edit`), await openForm(`/keys/${id}/edit`)];
     expect((await pages.post(`/keys/${id}/edit`, { ...first, displayName: "By the first" })).status).toBe(303);
-    const told = await pages.post(`/keys/${id}/edit`, { ...second, displayName: "By the second" });
-    expect(told.status).toBe(412);
-    expect(told.text).toContain("Somebody else has changed this key");
-    expect(told.text).toContain("By the first");
-    expect(formIn(told.text).displayName).toBe("By the second");
+    const conflict = await pages.post(`/keys/${id}/edit`, { ...second, displayName: "By the second" });
+    expect(conflict.status).toBe(412);
+    expect(conflict.text).toContain("This key has been changed since you opened it");
+    expect(conflict.text).toContain("By the first");
+    expect(formIn(conflict.text).displayName).toBe("By the second");
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the first");
-    expect((await pages.post(`/keys/${id}/edit`, formIn(told.text))).status).toBe(303);
+    expect((await pages.post(`/keys/${id}/edit`, formIn(conflict.text))).status).toBe(303);
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the second");
   });
 
-  test("twice in a row leads to the key, and blames nobody else", async () => {
+  test("twice in a row leads to the key, and blames no other person", async () => {
     const { id } = await makeKey();
     const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Sent twice" };
     for (const _ of [1, 2]) expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);

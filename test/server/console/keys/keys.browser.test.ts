@@ -4,7 +4,7 @@ import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
-import { judge, openWindow, THEMES, WIDTHS } from "../looked-at.ts";
+import { checkPage, openWindow, THEMES, WIDTHS } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
@@ -208,16 +208,16 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     const page = await open("/keys", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       await page.goto(`${pages.url}/dashboard${path}`);
-      await judge(page, `${name}-${colorScheme}-${width}`);
+      await checkPage(page, `${name}-${colorScheme}-${width}`);
     }
     await page.goto(`${pages.url}/dashboard/keys/new`);
     await page.getByText("Limits", { exact: true }).click();
     await page.getByLabel("Requests at once").fill("5");
     await page.getByRole("button", { name: "Generate key" }).click();
-    await judge(page, `create-refused-${colorScheme}-${width}`);
+    await checkPage(page, `create-refused-${colorScheme}-${width}`);
     await page.getByLabel("Requests at once").fill("");
     await generate(page, unique("looked-at"));
-    await judge(page, `shown-once-${colorScheme}-${width}`);
+    await checkPage(page, `shown-once-${colorScheme}-${width}`);
   });
 });
 
@@ -234,10 +234,10 @@ describe("A leaked key in a browser", () => {
         .locator(".panel")
         .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth));
       expect(wider).toHaveLength(0);
-      await judge(page, `leaked-key-${theme}-${width}`);
+      await checkPage(page, `leaked-key-${theme}-${width}`);
       await page.goto(`${pages.url}/dashboard/keys?q=${name}`);
       expect(await page.locator("tbody").innerText()).toContain("Leaked");
-      await judge(page, `leaked-list-${theme}-${width}`);
+      await checkPage(page, `leaked-list-${theme}-${width}`);
       expect(complaints).toEqual([]);
     },
   );

@@ -153,7 +153,7 @@ describe("A form that is sent again where its answer was seen", () => {
     await expectNothingNew(managed);
   });
 
-  test("b116: is another's form to anybody else, and nothing to who has left the team", async () => {
+  test("b116: is another form for other people, and nothing for a person who has left the team", async () => {
     const ann = await pages.as("ann");
     const form = await newKeyForm(ann);
     const { text } = await ann.post("/keys/new", form);

@@ -63,11 +63,11 @@ describe("the list of libraries", () => {
     expect(text.match(/>Default</g)).toHaveLength(1);
     expect(text).not.toContain("secrets");
     expect((await pages.get("/libraries?team=research")).text).toContain("secrets");
-    expect((await viewer.get("/libraries?team=research")).text).toContain("No library is like this");
+    expect((await viewer.get("/libraries?team=research")).text).toContain("No library matches");
   });
 
-  test("says to somebody without any what to do", async () => {
-    expect((await (await pages.as("nobody")).get("/libraries")).text).toContain("No libraries yet");
+  test("says to a person without any what to do", async () => {
+    expect((await (await pages.as("stranger")).get("/libraries")).text).toContain("No libraries yet");
   });
 
   test("has pages, each library on one of them", async () => {
@@ -180,7 +180,7 @@ describe("a library's page", () => {
     }
     expect((await other.get(`${pathOf("secrets")}/atoms/${hostile}`)).status).toBe(404);
     expect((await viewer.get(`${pathOf("empty")}/atoms/${hostile}`)).status).toBe(404);
-    expect((await viewer.get(`${pathOf("handbook")}?q=secret`)).text).toContain("No atom is like this");
+    expect((await viewer.get(`${pathOf("handbook")}?q=secret`)).text).toContain("No atom matches");
   });
 
   test("b66: is gone with the next request for a member who was removed", async () => {

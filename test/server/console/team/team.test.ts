@@ -40,7 +40,7 @@ describe("the page of a team", () => {
   });
 
   test("says what becomes of keys that leaked", async () => {
-    expect((await pages.get(`/team/${payments}`)).text).toMatch(/Leaked keys<\/dt><dd>Told of/);
+    expect((await pages.get(`/team/${payments}`)).text).toMatch(/Leaked keys<\/dt><dd>Reported/);
     expect((await pages.get(`/team/${research}`)).text).toMatch(/Leaked keys<\/dt><dd>Revoked/);
   });
 
@@ -84,7 +84,7 @@ describe("the page of a team", () => {
 });
 
 describe("the list of teams", () => {
-  test("leads somebody of one team to it, and shows those of several with the role in each", async () => {
+  test("leads a member of one team to it, and shows those of several with the role in each", async () => {
     const only = await (await pages.as("ada")).get("/team");
     expect([only.status, only.headers.get("location")]).toEqual([303, `/dashboard/team/${payments}`]);
     const { text } = await (await pages.as("vera")).get("/team");
@@ -94,8 +94,8 @@ describe("the list of teams", () => {
     ]);
   });
 
-  test("says to somebody of none how to be in one", async () => {
-    expect((await (await pages.as(`nobody-of-${ISSUER}`)).get("/team")).text).toContain("You are in no team yet");
+  test("says to a person of no team how to be in one", async () => {
+    expect((await (await pages.as(`stranger-of-${ISSUER}`)).get("/team")).text).toContain("You are in no team yet");
   });
 
   test("has pages, and finds a team by its whole name", async () => {

@@ -6,7 +6,7 @@ import { type Pages, startPages, type Visitor } from "../pages.ts";
 let pages: Pages;
 const people = new Map<string, Visitor>();
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-/** Nobody listens there. */
+/** Nothing listens there. */
 const URL_OF_HOOK = "https://127.0.0.1:9/keys";
 let teamId: string;
 let keyId: string;
@@ -35,11 +35,11 @@ async function delivery() {
 }
 const as = (name: string): Visitor => {
   const person = people.get(name);
-  if (person === undefined) throw new Error(`nobody is called ${name}`);
+  if (person === undefined) throw new Error(`no person is called ${name}`);
   return person;
 };
 
-test("The page of webhooks shows a team's own what was told, why not, and when it is tried next; and no secret", async () => {
+test("The page of webhooks shows a team's own people what was delivered, why not, and when it is tried next; and no secret", async () => {
   for (const name of ["admin", "member", "viewer"]) {
     const { status, text } = await as(name).get("/webhooks");
     expect(status).toBe(200);
@@ -57,7 +57,7 @@ test("The page of webhooks shows a team's own what was told, why not, and when i
   expect((await as("stranger").get("/webhooks?team=payments")).text).not.toContain("127.0.0.1");
 });
 
-test("A delivery is told again by an admin alone, which the audit log has; to others it is refused, or not there", async () => {
+test("A delivery is repeated by an admin alone, which the audit log has; to others it is refused, or not there", async () => {
   await sql`update webhook_deliveries set state = 'failed', due_at = null, tries = 10 where key_id = ${keyId}`.execute(
     pages.store.db,
   );
@@ -75,8 +75,8 @@ test("A delivery is told again by an admin alone, which the audit log has; to ot
   }
   expect((await delivery()).state).toBe("failed");
   expect((await as("admin").post("/webhooks/deliveries/evt_none/redeliver", await csrf("admin"))).status).toBe(404);
-  const told = await as("admin").post(path, await csrf("admin"));
-  expect([told.status, told.headers.get("location")]).toEqual([303, "/dashboard/webhooks"]);
+  const redelivered = await as("admin").post(path, await csrf("admin"));
+  expect([redelivered.status, redelivered.headers.get("location")]).toEqual([303, "/dashboard/webhooks"]);
   await until("it was tried again", async () => {
     const { state, tries } = await delivery();
     return state === "pending" && tries === 1;

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Answer, AnswerRoom, GRACE_TICKS, PATIENCE_TICKS } from "../../../../server/http/answers/answer-room.ts";
+import {
+  AnswerRoom,
+  GRACE_TICKS,
+  type HeldAnswer,
+  PATIENCE_TICKS,
+} from "../../../../server/http/answers/answer-room.ts";
 import type { Owner } from "../../../../server/http/answers/owner.ts";
 
 const LIMITS = { key: 10, team: 20, process: 40 };
@@ -99,7 +104,7 @@ describe("b109: room for answers", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
         const room = new AnswerRoom(LIMITS);
-        const all: { owner: Owner; answer: Answer; pending: number; quietSince: number }[] = [];
+        const all: { owner: Owner; answer: HeldAnswer; pending: number; quietSince: number }[] = [];
         let now = 0;
         const held = (of: (owner: Owner) => boolean) =>
           all.reduce((sum, { owner, answer }) => (of(owner) ? sum + answer.held : sum), 0);

@@ -167,7 +167,10 @@ describe("b109: an answer", () => {
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(refused.headers.get("content-type")).toBe("application/problem+json");
-    expect(await refused.json()).toMatchObject({ code: "rate_limited", detail: expect.stringContaining("not read") });
+    expect(await refused.json()).toMatchObject({
+      code: "rate_limited",
+      detail: expect.stringContaining("unread answers"),
+    });
     expect((await sendRaw(port, requestHead(`DELETE /${MIB + 1} HTTP/1.1`))).text).toBe("");
     expect((await fetch(`${url}/${MIB}`)).status).toBe(200);
   });

@@ -28,10 +28,10 @@ function walk(body: Buffer, steps: () => number): { seen: string[]; slices: numb
 }
 
 /** What {@link walk} says of a parsed value. */
-function told(value: unknown, context = "$"): string[] {
-  if (Array.isArray(value)) return [`${context} [`, ...value.flatMap((each) => told(each, `${context}[]`))];
+function outline(value: unknown, context = "$"): string[] {
+  if (Array.isArray(value)) return [`${context} [`, ...value.flatMap((each) => outline(each, `${context}[]`))];
   if (typeof value !== "object" || value === null) return [`${context} ${JSON.stringify(value)}`];
-  const inside = Object.entries(value).flatMap(([name, each]) => told(each, `${context}.${JSON.stringify(name)}`));
+  const inside = Object.entries(value).flatMap(([name, each]) => outline(each, `${context}.${JSON.stringify(name)}`));
   return [`${context} {`, ...inside];
 }
 
@@ -40,7 +40,7 @@ test("b83: a scanner sees each member and each value that JSON.parse sees, in it
     property(jsonValue(), nat(3), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
       const parsed: unknown = JSON.parse(text);
-      expect(walk(Buffer.from(text), () => 1_000_000).seen).toEqual(told(parsed));
+      expect(walk(Buffer.from(text), () => 1_000_000).seen).toEqual(outline(parsed));
     }),
   );
 });

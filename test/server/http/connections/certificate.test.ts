@@ -78,10 +78,10 @@ describe("a listener's certificate", () => {
     expect(await registry.metrics()).toContain(`keyplane_tls_certificate_expiry_timestamp_seconds ${expiry}\n`);
   });
 
-  it("is the one from before while the files hold no pair, which the log tells", async () => {
+  it("is the previous one while the files hold no pair, which the log says", async () => {
     const { port, replace, lines, keyFile } = await serve(first);
     await replace({ cert: second.cert });
-    await until("it is told", () => lines.length > 0);
+    await until("it is logged", () => lines.length > 0);
     expect((await open(port)).fingerprint).toBe(fingerprint(first));
     expect(lines).toEqual([expect.stringContaining(`--tls-key: ${keyFile} is not the key of the first certificate`)]);
     await replace({ key: second.key });

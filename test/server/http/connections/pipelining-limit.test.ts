@@ -5,7 +5,7 @@ import { startGateway, upstreamOf } from "../../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../../gateway/upstream.ts";
 import type { Harness } from "../../harness.ts";
 import { requestHead } from "../../raw-http.ts";
-import { answers, isGone, openCaller, statusesOf } from "../sockets.ts";
+import { answers, isDisconnected, openCaller, statusesOf } from "../sockets.ts";
 
 let harness: Harness;
 let upstream: Upstream;
@@ -64,7 +64,7 @@ test("b85: 2,000 pipelined requests are under way one at a time, and too many en
   await until("one call is under way", () => open.length === 1);
   expect(await waiting()).toBe(17);
   const pump = setInterval(answerAll, 5);
-  await isGone(caller);
+  await isDisconnected(caller);
   clearInterval(pump);
   expect(statusesOf(caller)).toEqual([...Array(17).fill(200), 429]);
   expect(caller.text()).toMatch(/^retry-after: 1/im);
@@ -103,7 +103,7 @@ test("b85: a request with a large body does not wait behind another on its conne
   caller.socket.write(call(0) + call(1, "x".repeat(70_000)));
   await until("one call is under way", () => open.length === 1);
   answerAll();
-  await isGone(caller);
+  await isDisconnected(caller);
   expect(statusesOf(caller)).toEqual([200, 429]);
 });
 

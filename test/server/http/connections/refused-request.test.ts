@@ -7,7 +7,7 @@ import { products } from "../../../../server/products.ts";
 import { until } from "../../../env/until.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { requestHead } from "../../raw-http.ts";
-import { answers, type Caller, isGone, openCaller, sendEndlessly, statusesOf } from "../sockets.ts";
+import { answers, type Caller, isDisconnected, openCaller, sendEndlessly, statusesOf } from "../sockets.ts";
 
 /** A chunk of one byte, many times: what costs the parser most for each byte sent. */
 const CHUNKS = Buffer.from("1\r\nx\r\n".repeat(4_096));
@@ -61,7 +61,7 @@ describe.concurrent.each(REFUSALS)("b82: %s", (_name, status, requestLine, heade
   ])("b82: %s is answered, and its connection is closed", async (_shape, framing, piece) => {
     const caller = start(requestLine, [...headers(), framing]);
     sendEndlessly(caller, piece);
-    await isGone(caller);
+    await isDisconnected(caller);
     expect(statusesOf(caller)).toEqual([status]);
     expect(caller.text()).toMatch(/^connection: close/im);
   });
@@ -71,7 +71,7 @@ test("b82: a replica that is not current refuses an endless body with 503, and c
   harness.setCurrent(false);
   const caller = start("POST /atoms HTTP/1.1", [`X-API-Key: ${key}`, "Transfer-Encoding: chunked"]);
   sendEndlessly(caller, CHUNKS);
-  await isGone(caller);
+  await isDisconnected(caller);
   harness.setCurrent(true);
   expect(statusesOf(caller)).toEqual([503]);
 });
@@ -79,14 +79,14 @@ test("b82: a replica that is not current refuses an endless body with 503, and c
 test("b82: a body declared too large is refused with 413, and nothing more is parsed", async () => {
   const caller = start("POST /atoms HTTP/1.1", [`X-API-Key: ${key}`, JSON_TYPE, "Content-Length: 9000000000"]);
   sendEndlessly(caller, Buffer.alloc(65_536, " "));
-  await isGone(caller);
+  await isDisconnected(caller);
   expect(statusesOf(caller)).toEqual([413]);
 });
 
 test("b82: an answer that is no refusal ends an endless request as well", async () => {
   const caller = start("GET /openapi.json HTTP/1.1", ["Transfer-Encoding: chunked"]);
   sendEndlessly(caller, CHUNKS);
-  await isGone(caller);
+  await isDisconnected(caller);
   expect(statusesOf(caller)).toEqual([200]);
   expect(caller.text()).toMatch(/^connection: close/im);
 });
@@ -94,7 +94,7 @@ test("b82: an answer that is no refusal ends an endless request as well", async 
 test("b82: a caller that never goes on with its body is let go", async () => {
   const silent = start("POST /atoms HTTP/1.1", ["Content-Length: 9000000000"]);
   const small = start("POST /atoms HTTP/1.1", ["Content-Length: 100"]);
-  await Promise.all([isGone(silent), isGone(small)]);
+  await Promise.all([isDisconnected(silent), isDisconnected(small)]);
   expect(statusesOf(silent)).toEqual([401]);
   expect(statusesOf(small)).toEqual([401]);
 });
@@ -149,7 +149,7 @@ test("b82: however many small bodies follow their refusals on a connection, it l
   socket.write(head);
   await promise;
   socket.write(`x${requestHead("GET /openapi.json HTTP/1.1", ["Connection: close"])}`);
-  await isGone(caller);
+  await isDisconnected(caller);
   expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
 });
 
@@ -158,7 +158,7 @@ test("b82: what follows a refused request on its connection is never a request",
   const caller = start("POST /atoms HTTP/1.1", ["Transfer-Encoding: chunked"]);
   await answers(caller, 1);
   caller.socket.write(`0\r\n\r\n${requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${key}`])}`);
-  await isGone(caller);
+  await isDisconnected(caller);
   expect(statusesOf(caller)).toEqual([401]);
   expect(harness.used).toHaveLength(used);
 });
@@ -182,7 +182,7 @@ test("b82: connections beyond those that may linger are ended at once", async ()
   const callers = Array.from({ length: 20 }, () => openCaller(port));
   for (const { socket } of callers) socket.write(requestHead("POST / HTTP/1.1", ["Content-Length: 9000000000"]));
   await Promise.all(callers.map((caller) => answers(caller, 1)));
-  await Promise.all(callers.map(isGone));
+  await Promise.all(callers.map(isDisconnected));
   expect(most.lingering).toBe(2);
   await until("no connection lingers", () => lingering.size === 0);
   await new Promise((resolve) => listener.close(resolve));

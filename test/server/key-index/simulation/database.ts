@@ -33,7 +33,7 @@ export class SimDatabase {
   #history: State[] = [];
   /** Of the present history. */
   #commits: Commit[] = [];
-  /** How many replicas it tells that there are. */
+  /** How many replicas it reports. */
   countedReplicas = 0;
   /** Which history this is: another one each time that it is rolled back. */
   history = 0;
@@ -69,7 +69,7 @@ export class SimDatabase {
     return this.#head;
   }
 
-  /** Loses the last commits, as a failover or an older backup does, and what replicas have told since. */
+  /** Loses the last commits, as a failover or an older backup does, and what replicas have reported since. */
   rollBack(commits: number): void {
     const state = this.#history.at(-1 - commits);
     if (state === undefined) return;
@@ -182,7 +182,7 @@ export function digestOfKey(keyId: string): string {
   return digest;
 }
 
-/** The revision is told by the scopes: nothing here reads them as such. */
+/** The scopes encode the revision: nothing here reads them as scopes. */
 function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): IndexedKey {
   return {
     digest: digestOfKey(keyId),

@@ -11,7 +11,7 @@ import { digestOfKey, type SimDatabase } from "./database.ts";
 import type { Way } from "./moves.ts";
 import { SimProcess, type TrueTime } from "./time.ts";
 
-/** What a replica says is read by nobody here. */
+/** The log of a replica is not read here. */
 const log = createLog("silent");
 const metrics = createMetrics();
 
@@ -64,7 +64,7 @@ export class SimReplica {
     this.#streams.track(record, () => this.openStreams.delete(keyId));
   }
 
-  /** Sends a notification to whoever listens there now. */
+  /** Sends a notification to the listener that is there now. */
   hint(): void {
     const listener = this.#listener;
     if (listener === undefined || this.#way !== "open") return;

@@ -21,7 +21,7 @@ type Observer = {
   asking: boolean;
   /** When it last had an answer. */
   answeredAt: number;
-  /** A replica may serve until then whose registration was lost before this one had an answer that told of it. */
+  /** A replica may serve until then whose registration was lost before this one had an answer that names it. */
   doubtfulUntil: number;
 };
 
@@ -32,7 +32,7 @@ export class World {
   readonly #database = new SimDatabase(this.#time);
   readonly #replicas: SimReplica[];
   readonly #observers: Observer[];
-  /** The changes up to here were confirmed to somebody, and are still there. */
+  /** The changes up to here were confirmed to a caller, and are still there. */
   #confirmed = 0;
   /** When the database last was rolled back. */
   #rolledBackAt = Number.NEGATIVE_INFINITY;

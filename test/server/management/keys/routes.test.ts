@@ -14,7 +14,7 @@ import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../
 import { auditOfKey } from "../../../store/questions.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { requestHead, sendRaw } from "../../raw-http.ts";
-import { type Asked, ask } from "../api.ts";
+import { type ApiRequest, ask } from "../api.ts";
 
 const TOKEN = "kpt_a-token-of-this-test";
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await store.close();
 });
 
-const send = (...asked: Asked) => ask(harness.url, TOKEN, ...asked);
+const send = (...asked: ApiRequest) => ask(harness.url, TOKEN, ...asked);
 
 /** A delivered key in a team of its own. */
 async function makeKey(overrides: Parameters<typeof reserveKey>[2] = {}) {
@@ -98,7 +98,7 @@ describe("who is let in", () => {
   });
 
   test("b10: a cookie beside the token changes nothing", async () => {
-    expect((await send("GET", "/keys", undefined, { cookie: "session=of-somebody-else" })).status).toBe(200);
+    expect((await send("GET", "/keys", undefined, { cookie: "session=of-another-person" })).status).toBe(200);
   });
 
   test("b11: a key beside the token changes nothing: the Bearer credential alone decides", async () => {
@@ -126,7 +126,7 @@ describe("who is let in", () => {
     ]);
   });
 
-  test("without a token of the installation nobody is let in, with an empty one neither", async () => {
+  test("no caller is let in without a token of the installation, or with an empty one", async () => {
     const closed = await startHarness({ mounts: [{ at: "/api/v1", routes: managementRoutes }] });
     try {
       for (const authorization of ["Bearer null", "Bearer undefined", "Bearer ", `Bearer ${TOKEN}`]) {
@@ -348,7 +348,7 @@ describe("a revocation by hand", () => {
 });
 
 describe("a rotation by hand", () => {
-  test("is asked for once, however often it is repeated, and whoever asked is in the audit log", async () => {
+  test("is asked for once, however often it is repeated, and each caller that asked is in the audit log", async () => {
     const key = await makeKey();
     const first = await send("POST", `/keys/${key.id}/rotate`);
     expect([first.status, first.body]).toEqual([202, { sequence: expect.any(Number), confirmed: true }]);
@@ -364,7 +364,7 @@ describe("a rotation by hand", () => {
     harness.clock.set(NOW);
   });
 
-  test("that is asked for already can still be told to end the old version at once", async () => {
+  test("that is asked for already can still be changed to end the old version at once", async () => {
     const key = await makeKey();
     await send("POST", `/keys/${key.id}/rotate`);
     await send("POST", `/keys/${key.id}/rotate`, { revokeOld: true });
