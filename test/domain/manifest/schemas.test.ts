@@ -45,6 +45,7 @@ describe("what comes from crds/", () => {
         "crds",
         "docs/reference",
         "domain",
+        "infra/rbac",
         "runtime",
         "scripts",
         "server",
