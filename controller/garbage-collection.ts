@@ -1,5 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
+import {
+  ANSWERS_APART_MS,
+  beginOrphanScan,
+  judgeSuspect,
+  type Suspect,
+  type Suspects,
+} from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/kinds/kinds.ts";
 import { createSerial } from "../runtime/serial.ts";
 import { change, type Tx } from "../store/database/change.ts";
@@ -13,7 +19,7 @@ import type { KeyDeps } from "./key/key-deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 
 /** From the beginning of a look to that of the next, in milliseconds: two of them come within a minute (threats c13). */
-export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
+export const GARBAGE_COLLECTION_INTERVAL_MS = ANSWERS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
 type Collected = {
@@ -132,7 +138,7 @@ async function collectKind(
     namespaces: listed,
     uids: cluster.uids(kind),
   });
-  const look = beginLook(orphans, total, before);
+  const look = beginOrphanScan(orphans, total, before);
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
   suspects.set(kind, left);
   let isListWrong = false;
@@ -143,11 +149,11 @@ async function collectKind(
   async function askFor(orphan: Orphan): Promise<void> {
     const { id, namespace, name, ownerUid } = orphan;
     const goneAt = before.get(id)?.goneAt;
-    if (goneAt !== undefined) await delayed(goneAt + LOOKS_APART_MS - monotonic(), signal);
+    if (goneAt !== undefined) await delayed(goneAt + ANSWERS_APART_MS - monotonic(), signal);
     const askedAt = monotonic();
     const presence = await cluster.lookUp({ kind, namespace, name }, ownerUid);
     if (presence === "present") isListWrong = true;
-    const verdict = judge(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
+    const verdict = judgeSuspect(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
     const endIt = () => end(deps, collected, orphan);
     if (verdict.ends) await (endsTogether ? endIt() : serially(kind, endIt));
     if (verdict.left === undefined) left.delete(id);

@@ -58,16 +58,16 @@ export const REASONS = {
   SecretAltered:
     "Find what changes it (a mutating webhook or policy, or another controller), and have it leave this Secret alone.",
   SecretRefused:
-    "Have the quota, policy or webhook that the message names answer, and admit what is done to this Secret; the controller tries again by itself, at least every 30 seconds.",
+    "Make the quota, policy or webhook that the message names answer and admit the change of this Secret; the controller tries again by itself, at least every 30 seconds.",
   SecretUnreadable:
-    "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, mend the Secret's manifest, or put it back.",
+    "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, correct the Secret's manifest, or put it back.",
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   TakeOverRefused:
-    "Nothing has changed of that key. Delete this declaration, export a key that was made by hand from its page in the console, and apply that manifest.",
+    "That key is unchanged. Delete this declaration, export a key that was made by hand from its page in the console, and apply that manifest.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
-  NamespaceTerminating: "Set spec.deletionProtection to false, and the namespace goes and the key with it.",
+  NamespaceTerminating: "Set spec.deletionProtection to false to let the namespace be deleted, and the key with it.",
   Outdated:
     "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
   Retrying: "The controller tries again by itself.",

@@ -12,7 +12,7 @@ export type Presence =
   | "unknown";
 
 /** The least time between the two answers, and the age from which a row is looked at. Milliseconds. */
-export const LOOKS_APART_MS = 20_000;
+export const ANSWERS_APART_MS = 20_000;
 /** From one question by name to the next. Milliseconds. */
 const LOOK_UP_PAUSE_MS = 100;
 /** However many are asked at once, none waits for longer: of many, too, each has both answers within a minute. */
@@ -24,7 +24,7 @@ const MAX_DELETED_SHARE = 0.05;
 const SAMPLE = 10;
 
 /** What the store has and the list of declarations lacks. */
-export type Candidate = {
+export type OrphanCandidate = {
   readonly id: string;
   /** By the database's clock. Milliseconds. */
   readonly ageMs: number;
@@ -32,15 +32,15 @@ export type Candidate = {
 
 /** When it was first said to be gone, on a steady clock; undefined where nothing has said so yet. */
 export type Suspect = { readonly goneAt: number | undefined };
-/** The suspects of the look before, by the id of what the store has. */
+/** The suspects of the scan before, by the id of what the store has. */
 export type Suspects = ReadonlyMap<string, Suspect>;
 
-/** One look at the candidates of one kind. */
-export type Look<C extends Candidate> = {
+/** One scan of the candidates of one kind. */
+export type OrphanScan<C extends OrphanCandidate> = {
   readonly suspects: readonly C[];
   /** Those that the cluster is to be asked for. */
   readonly ask: readonly C[];
-  /** Too many have been missing since the look before: none of them ends. */
+  /** Too many have been missing since the scan before: none of them ends. */
   readonly isPaused: boolean;
 };
 
@@ -48,11 +48,15 @@ export type Look<C extends Candidate> = {
 type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
 
 /**
- * Begins a look: a row younger than {@link LOOKS_APART_MS} may be younger than the list. `total` counts all of the
+ * Begins a scan: a row younger than {@link ANSWERS_APART_MS} may be younger than the list. `total` counts all of the
  * kind.
  */
-export function beginLook<C extends Candidate>(candidates: readonly C[], total: number, before: Suspects): Look<C> {
-  const suspects = candidates.filter(({ ageMs }) => ageMs >= LOOKS_APART_MS);
+export function beginOrphanScan<C extends OrphanCandidate>(
+  candidates: readonly C[],
+  total: number,
+  before: Suspects,
+): OrphanScan<C> {
+  const suspects = candidates.filter(({ ageMs }) => ageMs >= ANSWERS_APART_MS);
   const due = suspects.filter(({ id }) => before.has(id));
   const fresh = suspects.filter(({ id }) => !before.has(id));
   const ask = [due, fresh].flatMap((some) => (exceedsDeletionLimit(some.length, total) ? some.slice(0, SAMPLE) : some));
@@ -62,18 +66,18 @@ export function beginLook<C extends Candidate>(candidates: readonly C[], total: 
 /**
  * Judges one suspect by its own answers: no other's are waited for.
  *
- * @param before what the look before left of it
- * @returns whether it ends, and what it is as a suspect of the next look: undefined where it is none any more
+ * @param before what the scan before left of it
+ * @returns whether it ends, and what it is as a suspect of the next scan: undefined where it is none any more
  */
-export function judge(
-  { isPaused }: Pick<Look<Candidate>, "isPaused">,
+export function judgeSuspect(
+  { isPaused }: Pick<OrphanScan<OrphanCandidate>, "isPaused">,
   { presence, askedAt, answeredAt }: Answer,
   before: Suspect | undefined,
 ): { readonly ends: boolean; readonly left: Suspect | undefined } {
   if (presence === "present") return { ends: false, left: undefined };
   const goneAt = before?.goneAt;
   if (presence === "unknown") return { ends: false, left: { goneAt } };
-  const ends = !isPaused && goneAt !== undefined && askedAt - goneAt >= LOOKS_APART_MS;
+  const ends = !isPaused && goneAt !== undefined && askedAt - goneAt >= ANSWERS_APART_MS;
   return { ends, left: ends ? undefined : { goneAt: goneAt ?? answeredAt } };
 }
 

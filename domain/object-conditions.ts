@@ -29,7 +29,7 @@ export function namespaceClaims(refused: readonly RefusedClaim[], reserved: read
     return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
   }
   const taken = [
-    ...reserved.map((namespace) => `${namespace} is the cluster's own or Keyplane's, and no team's`),
+    ...reserved.map((namespace) => `${namespace} is reserved for the cluster or for Keyplane`),
     ...refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`),
   ];
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
@@ -85,7 +85,7 @@ export function credentialsAccepted(refused: readonly RefusingUpstream[]): State
     ({ upstream, dialect, secret, key }) =>
       `upstream ${upstream} (${dialect}) refuses ${dataKeyTitle(key)} of Secret ${secret}`,
   );
-  const message = `The provider does not take its credential: ${named.join("; ")}.`;
+  const message = `The provider refuses its credential: ${named.join("; ")}.`;
   return condition("CredentialsAccepted", "False", "CredentialRefused", message);
 }
 
@@ -96,7 +96,7 @@ export function credentialsAccepted(refused: readonly RefusingUpstream[]): State
  */
 export function embeddingGateway(isThere: boolean, gateway: string): StatedCondition {
   return isThere
-    ? condition("ResolvedRefs", "True", "Resolved", "The gateway to embed through is there.")
+    ? condition("ResolvedRefs", "True", "Resolved", "The gateway that embeds exists.")
     : condition(
         "ResolvedRefs",
         "False",

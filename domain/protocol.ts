@@ -15,5 +15,5 @@ export const LEASE_MARGIN_MS = 1_000;
 /** How often a replica writes the uses that it has noted: nothing is learned of them in between. */
 export const USAGE_FLUSH_MS = 10_000;
 
-/** How long the audit log is kept where nothing is said: 90 days. */
+/** How long the audit log is kept by default: 90 days. */
 export const DEFAULT_RETENTION_MS = 90 * 24 * 3_600_000;

@@ -16,7 +16,7 @@ export function buildAdmin({ metrics, isReady }: AdminDeps): Server {
       metrics.registry.metrics().then(
         (body) => ({ status: 200, type: metrics.registry.contentType, body }),
         // A scrape that fails is seen; counters that lack a thread would go down.
-        () => text(503, "not every thread of this server tells its metrics"),
+        () => text(503, "a thread of this server did not report its metrics: try again"),
       ),
     "/healthz": () => text(200, "ok"),
     "/readyz": () =>

@@ -25,7 +25,7 @@ export function sampleLog(
     const ended = [...kinds.values()];
     kinds.clear();
     for (const { write, fields, message, count } of ended) {
-      if (count > maxAlike) write({ ...fields, count: count - maxAlike }, `${message} (as often as this again)`);
+      if (count > maxAlike) write({ ...fields, count: count - maxAlike }, `${message} (repeated, as counted)`);
     }
   };
   const sampled = (write: Logger["warn"]): Logger["warn"] => {

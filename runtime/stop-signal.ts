@@ -38,7 +38,7 @@ export function stopSignal(
       return;
     }
     stoppedAt = performance.now();
-    out("stopping; once more ends it at once");
+    out("stopping; send the signal again to end at once");
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal).off(signal, end);

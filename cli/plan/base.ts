@@ -1,7 +1,7 @@
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Status } from "../../domain/kinds/kinds.ts";
-import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
@@ -34,7 +34,7 @@ export function readBase(path: string, now: number): Held[] {
 
 /** The status that a plan goes by: there is no prefix, since nothing was minted. */
 function statusOf(
-  { namespace, name, spec }: Declared<"PlatformKey">,
+  { namespace, name, spec }: WorldObject<"PlatformKey">,
   { stored, ready }: KeyForecast,
   world: ManifestWorld,
   now: number,

@@ -8,7 +8,7 @@ import { findMissing } from "../../controller/cluster/files/manifests/missing.ts
 import { openOrigins } from "../../controller/cluster/files/manifests/origins.ts";
 import { decideRemoval } from "../../controller/cluster/files/manifests/removal.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
-import type { Declared } from "../../domain/manifest/manifest-world.ts";
+import type { WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { systemClock } from "../../runtime/clock.ts";
 
 /** The one folder among the paths, if they are that and nothing else. */
@@ -24,7 +24,7 @@ export function onlyFolder(paths: readonly string[]): string | undefined {
 export async function decideFolderRemoval(
   folder: string,
   data: string,
-  held: readonly Declared[],
+  held: readonly WorldObject[],
 ): Promise<SettledRemoval> {
   const origins = await openOrigins(data);
   const heldBy = new Map(held.map((object) => [titleOf(object), object]));
@@ -42,15 +42,15 @@ export async function decideFolderRemoval(
 }
 
 export type SettledRemoval = {
-  readonly remove: readonly Declared[];
-  readonly hold: readonly { readonly missing: Declared; readonly why: string }[];
+  readonly remove: readonly WorldObject[];
+  readonly hold: readonly { readonly missing: WorldObject; readonly why: string }[];
 };
 
 /** The decision of `up` once time has passed. */
 export function decideSettled(
   view: { readonly unreadable?: string | undefined; readonly documents: number },
-  missing: readonly (Declared & { readonly absence: Absence })[],
-  held: readonly Declared[],
+  missing: readonly (WorldObject & { readonly absence: Absence })[],
+  held: readonly WorldObject[],
 ): SettledRemoval {
   const { documents, unreadable } = view;
   const decision = decideRemoval({ unreadable, documents, unchangedFor: Number.POSITIVE_INFINITY }, missing, held);

@@ -11,7 +11,7 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
-import type { Declared, ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, observedSecret, storedKey } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 
@@ -28,7 +28,7 @@ export type KeyForecast = {
 
 export type ForecastInput = {
   /** Undefined for one that is no longer declared. */
-  readonly declared: Declared<"PlatformKey"> | undefined;
+  readonly declared: WorldObject<"PlatformKey"> | undefined;
   /** As `up` has it; undefined for a new one. */
   readonly object: KeyObject | undefined;
   readonly before: ManifestWorld;

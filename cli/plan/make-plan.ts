@@ -6,7 +6,7 @@ import type { NamedRef } from "../../domain/key/declared-key.ts";
 import { secretTarget } from "../../domain/key/effective.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import { type Declared, isOfKind, type ManifestWorld, worldOf } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
@@ -31,7 +31,7 @@ export type Plan = {
   /** Faults: what they are in is not applied. */
   readonly refused: readonly Diagnostic[];
   /** What goes on though its declaration is gone, and why. */
-  readonly held: readonly { readonly why: string; readonly objects: readonly Declared[] }[];
+  readonly held: readonly { readonly why: string; readonly objects: readonly WorldObject[] }[];
   readonly objects: readonly PlannedObject[];
   /** How many objects stay as they are. */
   readonly unchanged: number;
@@ -96,14 +96,14 @@ type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
   /** What is among the manifests, by its title. */
-  readonly declared: ReadonlyMap<string, Declared>;
+  readonly declared: ReadonlyMap<string, WorldObject>;
   readonly heldBy: ReadonlyMap<string, Held>;
   readonly secrets: KnownSecrets;
 };
 
 /** The Secrets of providers, and those that new keys would be written to, but for what the manifests declare. */
 function secretsInQuestion(
-  declared: readonly Declared[],
+  declared: readonly WorldObject[],
   heldBy: Comparison["heldBy"],
   known: KnownSecrets["declared"],
 ): NamedRef[] {
@@ -121,7 +121,7 @@ function secretsInQuestion(
 }
 
 /** What will not be of a team, a library or a gateway as it is declared, where that is news. */
-function heldUp(object: Declared, { before, after, declared, heldBy, secrets }: Comparison): PlannedChange[] {
+function heldUp(object: WorldObject, { before, after, declared, heldBy, secrets }: Comparison): PlannedChange[] {
   const title = titleOf(object);
   const held = heldBy.get(title);
   const was = held && findCondition(held.status?.conditions, "Ready");
@@ -140,7 +140,7 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
     ),
   );
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
-    const planOf = (key: Declared<"PlatformKey"> | undefined, world: ManifestWorld) => {
+    const planOf = (key: WorldObject<"PlatformKey"> | undefined, world: ManifestWorld) => {
       const input = { declared: key, object: held.get(title), before, after: world, secrets, now };
       return plannedKey(input, forecastKey(input), lastUsedAt);
     };
@@ -155,14 +155,14 @@ function keysOf({ objects }: ManifestWorld) {
   return new Map(objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]));
 }
 
-function asDeclared({ kind, metadata, spec }: Held): Declared[] {
+function asDeclared({ kind, metadata, spec }: Held): WorldObject[] {
   return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
 }
 
 /** What of all that is held would go. */
 async function decideRemoval(
   { paths, data, isWhole }: PlanInput,
-  held: readonly Declared[],
+  held: readonly WorldObject[],
   read: DeclaredSet,
   errors: number,
 ): Promise<SettledRemoval> {
@@ -174,7 +174,7 @@ async function decideRemoval(
 }
 
 /** What `up` would remove if these files were all that is declared, of which nothing else is known. */
-function decideRemovalFrom(held: readonly Declared[], read: DeclaredSet, errors: number) {
+function decideRemovalFrom(held: readonly WorldObject[], read: DeclaredSet, errors: number) {
   const absence: Absence =
     errors === 0
       ? { is: "deliberate" }

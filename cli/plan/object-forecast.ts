@@ -1,7 +1,7 @@
 /** What the status of a team, a library or a gateway would say, by the controller's own decisions. */
 import type { StatedCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
-import { type Declared, isOfKind, type ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
 import {
   embeddingGateway,
   gatewayCredentials,
@@ -15,7 +15,7 @@ import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { isMissing, type KnownSecrets } from "./known-secrets.ts";
 
 /** Its `Ready`, as far as manifests determine it. A Secret of which nothing is known blocks nothing. */
-export function forecastObject(object: Declared, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
+export function forecastObject(object: WorldObject, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
   if (isOfKind(object, "PlatformTeam")) return readyOf(teamConditions(object, world));
   const team = world.teamOf(object.namespace);
   if (team === null) return readyOf([namespaceUnclaimed()]);
@@ -23,7 +23,7 @@ export function forecastObject(object: Declared, world: ManifestWorld, secrets: 
   return readyOf(isOfKind(object, "ModelGateway") ? gatewayConditions(object, world, secrets) : []);
 }
 
-function teamConditions({ name, spec }: Declared<"PlatformTeam">, world: ManifestWorld): StatedCondition[] {
+function teamConditions({ name, spec }: WorldObject<"PlatformTeam">, world: ManifestWorld): StatedCondition[] {
   const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, undefined));
   const refused = spec.namespaces.flatMap((namespace) => {
     const heldBy = world.teamOf(namespace);
@@ -40,7 +40,7 @@ function teamConditions({ name, spec }: Declared<"PlatformTeam">, world: Manifes
 }
 
 function libraryConditions(
-  { namespace, spec: { embedding } }: Declared<"MemoryLibrary">,
+  { namespace, spec: { embedding } }: WorldObject<"MemoryLibrary">,
   team: string,
   world: ManifestWorld,
 ): StatedCondition[] {
@@ -50,7 +50,7 @@ function libraryConditions(
 }
 
 function gatewayConditions(
-  { namespace, name, spec: { publicID, upstreams } }: Declared<"ModelGateway">,
+  { namespace, name, spec: { publicID, upstreams } }: WorldObject<"ModelGateway">,
   world: ManifestWorld,
   secrets: KnownSecrets,
 ): StatedCondition[] {

@@ -7,7 +7,7 @@ import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { quote } from "../../domain/manifest/diagnostic.ts";
-import { type Declared, isOfKind, type ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { unservedModels } from "../../domain/manifest/unserved-models.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
@@ -93,7 +93,7 @@ export function notReady(title: string, { status, reason, message }: StatedCondi
 }
 
 /** The models that an object names and its gateway does not serve, but for those that it named in vain before. */
-export function vainModels(object: Declared, after: ManifestWorld, before: ManifestWorld): PlannedChange[] {
+export function vainModels(object: WorldObject, after: ManifestWorld, before: ManifestWorld): PlannedChange[] {
   const known = new Set(unservedModels(before.find(object.kind, object) ?? object, before).map(({ model }) => model));
   return unservedModels(object, after)
     .filter(({ model }) => !known.has(model))
@@ -181,11 +181,11 @@ function update(title: string, change: FieldChange): PlannedChange {
  * @param heldUp what will not be of one that is there in the end
  */
 export function plannedOthers(
-  before: readonly Declared[],
-  after: readonly Declared[],
-  heldUp: (object: Declared) => readonly PlannedChange[],
+  before: readonly WorldObject[],
+  after: readonly WorldObject[],
+  heldUp: (object: WorldObject) => readonly PlannedChange[],
 ): PlannedObject[] {
-  const others = (objects: readonly Declared[]) =>
+  const others = (objects: readonly WorldObject[]) =>
     new Map(objects.filter(({ kind }) => kind !== "PlatformKey").map((object) => [titleOf(object), object]));
   const [was, is] = [others(before), others(after)];
   const come = [...is]
@@ -205,14 +205,14 @@ export function plannedOthers(
 }
 
 function planned(
-  { kind, namespace, name }: Declared,
+  { kind, namespace, name }: WorldObject,
   action: PlannedObject["action"],
   changes: readonly PlannedChange[],
 ): PlannedObject {
   return { kind, namespace, name, action, changes };
 }
 
-function loss(object: Declared): string {
+function loss(object: WorldObject): string {
   if (isOfKind(object, "MemoryLibrary")) {
     return object.spec.deletionPolicy === "Delete" ? ": its atoms are deleted" : ": its atoms stay";
   }
@@ -220,7 +220,7 @@ function loss(object: Declared): string {
   return ": the keys of its namespaces are refused";
 }
 
-function secretName(declared: Declared<"PlatformKey"> | undefined, object: ForecastInput["object"]): string {
+function secretName(declared: WorldObject<"PlatformKey"> | undefined, object: ForecastInput["object"]): string {
   return declared?.spec.secret.name ?? object?.status?.secretRef?.name ?? declared?.name ?? object?.metadata.name ?? "";
 }
 

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
-import type { Declared } from "../../domain/manifest/manifest-world.ts";
+import { findDuplicateManifests } from "../../domain/manifest/manifest-set.ts";
+import type { WorldObject } from "../../domain/manifest/manifest-world.ts";
 import type { SecretManifest } from "../../domain/manifest/validate.ts";
 import { assertPresent, listManifestFiles, readManifestFile } from "../validate/manifest-files.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
@@ -11,7 +11,7 @@ import type { KnownSecrets } from "./known-secrets.ts";
 /** What manifests declare, and what is wrong with them. */
 export type DeclaredSet = {
   /** By their titles. */
-  readonly declared: ReadonlyMap<string, Declared>;
+  readonly declared: ReadonlyMap<string, WorldObject>;
   /** All that is named, however faulty. */
   readonly titles: ReadonlySet<string>;
   /** By `namespace/name`: the Secrets among them. */
@@ -39,7 +39,7 @@ export function readDeclared(
     }),
   );
   const entries = files.flatMap((file) => file.entries);
-  const declared = new Map<string, Declared>();
+  const declared = new Map<string, WorldObject>();
   const titles = new Set<string>();
   const secrets = new Map<string, ReadonlySet<string> | null>();
   for (const { read } of entries) {
@@ -54,7 +54,7 @@ export function readDeclared(
     if (manifest === undefined || manifest.kind === "Secret") continue;
     if (!declared.has(title) || isDeepStrictEqual(manifest.spec, storedSpec(title))) declared.set(title, manifest);
   }
-  const diagnostics = [...files.flatMap((file) => file.diagnostics), ...findDuplicates(entries)];
+  const diagnostics = [...files.flatMap((file) => file.diagnostics), ...findDuplicateManifests(entries)];
   return { declared, titles, secrets, diagnostics, documents: entries.length };
 }
 

@@ -5,7 +5,7 @@ import { isManifestPath } from "../../controller/cluster/files/manifests/find-fi
 import { errorText } from "../../domain/error-text.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import { isRecord, readIdentity } from "../../domain/manifest/identity.ts";
+import { isRecord, readManifestIdentity } from "../../domain/manifest/identity.ts";
 import type { SetEntry } from "../../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../../domain/manifest/parse.ts";
 import { readManifest } from "../../domain/manifest/validate.ts";
@@ -83,7 +83,7 @@ export function readManifestFile(
 }
 
 function specOf({ value }: ManifestDocument, storedSpec: StoredSpec): Spec | undefined {
-  const identity = isRecord(value) ? readIdentity(value).identity : undefined;
+  const identity = isRecord(value) ? readManifestIdentity(value).identity : undefined;
   if (identity === undefined || identity.kind === "Secret") return undefined;
   return storedSpec(identity.kind, identity.namespace, identity.name);
 }

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../../domain/manifest/diagnostic.ts";
-import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import { findDuplicateManifests } from "../../domain/manifest/manifest-set.ts";
 import { findSetWarnings } from "../../domain/manifest/set-warnings.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -85,7 +85,7 @@ function check(files: readonly string[], stdin: string | undefined): Checked {
   const entries = checked.flatMap((file) => file.entries);
   const diagnostics = [
     ...checked.flatMap((file) => file.diagnostics),
-    ...findDuplicates(entries),
+    ...findDuplicateManifests(entries),
     ...findSetWarnings(entries),
   ];
   const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);

@@ -89,7 +89,7 @@ export function revoke(key: StoredKey, reason: RevocationReason, now: number): S
 }
 
 /** Asks for a version that comes after all there are; of several requests the latest time stands. */
-export function requestRotation(key: StoredKey, revokeOld: boolean, now: number): StoredKey {
+export function withRotationRequest(key: StoredKey, revokeOld: boolean, now: number): StoredKey {
   if (key.state === "revoked") return key;
   const { rotationRequest: before, versions } = key;
   const at = Math.max(now, before?.at ?? now, ...versions.map(({ mintedAt }) => mintedAt + 1));

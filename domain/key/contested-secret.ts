@@ -25,8 +25,8 @@ export function contestedSecret(
   const times = all.map(({ reason, at }) => `${DONE[reason]} ${rfc3339(at)}`).join(", ");
   const marks =
     secretMarks.length === 0
-      ? "When it was last read no other writer had left a mark on it."
-      : `When it was last read it bore: ${secretMarks.join("; ")}.`;
+      ? "When it was last read, it had no mark of another tool."
+      : `When it was last read, it carried: ${secretMarks.join("; ")}.`;
   const often = all.length === 1 ? "once" : `${all.length} times`;
   const isFull = roomAt(key, retireOldAt(key, declared, now), now) > now;
   const wait = isFull

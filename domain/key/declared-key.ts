@@ -12,7 +12,7 @@ export type Overlap =
 
 /** The overlap where a declaration says nothing (spec §5). */
 export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_000 };
-/** How long an old version must have gone unused before it counts as abandoned, where nothing is said. Milliseconds. */
+/** How long an old version must have gone unused before it counts as abandoned, by default. Milliseconds. */
 export const DEFAULT_QUIET = 10 * 60_000;
 
 /** A PlatformKey's spec with every default filled in and every text parsed. Durations and times are milliseconds. */

@@ -35,7 +35,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
 /** How a key came to be revoked whose declaration does not ask for it. */
 export const REVOCATION_MESSAGES: Readonly<Record<RevocationReason, string>> = {
   ByHand: "The key was revoked by hand: by the management API or by keyplane revoke.",
-  Leaked: "The key was revoked when it was reported as leaked, as spec.leaks of its PlatformTeam has it.",
+  Leaked: "The key was revoked when it was reported as leaked, as spec.leaks of its PlatformTeam says.",
   Declared: "The key was revoked when its declaration asked for it.",
   Deleted: "The key was revoked when its declaration was deleted.",
   Orphaned: "The key was revoked when its declaration could not be found.",
@@ -56,7 +56,7 @@ function readiness(
     return declared.deletionProtection && key !== undefined && key.state !== "revoked"
       ? no(
           "DeletionProtected",
-          `The declaration is being deleted, and its key is protected from deletion: it works on.${observed.namespaceTerminates ? ` ${NAMESPACE_TERMINATES}` : ""}`,
+          `The declaration is being deleted, and its key is protected from deletion: it keeps working.${observed.namespaceTerminates ? ` ${NAMESPACE_TERMINATES}` : ""}`,
         )
       : no("Deleting", "The declaration is being deleted.");
   }
@@ -233,7 +233,7 @@ function whyRefused({ declared: { state, expiresAt }, references }: ObservedKey,
 }
 
 const ASKED: Readonly<Record<RotationReason, string>> = {
-  RequestedByHand: "A rotation was asked for by hand.",
+  RequestedByHand: "A rotation was requested by hand.",
   TriggerChanged: "spec.rotation.trigger has changed.",
   IntervalPassed: "spec.rotation.interval has passed.",
 };

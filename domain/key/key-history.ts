@@ -5,7 +5,7 @@ import { type KeyPolicy, type StoredKey, versionIn } from "./stored-key.ts";
 
 const WHY: Readonly<Record<MintReason, string>> = {
   FirstVersion: "",
-  RequestedByHand: ", since a rotation was asked for by hand",
+  RequestedByHand: ", since a rotation was requested by hand",
   TriggerChanged: ", since spec.rotation.trigger changed",
   IntervalPassed: ", since spec.rotation.interval has passed",
   SecretLost: ", since its Secret was deleted",

@@ -19,7 +19,7 @@ export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): Le
 export type SecretState = "active" | "suspended" | "expired" | "retired" | "revoked";
 
 /** @param now milliseconds since the epoch */
-export function secretState(
+export function leakedSecretState(
   {
     state,
     versionState,
@@ -52,12 +52,12 @@ export function leakResponse(
 
 /** What a key's status says of leaks: there only as long as a version that was reported works, or may again. */
 export function leakedCondition(key: StoredKey | undefined, now: number): StatedCondition[] {
-  const told = (key?.versions ?? []).flatMap((version) => {
+  const reports = (key?.versions ?? []).flatMap((version) => {
     const { number, prefix, leakedAt } = version;
     if (leakedAt === null || !mayWork(version, now)) return [];
     return `Version ${number} (${prefix}...) was reported as leaked at ${rfc3339(leakedAt)}.`;
   });
-  return told.length === 0 ? [] : [condition("Leaked", "True", "LeakReported", told.join(" "))];
+  return reports.length === 0 ? [] : [condition("Leaked", "True", "LeakReported", reports.join(" "))];
 }
 
 function mayWork(version: StoredVersion, now: number): boolean {

@@ -4,7 +4,7 @@ import type { ResolvedReferences } from "./observed-key.ts";
 /**
  * What a reference leads to within a team. Without a namespace it is ambiguous where the team has several of the name.
  */
-export type Found = { readonly id: string; readonly publicId?: string } | "absent" | "ambiguous";
+export type ResolvedReference = { readonly id: string; readonly publicId?: string } | "absent" | "ambiguous";
 
 type ReferencedKind = "ModelGateway" | "MemoryLibrary";
 
@@ -15,7 +15,7 @@ export type ReferenceScope = {
   /** The team that the key belongs to already; null for a new one. */
   readonly ownTeamId: string | null;
   /** What this team has in service by this name. */
-  readonly find: (kind: ReferencedKind, ref: NamedRef, teamId: string) => Found;
+  readonly find: (kind: ReferencedKind, ref: NamedRef, teamId: string) => ResolvedReference;
 };
 
 export type UnresolvedReference = {

@@ -1,6 +1,4 @@
-import type { ModelGatewaySpec } from "../kinds/generated/model-gateway.ts";
-
-export type Dialect = ModelGatewaySpec["upstreams"][number]["dialect"];
+import type { Dialect } from "../access/key-record.ts";
 
 type SdkVariables = {
   /** The variable of the key. */

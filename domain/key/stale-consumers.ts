@@ -9,7 +9,7 @@ import type { ObservedKey } from "./observed-key.ts";
 import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
 /** A last use that moves on is reported anew at most this often, in milliseconds. */
-const TOLD_EVERY_MS = 10 * 60_000;
+const REPORTED_EVERY_MS = 10 * 60_000;
 /** Replicas write uses of a version a little after its end: its last use is settled by then. Milliseconds. */
 const LATE_USES = 30_000;
 
@@ -39,7 +39,7 @@ export function staleUse(observed: ObservedKey, key: StoredKey | undefined, now:
 export function staleConsumers(observed: ObservedKey, key: StoredKey | undefined, now: number): StatedCondition {
   const stale = staleUse(observed, key, now);
   if (stale === undefined) {
-    return condition("StaleConsumers", "False", "NoStaleConsumers", "Nothing is known to use an old version.");
+    return condition("StaleConsumers", "False", "NoStaleConsumers", "No consumer is known to use an old version.");
   }
   const { version, use } = stale;
   const name = `Version ${version.number} (${version.prefix}...)`;
@@ -80,8 +80,8 @@ function holdingUp(
   for (const version of retiringVersions(key).toReversed()) {
     const use = usage.lastUses.find((one) => one.version === version.number);
     if (use === undefined || now < leastOverlapEnds(version, key, min) || usage.now - use.at >= quiet) continue;
-    const isTold = reportedUse?.version === use.version && Math.abs(use.at - reportedUse.at) < TOLD_EVERY_MS;
-    return { version, use: isTold ? reportedUse : use };
+    const isReported = reportedUse?.version === use.version && Math.abs(use.at - reportedUse.at) < REPORTED_EVERY_MS;
+    return { version, use: isReported ? reportedUse : use };
   }
   return undefined;
 }

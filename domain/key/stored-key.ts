@@ -78,7 +78,7 @@ export type StoredKey = KeyIdentity & {
   /** The declaration's generation that was last applied. */
   readonly generation: number;
   readonly revocation: { readonly reason: RevocationReason; readonly at: number; readonly seq: number | null } | null;
-  /** A rotation that was asked for by hand. */
+  /** A rotation that was requested by hand. */
   readonly rotationRequest: { readonly at: number; readonly revokeOld: boolean } | null;
   /** The highest version number ever reserved, those that left no trace in `versions` included. */
   readonly lastNumber: number;

@@ -21,11 +21,11 @@ export type Schema = {
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-map-type"?: "atomic";
-  readonly "x-kubernetes-validations"?: readonly Rule[];
+  readonly "x-kubernetes-validations"?: readonly CelRule[];
 };
 
 /** A CEL rule. One that speaks of `oldSelf` is checked against the stored object alone: a transition rule. */
-export type Rule = {
+export type CelRule = {
   readonly rule: string;
   /** What to write instead. */
   readonly message: string;

@@ -8,7 +8,7 @@ import { suggest, suggestion } from "./suggestion.ts";
 const ACCEPTED = [...KINDS, "Secret"] as const;
 
 /** What a manifest calls itself. The namespace is empty for a cluster-scoped kind. */
-export type Identity = { readonly kind: Kind | "Secret"; readonly namespace: string; readonly name: string };
+export type ManifestIdentity = { readonly kind: Kind | "Secret"; readonly namespace: string; readonly name: string };
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -33,13 +33,13 @@ export const WRITABLE: readonly string[] = ["name", "namespace", "labels", "anno
  * Reads kind, apiVersion and metadata. The kind is undefined where it is unknown what the rest should be; the identity
  * is undefined where it is unknown which object this is.
  */
-export function readIdentity(manifest: Readonly<Record<string, unknown>>): {
-  kind: Identity["kind"] | undefined;
-  identity: Identity | undefined;
+export function readManifestIdentity(manifest: Readonly<Record<string, unknown>>): {
+  kind: ManifestIdentity["kind"] | undefined;
+  identity: ManifestIdentity | undefined;
   complaints: Complaint[];
 } {
   const { kind, apiVersion } = manifest;
-  if (typeof kind !== "string") return unidentified(["kind"], `say what this is: ${suggestion("", ACCEPTED)} as kind`);
+  if (typeof kind !== "string") return unidentified(["kind"], `name the kind: ${suggestion("", ACCEPTED)} as kind`);
   if (!isKind(kind) && kind !== "Secret") {
     return unidentified(["kind"], `unknown kind ${quote(kind)}: ${explainKind(kind)}`);
   }
@@ -93,7 +93,7 @@ function checkFields(metadata: Readonly<Record<string, unknown>>): Complaint[] {
     const path = ["metadata", field];
     if (OF_THE_CLUSTER.includes(field)) {
       return [
-        { path, of: "key", severity: "warning", message: "is the cluster's to write and gives no right: remove it" },
+        { path, of: "key", severity: "warning", message: "is written by the cluster and grants nothing: remove it" },
       ];
     }
     if (!WRITABLE.includes(field)) {

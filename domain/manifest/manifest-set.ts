@@ -10,7 +10,7 @@ export type SetEntry = { readonly document: ManifestDocument; readonly read: Rea
  * What is wrong with manifests that are applied together: the same object declared twice. Of several the later ones
  * are at fault, in the order given.
  */
-export function findDuplicates(entries: readonly SetEntry[]): Diagnostic[] {
+export function findDuplicateManifests(entries: readonly SetEntry[]): Diagnostic[] {
   const first = new Map<string, Diagnostic>();
   return entries.flatMap(({ document, read: { identity } }) => {
     if (identity === undefined) return [];

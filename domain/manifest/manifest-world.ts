@@ -5,11 +5,11 @@
 import type { DeclaredKey, NamedRef } from "../key/declared-key.ts";
 import { secretTarget } from "../key/effective.ts";
 import type { ResolvedReferences } from "../key/observed-key.ts";
-import { type Found, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
+import { type ResolvedReference, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
 import type { Kind, Spec } from "../kinds/kinds.ts";
 
 /** A declaration with its defaults filled in. */
-export type Declared<K extends Kind = Kind> = {
+export type WorldObject<K extends Kind = Kind> = {
   readonly kind: K;
   readonly namespace: string;
   readonly name: string;
@@ -19,10 +19,10 @@ export type Declared<K extends Kind = Kind> = {
 };
 
 export type ManifestWorld = {
-  readonly objects: readonly Declared[];
+  readonly objects: readonly WorldObject[];
   /** The name of the team that holds a namespace. */
   teamOf(namespace: string): string | null;
-  find<K extends Kind>(kind: K, ref: NamedRef): Declared<K> | undefined;
+  find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined;
   /** Whether a team has an object: it is there, in a namespace that the team holds. */
   isOfTeam(kind: Kind, ref: NamedRef, team: string): boolean;
   /** Ids are names here: `namespace/name`. The key's own team is null for a new one. */
@@ -35,12 +35,12 @@ export type ManifestWorld = {
    * The key that a Secret is of, where another than the one that asks has it: of several that name it, the one that was
    * there before, or else the first by name. Undefined where it is free, or the asking key's own.
    */
-  secretTaker(key: NamedRef, secret: string): Declared<"PlatformKey"> | undefined;
+  secretTaker(key: NamedRef, secret: string): WorldObject<"PlatformKey"> | undefined;
   /** The gateway that has a public id which another declares: the one that was there before, or else the first. */
-  publicIdHolder(publicId: string): Declared<"ModelGateway"> | undefined;
+  publicIdHolder(publicId: string): WorldObject<"ModelGateway"> | undefined;
 };
 
-export function isOfKind<K extends Kind>(object: Declared, kind: K): object is Declared & Declared<K> {
+export function isOfKind<K extends Kind>(object: WorldObject, kind: K): object is WorldObject & WorldObject<K> {
   return object.kind === kind;
 }
 
@@ -48,7 +48,7 @@ export function isOfKind<K extends Kind>(object: Declared, kind: K): object is D
  * @param before the world that these declarations come into: what it has, such as a namespace or a Secret, stays with
  *   the one that has it
  */
-export function worldOf(objects: readonly Declared[], before?: ManifestWorld): ManifestWorld {
+export function worldOf(objects: readonly WorldObject[], before?: ManifestWorld): ManifestWorld {
   const byName = new Map(objects.map((object) => [keyOf(object.kind, object), object]));
   const sorted = objects.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
   const teams = sorted.filter((object) => isOfKind(object, "PlatformTeam"));
@@ -64,13 +64,13 @@ export function worldOf(objects: readonly Declared[], before?: ManifestWorld): M
     return holder !== null && claimants.includes(holder) ? holder : (claimants[0] ?? null);
   }
 
-  function find<K extends Kind>(kind: K, ref: NamedRef): Declared<K> | undefined {
+  function find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined {
     const object = byName.get(keyOf(kind, ref));
     return object !== undefined && isOfKind(object, kind) ? object : undefined;
   }
 
   /** Those that were there before come first. */
-  function firstOf<K extends Kind>(candidates: readonly Declared<K>[]): Declared<K> | undefined {
+  function firstOf<K extends Kind>(candidates: readonly WorldObject<K>[]): WorldObject<K> | undefined {
     return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
   }
 
@@ -81,7 +81,7 @@ export function worldOf(objects: readonly Declared[], before?: ManifestWorld): M
     isOfTeam: (kind, ref, team) => byName.has(keyOf(kind, ref)) && teamOf(ref.namespace) === team,
     resolve(declared, namespace, ownTeamId) {
       const teamId = teamOf(namespace);
-      const lookUp = (kind: Kind, ref: NamedRef, within: string): Found => {
+      const lookUp = (kind: Kind, ref: NamedRef, within: string): ResolvedReference => {
         // Of a namespace that no team claims any more, all stays with the team that it had.
         const holder = teamOf(ref.namespace) ?? (teamId === null ? within : null);
         const isThere = holder === within && byName.has(keyOf(kind, ref));

@@ -1,5 +1,5 @@
 import { API_VERSION, KINDS } from "../kinds/kinds.ts";
-import { type Identity, isRecord } from "./identity.ts";
+import { isRecord, type ManifestIdentity } from "./identity.ts";
 import { suggest } from "./suggestion.ts";
 
 const [GROUP = ""] = API_VERSION.split("/");
@@ -21,7 +21,7 @@ export function otherKind(value: unknown, file: string): string | undefined {
   // Its items are looked into.
   if (kind === "List" && apiVersion === "v1") return undefined;
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
-  const ours: readonly Identity["kind"][] = group === "" ? [...KINDS, "Secret"] : KINDS;
+  const ours: readonly ManifestIdentity["kind"][] = group === "" ? [...KINDS, "Secret"] : KINDS;
   const isMeantAsOurs = suggest(group, [GROUP]) !== undefined || suggest(kind, ours) !== undefined || kind === "Secret";
   return isMeantAsOurs ? undefined : kind;
 }

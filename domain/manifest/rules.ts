@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { Environment } from "@marcbachmann/cel-js";
-import type { Rule, Schema } from "../kinds/schema.ts";
+import type { CelRule, Schema } from "../kinds/schema.ts";
 import type { Complaint, Path } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 
 type Program = (context: Record<string, unknown>) => unknown;
 
-const programs = new Map<Rule, Program>();
+const programs = new Map<CelRule, Program>();
 
 /**
  * Checks what a schema says beyond the plain keywords: CEL rules, transition rules among them when `old` is given, and
@@ -46,7 +46,7 @@ function ownRules(node: Schema, self: unknown, oldSelf: unknown, path: Path): Co
 }
 
 /** A rule that cannot be evaluated is broken, as on the API server. */
-function holds(rule: Rule, self: unknown, oldSelf: unknown): boolean {
+function holds(rule: CelRule, self: unknown, oldSelf: unknown): boolean {
   try {
     return programOf(rule)({ self, oldSelf }) === true;
   } catch {
@@ -55,7 +55,7 @@ function holds(rule: Rule, self: unknown, oldSelf: unknown): boolean {
 }
 
 /** Kubernetes writes fields whose names CEL reserves between underscores; our interpreter takes them as they are. */
-function programOf(rule: Rule): Program {
+function programOf(rule: CelRule): Program {
   const known = programs.get(rule);
   if (known) return known;
   const program = new Environment({ unlistedVariablesAreDyn: true }).parse(
@@ -65,7 +65,7 @@ function programOf(rule: Rule): Program {
   return program;
 }
 
-function fieldPath(rule: Rule): string[] {
+function fieldPath(rule: CelRule): string[] {
   return rule.fieldPath?.split(".").slice(1) ?? [];
 }
 

@@ -8,7 +8,7 @@ import type { Kind } from "../kinds/kinds.ts";
 import { dataKeyTitle, redactKeys } from "../redact.ts";
 import type { Diagnostic, Path } from "./diagnostic.ts";
 import type { SetEntry } from "./manifest-set.ts";
-import { type Declared, isOfKind, type ManifestWorld, worldOf } from "./manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "./manifest-world.ts";
 import { boundedSuggest, suggestion } from "./suggestion.ts";
 import { unservedModels } from "./unserved-models.ts";
 import type { SecretManifest } from "./validate.ts";
@@ -53,7 +53,7 @@ export function findSetWarnings(entries: readonly SetEntry[]): Diagnostic[] {
 function readSet(entries: readonly SetEntry[]): ManifestSet {
   const named = entries.flatMap(({ read: { identity, manifest } }) => (identity ? [{ identity, manifest }] : []));
   const declared = named.flatMap(({ manifest }) =>
-    manifest === undefined || manifest.kind === "Secret" ? [] : [manifest as Declared],
+    manifest === undefined || manifest.kind === "Secret" ? [] : [manifest as WorldObject],
   );
   const secrets = named.filter(({ identity }) => identity.kind === "Secret");
   return {
@@ -71,7 +71,7 @@ function readSet(entries: readonly SetEntry[]): ManifestSet {
 }
 
 /** Said once of a namespace, however many objects are in it. */
-function claimWarnings(object: Declared, set: ManifestSet, unclaimed: Set<string>): readonly Warning[] {
+function claimWarnings(object: WorldObject, set: ManifestSet, unclaimed: Set<string>): readonly Warning[] {
   const { world, hasFaultyTeam } = set;
   const { namespace, name } = object;
   if (isOfKind(object, "PlatformTeam")) {
@@ -112,7 +112,7 @@ type Reference = {
 };
 
 /** What is referred to and not there grants nothing, nor does what is another team's. */
-function referenceWarnings(object: Declared, set: ManifestSet): Warning[] {
+function referenceWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   const { world, names, suggest } = set;
   const team = isOfKind(object, "PlatformTeam") ? object.name : world.teamOf(object.namespace);
   return referencesOf(object).flatMap((ref) => {
@@ -138,7 +138,7 @@ function referenceWarnings(object: Declared, set: ManifestSet): Warning[] {
   });
 }
 
-function referencesOf(object: Declared): Reference[] {
+function referencesOf(object: WorldObject): Reference[] {
   const { namespace } = object;
   const within = (kind: Kind, ref: { name: string; namespace?: string } | undefined, path: Path) =>
     ref === undefined ? [] : [{ kind, namespace: ref.namespace ?? namespace, name: ref.name, path: ["spec", ...path] }];
@@ -166,21 +166,21 @@ function referencesOf(object: Declared): Reference[] {
 }
 
 /** The Secret that a key is to be written into, where it is another's. */
-function targetWarnings(object: Declared, { world, secrets }: ManifestSet): Warning[] {
+function targetWarnings(object: WorldObject, { world, secrets }: ManifestSet): Warning[] {
   if (!isOfKind(object, "PlatformKey") || object.spec.state === "Revoked") return [];
   const { namespace } = object;
   const { name } = secretTarget(object.name, object.spec);
   const taker = world.secretTaker(object, name);
   const whose = secrets.has(`${namespace}/${name}`)
     ? `is declared among these manifests`
-    : taker && `is where PlatformKey ${namespace}/${taker.name} is written to`;
+    : taker && `is written by PlatformKey ${namespace}/${taker.name}`;
   if (whose === undefined) return [];
-  const message = `Secret ${namespace}/${name} ${whose}, and a key is written into no other's: write another spec.secret.name`;
+  const message = `Secret ${namespace}/${name} ${whose}, and a key is never written into another owner's Secret: choose another spec.secret.name`;
   return [{ path: ["spec", "secret", "name"], message }];
 }
 
 /** Its public id, which another gateway has, and the credentials of its upstreams that are not there. */
-function gatewayWarnings(object: Declared, set: ManifestSet): Warning[] {
+function gatewayWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   if (!isOfKind(object, "ModelGateway")) return [];
   const { publicID, upstreams } = object.spec;
   const holder = publicID === undefined ? undefined : set.world.publicIdHolder(publicID);
@@ -227,13 +227,13 @@ function dataKeyStep(key: string, keys: readonly string[]): string {
   return keys.length === 0 ? "write it under stringData" : suggestion(key, keys);
 }
 
-function modelWarnings(object: Declared, { world }: ManifestSet): Warning[] {
+function modelWarnings(object: WorldObject, { world }: ManifestSet): Warning[] {
   return unservedModels(object, world).map(({ path, model, gateway: { namespace, name, spec } }) => {
     const served = spec.routes.map((route) => route.model);
     const step = served.length === 0 ? "declare a route" : suggestion(model, served);
     return {
       path,
-      message: `no route of ModelGateway ${namespace}/${name} has it, and that serves its routes alone: ${step}`,
+      message: `no route of ModelGateway ${namespace}/${name} has it, and that gateway serves its routes alone: ${step}`,
     };
   });
 }

@@ -1,16 +1,16 @@
 import type { NamedRef } from "../key/declared-key.ts";
 import type { Path } from "./diagnostic.ts";
-import { type Declared, isOfKind, type ManifestWorld } from "./manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
 /** A model that a declaration names and its gateway, which serves its routes alone, has no route of. */
 export type UnservedModel = {
   readonly path: Path;
   readonly model: string;
-  readonly gateway: Declared<"ModelGateway">;
+  readonly gateway: WorldObject<"ModelGateway">;
 };
 
 /** The models that a key bound to a gateway, or a library embedded through one, names in vain. */
-export function unservedModels(object: Declared, { find }: Pick<ManifestWorld, "find">): UnservedModel[] {
+export function unservedModels(object: WorldObject, { find }: Pick<ManifestWorld, "find">): UnservedModel[] {
   const { ref, models } = namedModels(object);
   const gateway = ref && find("ModelGateway", { namespace: ref.namespace ?? object.namespace, name: ref.name });
   if (gateway === undefined || gateway.spec.routesOnly !== true) return [];
@@ -20,7 +20,7 @@ export function unservedModels(object: Declared, { find }: Pick<ManifestWorld, "
 
 type Ref = Pick<NamedRef, "name"> & Partial<NamedRef>;
 
-function namedModels(object: Declared): {
+function namedModels(object: WorldObject): {
   readonly ref: Ref | undefined;
   readonly models: readonly { readonly path: Path; readonly model: string }[];
 } {

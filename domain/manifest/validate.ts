@@ -1,7 +1,7 @@
 import { SCHEMAS } from "../kinds/generated/schemas.ts";
 import type { Kind, Spec } from "../kinds/kinds.ts";
 import { type Complaint, type Diagnostic, listDiagnostics } from "./diagnostic.ts";
-import { type Identity, isRecord, readIdentity } from "./identity.ts";
+import { isRecord, type ManifestIdentity, readManifestIdentity } from "./identity.ts";
 import type { Labels } from "./labels.ts";
 import type { ManifestDocument } from "./parse.ts";
 import { checkRules } from "./rules.ts";
@@ -36,7 +36,7 @@ export type Manifest = Declaration | SecretManifest;
 /** A document as it was read: `manifest` is undefined when there is an error among the faults. */
 export type ReadManifest = {
   /** What the document calls itself, where that can be read; a faulty document may have one too. */
-  readonly identity: Identity | undefined;
+  readonly identity: ManifestIdentity | undefined;
   readonly manifest: Manifest | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
@@ -54,7 +54,7 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
     const message = "this is no manifest: write apiVersion, kind, metadata and spec";
     return conclude(document, undefined, [{ path: [], message }], undefined);
   }
-  const { kind, identity, complaints } = readIdentity(value);
+  const { kind, identity, complaints } = readManifestIdentity(value);
   if (kind === undefined) return conclude(document, identity, complaints, undefined);
   if (kind === "Secret") {
     const { data, complaints: more } = readSecretData(value);
@@ -93,7 +93,7 @@ function withDefaults(kind: Kind, spec: object): unknown {
 /** Complaints become faults with a place, and a document without an error becomes a manifest. */
 function conclude(
   document: ManifestDocument,
-  identity: Identity | undefined,
+  identity: ManifestIdentity | undefined,
   complaints: readonly Complaint[],
   body: { spec: unknown; takeOver: string | null; labels: unknown } | Pick<SecretManifest, "data"> | undefined,
 ): ReadManifest {

@@ -39,7 +39,7 @@ const WARNINGS: readonly Advice[] = [
   {
     path: ["spec", "rotation", "interval"],
     message:
-      "is shorter than the overlap, which is 24h where nothing is said, so that old versions pile up and a rotation may wait for one to end: write a longer one, or a shorter overlap",
+      "is shorter than the overlap, which is 24h by default, so that old versions pile up and a rotation may wait for one to end: write a longer one, or a shorter overlap",
     applies: ({ rotation }) =>
       rotation?.interval !== undefined &&
       parseDuration(rotation.interval) < overlapLimit(declareOverlap(rotation.overlap)),

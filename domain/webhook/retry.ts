@@ -29,6 +29,6 @@ export function pauseAfter(tries: number, random: number): number | undefined {
 }
 
 /** Whether an answer means that the delivery is not wanted, now or later: 410 (Standard Webhooks). */
-export function isGone(status: number | null): boolean {
+export function isEndpointGone(status: number | null): boolean {
   return status === 410;
 }

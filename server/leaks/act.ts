@@ -1,4 +1,4 @@
-import { leakResponse, secretState } from "../../domain/key/leak.ts";
+import { leakedSecretState, leakResponse } from "../../domain/key/leak.ts";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
@@ -26,7 +26,7 @@ export async function actOnLeak(
     await lockKey(tx, keyId);
     const [secret] = await findSecrets(tx, [digest]);
     if (secret === undefined) return "none";
-    const state = secretState(secret, await databaseTime(tx));
+    const state = leakedSecretState(secret, await databaseTime(tx));
     const isNew = await recordLeak(tx, secret, report);
     switch (leakResponse(secret.leakAction, state, secret.versionState)) {
       case "none":

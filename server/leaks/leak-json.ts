@@ -1,4 +1,4 @@
-import { type SecretState, secretState } from "../../domain/key/leak.ts";
+import { leakedSecretState, type SecretState } from "../../domain/key/leak.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { FoundSecret } from "../../store/keys/key-leaks.ts";
 import type { LeakOutcome } from "./act.ts";
@@ -23,7 +23,7 @@ export type LeakJson = {
 export function leakJson(secret: FoundSecret | undefined, outcome: LeakOutcome, now: number): LeakJson {
   const leakedAt = secret?.leakedAt ?? null;
   return {
-    state: secret === undefined ? "unknown" : secretState(secret, now),
+    state: secret === undefined ? "unknown" : leakedSecretState(secret, now),
     keyId: secret?.keyId ?? null,
     version: secret?.version ?? null,
     prefix: secret?.prefix ?? null,

@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { isGone, pauseAfter } from "../../domain/webhook/retry.ts";
+import { isEndpointGone, pauseAfter } from "../../domain/webhook/retry.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import { type Keyring, openSealed } from "../../store/encryption/keyring.ts";
 import type { ClaimedDelivery, Settlement } from "../../store/webhooks/claims.ts";
@@ -24,7 +24,7 @@ export async function deliver(
   const status = "status" in outcome ? outcome.status : null;
   if (status !== null && status >= 200 && status < 300) return { state: "delivered", status, why: null };
   const why = "why" in outcome ? outcome.why : refusalOf(outcome.status);
-  const pauseMs = isGone(status) ? undefined : pauseAfter(delivery.tries + 1, random());
+  const pauseMs = isEndpointGone(status) ? undefined : pauseAfter(delivery.tries + 1, random());
   return pauseMs === undefined ? { state: "failed", status, why } : { state: "pending", status, why, pauseMs };
 }
 
@@ -47,5 +47,5 @@ async function post(
 
 function refusalOf(status: number): string {
   if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
-  return isGone(status) ? "answered 410: it wants no more of this" : `answered ${status}`;
+  return isEndpointGone(status) ? "answered 410: it wants no more of this" : `answered ${status}`;
 }

@@ -1,5 +1,5 @@
 import type { NamedRef } from "../../domain/key/declared-key.ts";
-import type { Found } from "../../domain/key/resolve-references.ts";
+import type { ResolvedReference } from "../../domain/key/resolve-references.ts";
 import type { Db } from "../database/change.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function findInTeam(
   teamId: string,
   refs: readonly NamedRef[],
   cluster?: string,
-): Promise<Found[]> {
+): Promise<ResolvedReference[]> {
   if (refs.length === 0) return [];
   const rows = await db
     .selectFrom(table)

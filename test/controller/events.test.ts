@@ -49,7 +49,7 @@ describeWorlds("an event tells", (setup) => {
       "Version 3 is delivered and active, since its Secret was deleted.",
       "Version 4 is delivered and active, since its Secret was edited.",
       "Version 5 is delivered and active, since spec.rotation.interval has passed.",
-      "Version 6 is delivered and active, since a rotation was asked for by hand.",
+      "Version 6 is delivered and active, since a rotation was requested by hand.",
     ]);
   });
 

@@ -6,7 +6,7 @@ import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../co
 import { createKeyChanges } from "../../controller/key/key-changes.ts";
 import type { KeyDeps } from "../../controller/key/key-deps.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
-import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
+import { ANSWERS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -115,10 +115,10 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     const { world, look, living, asked, lines } = await sweeping(store());
     await look();
     expect([asked.toSorted(), await living()]).toEqual([[...KINDS].sort(), each(1)]);
-    world.now = LOOKS_APART_MS - 1;
+    world.now = ANSWERS_APART_MS - 1;
     await look();
     expect(await living()).toEqual(each(1));
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     await look();
     expect(await living()).toEqual(each(0));
     expect(lines).toHaveLength(4);
@@ -127,7 +127,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
   });
 
   test("c48: its looks are far enough apart, and two of them come within a minute", () => {
-    expect(GARBAGE_COLLECTION_INTERVAL_MS).toBeGreaterThan(LOOKS_APART_MS);
+    expect(GARBAGE_COLLECTION_INTERVAL_MS).toBeGreaterThan(ANSWERS_APART_MS);
     expect(2 * GARBAGE_COLLECTION_INTERVAL_MS).toBeLessThan(45_000);
   });
 
@@ -138,7 +138,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
       world.says = () => presence;
       for (let i = 0; i < 4; i++) {
         await look();
-        world.now += LOOKS_APART_MS;
+        world.now += ANSWERS_APART_MS;
       }
       expect(await living()).toEqual(each(1));
     },
@@ -171,7 +171,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     for (let i = 0; i < 4; i++) await reserveKey(store(), home);
     await age(store(), home.cluster);
     await look();
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     const last = Promise.withResolvers<Presence>();
     const before = asked.length;
     world.says = () => (asked.length === before + 5 ? last.promise : "gone");
@@ -206,7 +206,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     await age(store(), home.cluster);
     for (let i = 0; i < 3; i++) {
       await look();
-      world.now += LOOKS_APART_MS;
+      world.now += ANSWERS_APART_MS;
     }
     expect(await living()).toEqual({ ...each(0), PlatformKey: 12 });
     expect(lines.filter((line) => line.startsWith("garbage collection is paused: too many PlatformKey"))).toHaveLength(
@@ -227,7 +227,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     await look();
     let found = 0;
     world.says = () => (found++ === 0 ? "present" : "gone");
-    world.now += LOOKS_APART_MS;
+    world.now += ANSWERS_APART_MS;
     await look();
     expect(lines).toEqual([]);
   });
@@ -253,10 +253,10 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     let there = false;
     world.says = ({ kind, name }) => (there && kind === "PlatformKey" && name !== stuck.key.name ? "present" : "gone");
     await look();
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     there = true;
     await expect(look()).rejects.toThrow("is final");
-    world.now += LOOKS_APART_MS;
+    world.now += ANSWERS_APART_MS;
     there = false;
     await expect(look()).rejects.toThrow("is final");
     expect((await living()).PlatformKey).toBe(2);
@@ -268,7 +268,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     await age(store(), home.cluster);
     await refuseToEnd(store(), stuck.key.id, context);
     await look();
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     await expect(look()).rejects.toThrow("is final");
     expect(await living()).toEqual({ ...each(0), PlatformKey: 1 });
   });
@@ -279,7 +279,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     for (let i = 0; i < 4; i++) await reserveKey(store(), home);
     await age(store(), home.cluster);
     await look();
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     transactions.most = 0;
     await look();
     expect([await living(), transactions.most]).toEqual([each(0), 1]);
@@ -290,7 +290,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     const keys = await Promise.all(Array.from({ length: 9 }, () => reserveKey(store(), home)));
     await age(store(), home.cluster);
     await look();
-    world.now = LOOKS_APART_MS;
+    world.now = ANSWERS_APART_MS;
     await look();
     const ids = keys.map(({ key }) => key.id);
     expect([await living(), lines.filter((line) => line.startsWith("revoked the key of"))]).toEqual([
@@ -302,7 +302,7 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     await age(store(), home.cluster);
     await refuseToEnd(store(), others[3]?.key.id ?? "", context);
     await look();
-    world.now += LOOKS_APART_MS;
+    world.now += ANSWERS_APART_MS;
     await expect(look()).rejects.toThrow("is final");
     expect((await living()).PlatformKey).toBe(1);
   });

@@ -41,7 +41,7 @@ export const withRefusedCredential: WorldTests = (setup) => {
     await until("it is refused", () => accepted(world) === "False/CredentialRefused");
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
     const message =
-      "The provider does not take its credential: upstream openai (openai) refuses data key api-key of Secret provider." +
+      "The provider refuses its credential: upstream openai (openai) refuses data key api-key of Secret provider." +
       " Write the provider's present credential into that Secret: the next calls are made with it, without a restart.";
     const conditions = world.get("ModelGateway", "main")?.status?.conditions;
     expect(conditions?.find(({ type }) => type === "CredentialsAccepted")?.message).toBe(message);

@@ -1,30 +1,30 @@
 import { expect, test } from "vitest";
 import {
-  beginLook,
-  type Candidate,
+  beginOrphanScan,
   exceedsDeletionLimit,
-  judge,
-  type Look,
+  judgeSuspect,
   lookUpAt,
+  type OrphanCandidate,
+  type OrphanScan,
   type Presence,
   type Suspect,
   type Suspects,
 } from "../../domain/garbage-collection.ts";
 
 const OLD = 20_000;
-const some = (count: number, ageMs = OLD): Candidate[] =>
+const some = (count: number, ageMs = OLD): OrphanCandidate[] =>
   Array.from({ length: count }, (_, i) => ({ id: `key-${i}`, ageMs }));
 
 type Given = { readonly at: number; readonly says: Presence | ((id: string) => Presence); readonly total?: number };
 
 /** What a look ends and leaves, where each of its questions is put at once and answered at once. */
-function endLook(look: Look<Candidate>, says: (id: string) => Presence, at: number, before: Suspects) {
+function endLook(look: OrphanScan<OrphanCandidate>, says: (id: string) => Presence, at: number, before: Suspects) {
   const ended: string[] = [];
   const left = new Map<string, Suspect>();
   const asked = new Set(look.ask.map(({ id }) => id));
   for (const { id } of look.suspects) {
     const presence = asked.has(id) ? says(id) : "unknown";
-    const verdict = judge(look, { presence, askedAt: at, answeredAt: at }, before.get(id));
+    const verdict = judgeSuspect(look, { presence, askedAt: at, answeredAt: at }, before.get(id));
     if (verdict.ends) ended.push(id);
     if (verdict.left !== undefined) left.set(id, verdict.left);
   }
@@ -32,16 +32,16 @@ function endLook(look: Look<Candidate>, says: (id: string) => Presence, at: numb
 }
 
 /** Looks one after the other at the same candidates: what each asked for, what it ended, and whether it was paused. */
-function looking(candidates: readonly Candidate[], ...looks: readonly Given[]) {
+function looking(candidates: readonly OrphanCandidate[], ...looks: readonly Given[]) {
   let before: Suspects = new Map();
   return looks.map(({ at, says, total = 1_000 }) => {
-    const look = beginLook(candidates, total, before);
+    const look = beginOrphanScan(candidates, total, before);
     const { ended, left } = endLook(look, typeof says === "string" ? () => says : says, at, before);
     before = left;
     return { asked: look.ask.length, ended, isPaused: look.isPaused, left: left.size };
   });
 }
-const endedBy = (candidates: readonly Candidate[], ...looks: readonly Given[]) =>
+const endedBy = (candidates: readonly OrphanCandidate[], ...looks: readonly Given[]) =>
   looking(candidates, ...looks).map(({ ended }) => ended.length);
 
 test("c48: what is gone ends at the second look that says so, 20 s after the first", () => {
@@ -63,10 +63,10 @@ test("c48: two looks that are less than 20 s apart end nothing", () => {
 
 test("c48: an answer counts from when it came, and the one that confirms it from when it was asked for", () => {
   const look = { isPaused: false };
-  const first = judge(look, { presence: "gone", askedAt: 0, answeredAt: 5_000 }, undefined);
+  const first = judgeSuspect(look, { presence: "gone", askedAt: 0, answeredAt: 5_000 }, undefined);
   expect(first).toEqual({ ends: false, left: { goneAt: 5_000 } });
   const confirmed = (askedAt: number) =>
-    judge(look, { presence: "gone", askedAt, answeredAt: 60_000 }, first.left).ends;
+    judgeSuspect(look, { presence: "gone", askedAt, answeredAt: 60_000 }, first.left).ends;
   expect([confirmed(24_999), confirmed(25_000)]).toEqual([false, true]);
 });
 
@@ -102,12 +102,12 @@ test("c13: a row younger than the list is not looked at", () => {
 
 test("c48: a suspect that is listed again is forgotten", () => {
   const [candidate] = some(1);
-  const first = endLook(beginLook(candidate ? [candidate] : [], 10, new Map()), () => "gone", 0, new Map());
+  const first = endLook(beginOrphanScan(candidate ? [candidate] : [], 10, new Map()), () => "gone", 0, new Map());
   expect(first.left.get("key-0")).toEqual({ goneAt: 0 });
-  expect(endLook(beginLook([], 10, first.left), () => "gone", 0, first.left).left.size).toBe(0);
+  expect(endLook(beginOrphanScan([], 10, first.left), () => "gone", 0, first.left).left.size).toBe(0);
 });
 
-test("c13: more than ten at once that are more than one in twenty end nobody, and few of them are asked for", () => {
+test("c13: more than ten at once that are more than one in twenty end no key, and few of them are asked for", () => {
   const looks = (total: number) =>
     [0, 20_000, 40_000].map((at) => ({ at, says: "gone", total }) as const satisfies Given);
   expect(looking(some(11), ...looks(219))).toEqual([
@@ -123,7 +123,7 @@ test("c13: some that went before do not hold up others that go after them", () =
   const looks = [some(8), [...some(8), ...some(16).slice(8)]];
   let before: Suspects = new Map();
   const results = looks.map((candidates, i) => {
-    const look = beginLook(candidates, 50, before);
+    const look = beginOrphanScan(candidates, 50, before);
     const { ended, left } = endLook(look, () => "gone", i * 20_000, before);
     before = left;
     return [look.isPaused, ended.length, left.size];

@@ -6,6 +6,6 @@ test.each([
   [["a"], "a"],
   [["a", "b"], "a, b"],
   [["a", "b", "c", "d"], "a, b and 2 more"],
-])("the names %j, of which two are told, are %j", (names, told) => {
-  expect(nameSome(names, 2)).toBe(told);
+])("the names %j, of which two are shown, are %j", (names, text) => {
+  expect(nameSome(names, 2)).toBe(text);
 });

@@ -211,12 +211,12 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     done: "The key's Secret has the name of another Secret.",
     manifests: changed("key.yaml", "  rotation:", "  secret: { name: provider }\n  rotation:"),
     command,
-    says: "manifests/key.yaml:11:19: warning: spec.secret.name: Secret research-dev/provider is declared among these manifests, and a key is written into no other's: write another spec.secret.name",
+    says: "manifests/key.yaml:11:19: warning: spec.secret.name: Secret research-dev/provider is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name",
   },
   {
     done: "A model is allowed that no route of the gateway has.",
     manifests: changed("key.yaml", "[fast-chat]", "[fast]"),
     command,
-    says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that serves its routes alone: write one of fast-chat",
+    says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that gateway serves its routes alone: write one of fast-chat",
   },
 ];

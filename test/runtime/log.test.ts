@@ -20,7 +20,7 @@ test("b80: a newline in a field stays within its record", () => {
   expect(line.msg).toBe("a message");
 });
 
-test("an error is told by its class, code, frames and causes", () => {
+test("an error is logged by its class, code, frames and causes", () => {
   const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" });
   const { line } = logged({ error: new TypeError("relation atoms does not exist", { cause }) });
   expect(line.error).toMatchObject({

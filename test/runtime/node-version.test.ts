@@ -17,7 +17,7 @@ test.each([
   expect(isOlder(version, "22.19.0")).toBe(expected);
 });
 
-test("an older Node is told in one line what is needed, and ends with exit code 2", () => {
+test("an older Node gets one line that says what is needed, and ends with exit code 2", () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
     throw new Error(`exit ${code}`);

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
-import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
+import { ANSWERS_APART_MS, exceedsDeletionLimit } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../../runtime/log-line.ts";
 import type { DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api/api-client.ts";
@@ -14,7 +14,7 @@ import { readNamespace } from "./namespace.ts";
 
 /** The time from one question of a look to the next, and between two looks. Milliseconds. */
 const PAUSE_MS = 100;
-const INTERVAL_MS = LOOKS_APART_MS;
+const INTERVAL_MS = ANSWERS_APART_MS;
 
 export type EndingNamespacesOptions = {
   readonly api: ApiClient;
@@ -77,7 +77,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
   function sinceMissing(namespace: string, askedAt: number, used: ReadonlyMap<string, number>): number | undefined {
     const firstAt = missing.get(namespace) ?? askedAt;
     missing.set(namespace, firstAt);
-    if (askedAt - firstAt < LOOKS_APART_MS) return endings.get(namespace);
+    if (askedAt - firstAt < ANSWERS_APART_MS) return endings.get(namespace);
     const count = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + (used.get(name) ?? 0), 0);
     const [lost, total] = [count(missing.keys()), count(used.keys())];
     if (!exceedsDeletionLimit(lost, total)) return Number.POSITIVE_INFINITY;

@@ -337,7 +337,7 @@ export type PlatformKeyStatus = {
    */
   lastUsedTime?: string;
   /**
-   * The last use of an old version that condition StaleConsumers tells of, written at most every ten minutes.
+   * The last use of an old version that condition StaleConsumers reports, written at most every ten minutes.
    */
   staleConsumer?: {
     /**

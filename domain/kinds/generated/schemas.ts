@@ -886,7 +886,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "x-kubernetes-validations": [
               {
                 "rule": "!has(self.interval) || duration(self.interval) + duration(self.interval) + duration(self.interval) + duration(self.interval) >= duration(!has(self.overlap) ? '24h' : self.overlap.mode == 'Adoption' ? (has(self.overlap.max) ? self.overlap.max : '24h') : (has(self.overlap.duration) ? self.overlap.duration : '24h'))",
-                "message": "interval must be at least a quarter of the overlap, which is 24h where nothing is said, since no more than four old versions work beside the new one: write a longer interval, or a shorter overlap",
+                "message": "interval must be at least a quarter of the overlap, which is 24h by default, since no more than four old versions work beside the new one: write a longer interval, or a shorter overlap",
                 "fieldPath": ".interval"
               }
             ],
@@ -1286,7 +1286,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "date-time"
           },
           "staleConsumer": {
-            "description": "The last use of an old version that condition StaleConsumers tells of, written at most every ten minutes.",
+            "description": "The last use of an old version that condition StaleConsumers reports, written at most every ten minutes.",
             "type": "object",
             "properties": {
               "version": {

@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 import { forecastKey } from "../../../cli/plan/key-forecast.ts";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
-import { type Declared, worldOf } from "../../../domain/manifest/manifest-world.ts";
+import { type WorldObject, worldOf } from "../../../domain/manifest/manifest-world.ts";
 import { readText } from "../../domain/manifest/read.ts";
 import { key, team } from "../up.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
 const at = new Date(NOW - 86_400_000).toISOString();
-const declared = readText(team("research", "dev") + key("agent", "preset: MCPReadOnly")).manifests as Declared[];
+const declared = readText(team("research", "dev") + key("agent", "preset: MCPReadOnly")).manifests as WorldObject[];
 
 test.each([
   ["SecretAltered", "True", 0],
   ["SecretAltered", "False", 0],
   ["SecretLost", "False", 3],
 ] as const)("a Secret of which %s is %s is forecast to cost %i steps", (reason, status, steps) => {
-  const [, agent] = declared as [Declared, Declared<"PlatformKey">];
+  const [, agent] = declared as [WorldObject, WorldObject<"PlatformKey">];
   const world = worldOf(declared);
   const delivered = { type: "SecretDelivered", status, reason, message: "", lastTransitionTime: at };
   const object = {

@@ -42,7 +42,7 @@ export const contested: WorldTests = (setup) => {
     expect(said).toContain("deleted or edited 5 times within the overlap (deleted 20");
     expect(said).toContain("4 old versions still work, and a key has no more of them");
     expect(said).toContain(`the next one is minted at ${new Date(end).toISOString().replace(/\.\d+Z$/, "Z")}`);
-    expect(said).toContain("no other writer had left a mark on it");
+    expect(said).toContain("it had no mark of another tool");
     await world.advance(HOUR);
     expect(await world.keyIn("agent")).toBeUndefined();
     expect(keys.map((one) => world.decide(one))).toEqual(Array(5).fill("allowed"));

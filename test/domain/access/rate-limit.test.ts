@@ -50,7 +50,7 @@ test("in no span of time are more admitted than the burst and the rate allow", (
   );
 });
 
-test("whoever waits as long as it is told is admitted, and nobody sooner", () => {
+test("a caller that waits as long as the answer says is admitted, and no caller sooner", () => {
   fc.assert(
     fc.property(limits, gaps, (limit, waits) => {
       for (const { now, verdict } of play(limit, waits)) {

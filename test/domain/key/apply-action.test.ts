@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ActionRefusedError, applyAction, requestRotation } from "../../../domain/key/apply-action.ts";
+import { ActionRefusedError, applyAction, withRotationRequest } from "../../../domain/key/apply-action.ts";
 import type { StoredKey } from "../../../domain/key/stored-key.ts";
 import { changed, NOW, stateOf } from "../rule-table.ts";
 import { WRITE_RULES, type Written } from "./apply-action.rows.ts";
@@ -26,7 +26,7 @@ describe.each(WRITE_RULES.tables)("$decision", ({ rows }) => {
 
 function apply({ stored, action, taken, ...context }: Written): StoredKey | undefined {
   const key = stored && storedKey(stored);
-  if (action.do === "RequestRotation") return key && requestRotation(key, action.revokeOld, NOW);
+  if (action.do === "RequestRotation") return key && withRotationRequest(key, action.revokeOld, NOW);
   const identity = { cluster: "cluster", namespace: "ns", name: "key", ownerUid: "uid-1", teamId: "team-a" };
   return applyAction(key, action, {
     ...context,

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { KeyState, VersionState } from "../../../domain/access/key-record.ts";
-import { leakedCondition, leakResponse, secretState } from "../../../domain/key/leak.ts";
+import { leakedCondition, leakedSecretState, leakResponse } from "../../../domain/key/leak.ts";
 import type { StoredKey, StoredVersion } from "../../../domain/key/stored-key.ts";
 
 const NOW = 1_000;
 const stateOf = (state: KeyState, versionState: VersionState, more: object = {}) =>
-  secretState({ state, versionState, teamHoldsNamespace: true, expiresAt: Number.POSITIVE_INFINITY, ...more }, NOW);
+  leakedSecretState(
+    { state, versionState, teamHoldsNamespace: true, expiresAt: Number.POSITIVE_INFINITY, ...more },
+    NOW,
+  );
 
 describe("the state of a secret that was found", () => {
   test.each([
@@ -45,14 +48,14 @@ describe("what is done about a leaked secret", () => {
 describe("the condition Leaked", () => {
   const version = (number: number, state: VersionState, leakedAt: number | null, retireAt: number | null = null) =>
     ({ number, state, leakedAt, retireAt, expiresAt: null, prefix: `inf_${number}` }) as StoredVersion;
-  const told = (...versions: StoredVersion[]) =>
+  const reported = (...versions: StoredVersion[]) =>
     leakedCondition({ versions } as unknown as StoredKey, NOW).map(({ message }) => message.match(/Version \d/g));
 
   test("is there only while a version that was reported works, or may again", () => {
     expect(leakedCondition(undefined, NOW)).toEqual([]);
-    expect(told(version(2, "active", null), version(1, "retired", 1))).toEqual([]);
-    expect(told(version(2, "active", null), version(1, "retiring", 1, NOW))).toEqual([]);
-    expect(told(version(2, "active", null), version(1, "retiring", 1, NOW + 1))).toEqual([["Version 1"]]);
-    expect(told(version(3, "reserved", 3), version(2, "active", 1))).toEqual([["Version 3", "Version 2"]]);
+    expect(reported(version(2, "active", null), version(1, "retired", 1))).toEqual([]);
+    expect(reported(version(2, "active", null), version(1, "retiring", 1, NOW))).toEqual([]);
+    expect(reported(version(2, "active", null), version(1, "retiring", 1, NOW + 1))).toEqual([["Version 1"]]);
+    expect(reported(version(3, "reserved", 3), version(2, "active", 1))).toEqual([["Version 3", "Version 2"]]);
   });
 });

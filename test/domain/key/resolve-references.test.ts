@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { declareKey } from "../../../domain/key/declare-key.ts";
-import { type Found, type ReferenceScope, resolveReferences } from "../../../domain/key/resolve-references.ts";
+import {
+  type ReferenceScope,
+  type ResolvedReference,
+  resolveReferences,
+} from "../../../domain/key/resolve-references.ts";
 import { key, storedSpec } from "../manifest/read.ts";
 
 const spec = storedSpec(
@@ -12,7 +16,7 @@ const declared = declareKey("dev", "agent", spec as Parameters<typeof declareKey
 /** What one team has, by its names; what it is asked for as another team is absent. */
 function scope(
   teams: { teamId: string | null; ownTeamId: string | null },
-  found: Readonly<Record<string, Found>>,
+  found: Readonly<Record<string, ResolvedReference>>,
 ): ReferenceScope {
   return {
     ...teams,
@@ -42,7 +46,7 @@ test("references lead to what the team has by their names, each once", () => {
   });
 });
 
-test("references that lead nowhere, or to several, grant nothing and are told of by their fields", () => {
+test("references that lead nowhere, or to several, grant nothing and are reported by their fields", () => {
   const found = { "dev/notes": "ambiguous", "dev/diary": { id: "lib-2" } } as const;
   const { references, unresolved } = resolveReferences(declared, scope({ teamId: "team", ownTeamId: "team" }, found));
   expect(references).toMatchObject({ gatewayId: "", libraryIds: ["lib-2"], mcpDefaultLibraryId: "" });
@@ -59,7 +63,7 @@ test("references that lead nowhere, or to several, grant nothing and are told of
   ]);
 });
 
-test("references of a key whose namespace nobody holds lead to what its own team has, and nowhere without one", () => {
+test("references of a key whose namespace no team holds lead to what its own team has, and nowhere without one", () => {
   const own = resolveReferences(declared, scope({ teamId: null, ownTeamId: "team" }, ALL)).references;
   expect(own).toMatchObject({ teamId: null, gatewayId: "gw", libraryIds: ["lib-1", "lib-2"], missing: [] });
   const none = resolveReferences(declared, scope({ teamId: null, ownTeamId: null }, ALL));

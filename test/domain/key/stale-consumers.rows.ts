@@ -91,7 +91,7 @@ export const STALE_RULES: RuleSet<keyof typeof BASES, Situation, Said> = {
           rule: "the condition is False while no use is known",
           from: "in use",
           change: { usage: null },
-          outcome: { ...NONE, status: "False", message: "Nothing is known to use an old version." },
+          outcome: { ...NONE, status: "False", message: "No consumer is known to use an old version." },
         },
         {
           rule: "a use counts once the shortest overlap is over",

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { formatPath } from "../../../domain/manifest/diagnostic.ts";
-import { checkName, checkNamespace, readIdentity } from "../../../domain/manifest/identity.ts";
+import { checkName, checkNamespace, readManifestIdentity } from "../../../domain/manifest/identity.ts";
 
 const KEY = { apiVersion: "keyplane.dev/v1beta1", kind: "PlatformKey", metadata: { name: "agent", namespace: "dev" } };
 
 function read(more: object) {
-  const { kind, identity, complaints } = readIdentity({ ...KEY, ...more });
+  const { kind, identity, complaints } = readManifestIdentity({ ...KEY, ...more });
   return { kind, identity, faults: complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`) };
 }
 const metadata = (more: object) => read({ metadata: { ...KEY.metadata, ...more } });
@@ -35,7 +35,7 @@ describe("what a manifest calls itself", () => {
 
 describe("a manifest of which it is unknown what it is", () => {
   test.each([
-    ["without a kind", { kind: undefined }, "kind: say what this is"],
+    ["without a kind", { kind: undefined }, "kind: name the kind"],
     ["of a misspelt kind", { kind: "PlatformKeys" }, 'kind: unknown kind "PlatformKeys": did you mean PlatformKey?'],
     ["of another's kind", { kind: "Deployment" }, "are read here; move it to another folder"],
     ["without an apiVersion", { apiVersion: undefined }, "apiVersion: missing apiVersion: write apiVersion: "],
@@ -73,7 +73,7 @@ describe("metadata", () => {
   });
 
   test("that only the cluster writes gives no right: a warning, and the object is known", () => {
-    const { complaints, identity } = readIdentity({
+    const { complaints, identity } = readManifestIdentity({
       ...KEY,
       metadata: { ...KEY.metadata, ownerReferences: [], uid: "u" },
     });

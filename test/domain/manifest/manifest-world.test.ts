@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { declareKey } from "../../../domain/key/declare-key.ts";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
-import { type Declared, worldOf } from "../../../domain/manifest/manifest-world.ts";
+import { type WorldObject, worldOf } from "../../../domain/manifest/manifest-world.ts";
 import { manifest, readText } from "./read.ts";
 
-function declared<K extends Kind>(kind: K, name: string, spec: object, namespace = "dev"): Declared<K> {
+function declared<K extends Kind>(kind: K, name: string, spec: object, namespace = "dev"): WorldObject<K> {
   const metadata = kind === "PlatformTeam" ? { name } : { name, namespace };
   const { manifests, diagnostics } = readText(manifest(kind, spec, metadata));
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return manifests[0] as unknown as Declared<K>;
+  return manifests[0] as unknown as WorldObject<K>;
 }
 
 const team = (name: string, ...namespaces: string[]) => declared("PlatformTeam", name, { namespaces });
@@ -43,7 +43,7 @@ describe("a reference", () => {
   const refs = (name: string, namespace = "dev") => ({
     libraryAccess: { mode: "Restricted", libraryRefs: [{ name, namespace }] },
   });
-  const resolve = (objects: readonly Declared[], spec: object, own: string | null = null) => {
+  const resolve = (objects: readonly WorldObject[], spec: object, own: string | null = null) => {
     const agent = key("agent", spec);
     return worldOf([...objects, agent]).resolve(declareKey("dev", "agent", agent.spec), "dev", own);
   };

@@ -171,7 +171,7 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     team("{}").replace(/^.*\n/, ""),
     "apiVersion: missing apiVersion: write apiVersion: keyplane.dev/v1alpha1",
   ],
-  ["no kind", team("{}"), "apiVersion: keyplane.dev/v1alpha1\n", "kind: say what this is"],
+  ["no kind", team("{}"), "apiVersion: keyplane.dev/v1alpha1\n", "kind: name the kind"],
   [
     "no metadata",
     team("{}"),

@@ -88,7 +88,7 @@ const anyValue = fc.oneof(
   ),
   fc.dictionary(anyName, fc.jsonValue(), { maxKeys: 5 }),
 );
-/** One change that anybody might make, sensible or not. */
+/** One change that a person might make, sensible or not. */
 export const mutation = fc.record({
   at: fc.nat(50),
   how: fc.constantFrom("replace" as const, "rename" as const, "remove" as const),

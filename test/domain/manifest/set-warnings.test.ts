@@ -119,12 +119,12 @@ describe("warns of", () => {
     [
       "a key's Secret that is a manifest's",
       [DEV, secret("app"), key("app")],
-      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is written into no other's: write another spec.secret.name",
+      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name",
     ],
     [
       "a key's Secret that is another key's",
       [DEV, key("app"), key("bot", { secret: { name: "app" } })],
-      "warning: spec.secret.name: Secret dev/app is where PlatformKey dev/app is written to, and a key is written into no other's: write another spec.secret.name",
+      "warning: spec.secret.name: Secret dev/app is written by PlatformKey dev/app, and a key is never written into another owner's Secret: choose another spec.secret.name",
     ],
     [
       "a public id that is another gateway's",
@@ -154,7 +154,7 @@ describe("warns of", () => {
         gateway("main", routes("fast-chat")),
         key("k", { gatewayRef: { name: "main" }, allowedModels: ["fast-chta"] }),
       ],
-      "warning: spec.allowedModels[0]: no route of ModelGateway dev/main has it, and that serves its routes alone: did you mean fast-chat?",
+      "warning: spec.allowedModels[0]: no route of ModelGateway dev/main has it, and that gateway serves its routes alone: did you mean fast-chat?",
     ],
     [
       "a model to embed with that no route has",
@@ -164,7 +164,7 @@ describe("warns of", () => {
         gateway("main", routes("small")),
         library("notes", { embedding: { gatewayRef: { name: "main" }, model: "text" } }),
       ],
-      "warning: spec.embedding.model: no route of ModelGateway dev/main has it, and that serves its routes alone: write one of small",
+      "warning: spec.embedding.model: no route of ModelGateway dev/main has it, and that gateway serves its routes alone: write one of small",
     ],
   ])("%s", (_, manifests, says) => {
     expect(warningsOf(...manifests)).toEqual([says]);

@@ -109,7 +109,7 @@ test("nothing behind a field that has a default is the default, as on the API se
 });
 
 describe.each(MISTAKE_CASES)("%s", (_, accepted, refused, says) => {
-  test("is refused, and told what is wrong", () => {
+  test("is refused, with a message that says what is wrong", () => {
     expect(errorsOf(refused)).toHaveLength(1);
     expect(errorsOf(refused)[0]).toContain(says);
   });
@@ -160,7 +160,7 @@ test("a take-over that a controller will refuse is a warning", () => {
   ]);
 });
 
-test("c63: an end in the past is a warning, of whom the time is told", () => {
+test("c63: an end in the past is a warning where the time is known", () => {
   const { documents } = parseManifests(key('{ preset: MCPReadOnly, expiresAt: "2026-11-14T12:00:00Z" }'), "f.yaml");
   const warnings = (now?: number) =>
     documents.flatMap((document) => readManifest(document, undefined, now).diagnostics.map(({ message }) => message));

@@ -27,11 +27,7 @@ describe("times that do not fit together", () => {
     ["a version that ends before its successor", "expiresAfter: 24h, rotation: { interval: 48h }", ["expiresAfter"]],
     ["one that ends as its successor is minted", "expiresAfter: 48h, rotation: { interval: 48h }", ["expiresAfter"]],
     ["one that outlives the interval", "expiresAfter: 49h, rotation: { interval: 48h }", []],
-    [
-      "an interval below the overlap of 24h where nothing is said",
-      "rotation: { interval: 12h }",
-      ["rotation.interval"],
-    ],
+    ["an interval below the overlap of 24h by default", "rotation: { interval: 12h }", ["rotation.interval"]],
     ["an interval as long as that overlap", "rotation: { interval: 24h }", []],
     [
       "an interval below a declared overlap",

@@ -4,7 +4,7 @@ import {
   type ActionContext,
   ActionRefusedError,
   applyAction,
-  requestRotation,
+  withRotationRequest,
 } from "../../../domain/key/apply-action.ts";
 import { isHeal } from "../../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../../domain/key/plan-key.ts";
@@ -206,7 +206,7 @@ function refused<T>(work: () => T): T | typeof REFUSED {
 
 function apply(key: StoredKey | undefined, write: Write, context: ActionContext): StoredKey | undefined {
   if (write.do !== "RequestRotation") return applyAction(key, write, context);
-  return key && requestRotation(key, write.revokeOld, context.now);
+  return key && withRotationRequest(key, write.revokeOld, context.now);
 }
 
 function contextOf(

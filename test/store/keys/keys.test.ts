@@ -501,7 +501,7 @@ describeOnEachEngine("A key", (store) => {
     expect(await findKeyByOwner(store().db, key.cluster, key.ownerUid ?? "")).toBeUndefined();
   });
 
-  test("a rotation asked for by hand is fulfilled by a version that was minted after it", async () => {
+  test("a rotation requested by hand is fulfilled by a version that was minted after it", async () => {
     const first = await keyWithVersions(1);
     const keyId = first.key.id;
     await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 2)));

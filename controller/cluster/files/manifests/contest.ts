@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
-import type { Identity } from "../../../../domain/manifest/identity.ts";
+import type { ManifestIdentity } from "../../../../domain/manifest/identity.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import type { Manifest, ReadManifest } from "../../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../../port.ts";
@@ -24,7 +24,7 @@ export type Held = {
 export type Named = {
   readonly document: ManifestDocument;
   readonly read: ReadManifest;
-  readonly identity: Identity;
+  readonly identity: ManifestIdentity;
   readonly parsed: ParsedFile;
   readonly file: string;
 };
@@ -68,7 +68,7 @@ function compare(held: Held, manifest: Manifest): "none" | "same" | "different" 
 }
 
 /** What has gone leaves nothing behind. */
-function knownOf(held: Held, identity: Identity): Known | undefined {
+function knownOf(held: Held, identity: ManifestIdentity): Known | undefined {
   const { kind, namespace, name } = identity;
   const isThere = kind === "Secret" ? held.secrets.isDeclared(identity) : held.spec({ kind, namespace, name });
   const sighting = isThere && held.sighting(keyOf(identity));
@@ -78,7 +78,7 @@ function knownOf(held: Held, identity: Identity): Known | undefined {
 const NAME = ["metadata", "name"];
 
 /** Names what is declared: by kind, namespace and name. */
-export const keyOf = ({ kind, namespace, name }: Identity): string => `${kind}/${namespace}/${name}`;
+export const keyOf = ({ kind, namespace, name }: ManifestIdentity): string => `${kind}/${namespace}/${name}`;
 
 /** Secrets, of which nothing is kept, have one content together: none of two takes over by a rename. */
 function contentOf({ document, identity }: Named): string {

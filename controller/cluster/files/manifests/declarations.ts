@@ -2,7 +2,7 @@
 
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
-import { isRecord, readIdentity } from "../../../../domain/manifest/identity.ts";
+import { isRecord, readManifestIdentity } from "../../../../domain/manifest/identity.ts";
 import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
@@ -72,7 +72,7 @@ export function createDeclarationReader(
   const readings = new WeakMap<ManifestDocument, Reading>();
 
   function read(document: ManifestDocument): ReadManifest {
-    const identity = isRecord(document.value) ? readIdentity(document.value).identity : undefined;
+    const identity = isRecord(document.value) ? readManifestIdentity(document.value).identity : undefined;
     const old = identity && identity.kind !== "Secret" ? held.spec({ ...identity, kind: identity.kind }) : undefined;
     const known = readings.get(document);
     if (known !== undefined && known.old === old) return known.read;

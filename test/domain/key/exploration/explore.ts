@@ -1,7 +1,7 @@
 /** Breadth-first over every world that faults, tenants and declared changes can bring about. */
 import { hash } from "node:crypto";
 import type { VersionState } from "../../../../domain/access/key-record.ts";
-import { requestRotation, revoke } from "../../../../domain/key/apply-action.ts";
+import { revoke, withRotationRequest } from "../../../../domain/key/apply-action.ts";
 import type { DeclaredKey } from "../../../../domain/key/declared-key.ts";
 import type { StoredKey } from "../../../../domain/key/stored-key.ts";
 import {
@@ -149,13 +149,13 @@ const DISTURBANCES: readonly Disturbance[] = [
         ? world
         : {
             ...world,
-            keys: world.keys.map((other) => (other === key ? requestRotation(key, true, world.now) : other)),
+            keys: world.keys.map((other) => (other === key ? withRotationRequest(key, true, world.now) : other)),
           };
     },
   },
 ];
 
-/** What clients and replicas do: they use what is accepted, and tell of it in their own time. */
+/** What clients and replicas do: they use what is accepted, and report it later. */
 function usage(world: World): [string, World][] {
   const accepted = world.keys.flatMap((key) =>
     key.state !== "active"
@@ -171,10 +171,11 @@ function usage(world: World): [string, World][] {
       `${digest} is used`,
       { ...world, uses: [...world.uses, { digest, at: world.now, fate: "noted" }] },
     ]);
-  const told = (fate: "written" | "lost") => world.uses.map((use) => (use.fate === "noted" ? { ...use, fate } : use));
+  const settled = (fate: "written" | "lost") =>
+    world.uses.map((use) => (use.fate === "noted" ? { ...use, fate } : use));
   if (world.uses.length > 0 && world.writtenUntil < world.now) {
-    next.push(["uses are written", { ...world, uses: told("written"), writtenUntil: world.now }]);
-    next.push(["a replica dies", { ...world, uses: told("lost"), lostUntil: world.now }]);
+    next.push(["uses are written", { ...world, uses: settled("written"), writtenUntil: world.now }]);
+    next.push(["a replica dies", { ...world, uses: settled("lost"), lostUntil: world.now }]);
   }
   return next;
 }

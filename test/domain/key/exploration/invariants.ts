@@ -98,8 +98,8 @@ function voidedEarly(from: World, to: World): boolean {
 }
 
 /**
- * An old version that ends before its deadline, though nobody has asked for that: its successor has been used, and it
- * has not been used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
+ * An old version that ends before its deadline, though that was not requested: its successor has been used, and it
+ * has not been used itself within `quiet` of what the replicas had reported, uses that died with a replica among them.
  */
 function endedInUse(from: World, to: World): string | undefined {
   for (const key of from.keys) {

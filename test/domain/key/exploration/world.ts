@@ -25,7 +25,7 @@ export type Declaration = {
 export type WorldSecret = {
   /** Who made it: the uid of a declaration, or null for a tenant. */
   readonly owner: string | null;
-  /** The digest of a version, or a value that nobody minted. */
+  /** The digest of a version, or a value that Keyplane did not mint. */
   readonly value: string;
   /** Grows with every write to any Secret of this name: uid and resourceVersion in one. */
   readonly revision: number;
@@ -43,7 +43,7 @@ export type World = {
   readonly revisions: number;
   /** The digest whose plaintext the process holds. */
   readonly held: string | null;
-  /** Whether the replicas have been told of the process's last change. */
+  /** Whether the replicas have confirmed the process's last change. */
   readonly confirmed: boolean;
   readonly delayed: readonly DelayedWrite[];
   /** Digests that were ever in a Secret of ours. */
@@ -177,7 +177,7 @@ function observeSecret(
 }
 
 /**
- * A Secret that nobody owns and that holds what was minted for a key of this name is ours all the same, unless it
+ * A Secret without an owner that holds what was minted for a key of this name is ours all the same, unless it
  * delivers a key that was released and lives on.
  */
 export function isMintedAndUnowned(secret: WorldSecret, keys: World["keys"]): boolean {
@@ -288,7 +288,7 @@ function publish(
 
 const newKeyId = ({ keys }: World) => `key-${keys.length + 1}`;
 
-/** Stores an action on the newest row of a declaration, or as a new one; the replicas have yet to be told. */
+/** Stores an action on the newest row of a declaration, or as a new one; the replicas have yet to confirm it. */
 function store(world: World, { uid, generation, declared, teamId }: Declaration, action: KeyAction): World {
   const isNew = action.do === "Reserve" && action.newKey;
   const key = isNew ? undefined : ownedKey(world, uid);
