@@ -6,7 +6,7 @@ import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { formatTable } from "./output/table.ts";
 import { type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf } from "./source/find-one.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
-import type { SeenEvent } from "./source/source.ts";
+import type { ListedEvent } from "./source/source.ts";
 
 type Flags = SourceFlags &
   NamespaceFlags & {
@@ -52,7 +52,7 @@ export const addEvents: AddCommand = (program, { env, out }) => {
     });
 };
 
-function eventTable(events: readonly SeenEvent[], now: number): string {
+function eventTable(events: readonly ListedEvent[], now: number): string {
   if (events.length === 0) return "nothing was found";
   return formatTable(
     ["NAMESPACE", "LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"],

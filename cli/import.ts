@@ -39,8 +39,8 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
       const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
-      const imported = await progress.during("reading the keys", (tell) =>
-        importKeys(client, { dir, namespace, keys }, (done, all) => tell(`${done} of ${all} keys`)),
+      const imported = await progress.during("reading the keys", (show) =>
+        importKeys(client, { dir, namespace, keys }, (done, all) => show(`${done} of ${all} keys`)),
       );
       out(output === undefined ? inWords(imported, dir) : outputText(documentOf(imported, dir), output));
       if (imported.leftOut.length > 0) exit(1);

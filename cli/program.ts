@@ -65,8 +65,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
 
 /** What the program has of the process that runs it. */
 export type Surroundings = Pick<Process, "env"> & {
-  /** @param tell called with a line that says that the process stops */
-  readonly stopSignal: (tell: (line: string) => void) => AbortSignal;
+  /** @param print called with a line that says that the process stops */
+  readonly stopSignal: (print: (line: string) => void) => AbortSignal;
   /** Writes to standard output. */
   readonly out: (text: string) => void;
   /** Writes to standard error. */
@@ -93,7 +93,7 @@ function ofThisProcess(): Surroundings {
   const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
   const { stderr } = process;
   const seen = stderr.isTTY ? { progressTerminal: { write: err, columns: stderr.columns || USUAL_COLUMNS } } : {};
-  return { env, out, err, ...terminal, ...seen, stopSignal: (tell) => stopSignal(env, tell) };
+  return { env, out, err, ...terminal, ...seen, stopSignal: (print) => stopSignal(env, print) };
 }
 
 function writeError(error: unknown, err: Surroundings["err"]): void {

@@ -1,5 +1,5 @@
 import type { Argument, Option } from "commander";
-import { CliCommand, Setting } from "../cli/command/cli-command.ts";
+import { CliCommand, SettingOption } from "../cli/command/cli-command.ts";
 import { createProgress } from "../cli/output/progress.ts";
 import { createProgram } from "../cli/program.ts";
 
@@ -30,7 +30,7 @@ export async function renderCommands(): Promise<string> {
 /** As they are added; none is run. */
 async function commandsOf(): Promise<readonly CliCommand[]> {
   const none = () => new AbortController().signal;
-  const nobody = {
+  const surroundings = {
     env: {},
     out: () => {},
     exit: () => {},
@@ -39,7 +39,7 @@ async function commandsOf(): Promise<readonly CliCommand[]> {
     stopSignal: none,
     interrupt: none,
   };
-  const { commands } = await createProgram(nobody);
+  const { commands } = await createProgram(surroundings);
   return commands.filter((command) => command instanceof CliCommand);
 }
 
@@ -70,7 +70,7 @@ function argumentRow(argument: Argument): string[] {
 }
 
 function flagRow(option: Option): string[] {
-  const isSetting = option instanceof Setting;
+  const isSetting = option instanceof SettingOption;
   const otherwise = isSetting ? option.otherwise : option.defaultValue;
   const choices = option.argChoices === undefined ? "" : `: ${option.argChoices.map(quoted).join(", ")}`;
   return [

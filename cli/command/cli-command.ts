@@ -5,7 +5,7 @@ import { ERROR_PREFIX } from "../output/describe-error.ts";
 import { plainText } from "../output/plain-text.ts";
 
 /** A flag that is a variable too: its command reads it with `setting` or `required`. */
-export class Setting extends Option {
+export class SettingOption extends Option {
   /** The name of its variable. */
   readonly variable: string;
   /** What holds where neither is given, in words. */
@@ -42,7 +42,7 @@ export class CliCommand extends Command {
 
   /** Adds a flag that is a variable too. */
   setting(flags: string, description: string, otherwise?: string): this {
-    return this.addOption(new Setting(flags, description, otherwise));
+    return this.addOption(new SettingOption(flags, description, otherwise));
   }
 
   /** Adds the flags of a table of settings. */
@@ -86,7 +86,7 @@ function pathOf(command: Command): string {
 
 /** A flag in its help: what it is, its choices, what holds without it, and its variable. */
 export function describeOption(option: Option): string {
-  const isSetting = option instanceof Setting;
+  const isSetting = option instanceof SettingOption;
   const otherwise = isSetting ? option.otherwise : option.defaultValue;
   const more = [
     ...(option.argChoices === undefined ? [] : [option.argChoices.join(", ")]),

@@ -23,6 +23,9 @@ export type Process = {
   readonly interrupt: () => AbortSignal;
 };
 
+/** Standard input, where a file is named. */
+export const STDIN = "-";
+
 /** The flag of `plan` by which 2 says that something would change, so that whatever goes wrong is 1. */
 export const DETAILED_EXIT_CODE = "--detailed-exitcode";
 

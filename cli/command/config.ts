@@ -33,7 +33,7 @@ export const ENCRYPTION_KEY = [
  */
 export async function encryptionKeys(env: Environment, file: string | undefined): Promise<Keyring | undefined> {
   const path = setting(env, "encryption-key-file", file);
-  const text = path === undefined ? env[ENCRYPTION_KEY[0]] : await readGiven("encryption-key-file", path);
+  const text = path === undefined ? env[ENCRYPTION_KEY[0]] : await readFlagFile("encryption-key-file", path);
   if (!text && path === undefined) return undefined;
   try {
     return parseKeyring(text ?? "");
@@ -60,7 +60,7 @@ export async function requiredEncryptionKeys(env: Environment, file: string | un
  *
  * @throws UsageError where it cannot be read
  */
-export async function readGiven(flag: string, path: string): Promise<string> {
+export async function readFlagFile(flag: string, path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

@@ -3,7 +3,7 @@ import { readiness } from "../data/status-files.ts";
 import { ageText } from "../output/age.ts";
 import { type Fact, formatFacts } from "../output/facts.ts";
 import { formatTable } from "../output/table.ts";
-import type { Seen, SeenEvent } from "../source/source.ts";
+import type { ListedEvent, ListedObject } from "../source/source.ts";
 import { factsOf } from "./object-facts.ts";
 
 /** The latest that are shown. */
@@ -15,7 +15,7 @@ const MAX_EVENTS = 10;
  * @param events the oldest first, or why they are not known
  * @param now milliseconds since the epoch
  */
-export function describeObject(object: Seen, events: readonly SeenEvent[] | string, now: number): string {
+export function describeObject(object: ListedObject, events: readonly ListedEvent[] | string, now: number): string {
   const { kind, metadata } = object;
   const { namespace, name, creationTimestamp, deletionTimestamp } = metadata;
   const ready = readiness(object);
@@ -46,7 +46,7 @@ function section(title: string, text: string): string[] {
   return text === "" ? [] : [`${title}:\n${text.replaceAll(/^/gm, "  ")}`];
 }
 
-function conditionsTable({ status }: Seen, now: number): string {
+function conditionsTable({ status }: ListedObject, now: number): string {
   const conditions = status?.conditions ?? [];
   if (conditions.length === 0) return "";
   return formatTable(
@@ -57,7 +57,7 @@ function conditionsTable({ status }: Seen, now: number): string {
   );
 }
 
-function versionsTable({ status }: Seen, now: number): string {
+function versionsTable({ status }: ListedObject, now: number): string {
   const versions = status !== undefined && "versions" in status ? (status.versions ?? []) : [];
   if (versions.length === 0) return "";
   return formatTable(
@@ -74,7 +74,7 @@ function versionsTable({ status }: Seen, now: number): string {
 }
 
 /** What the catalogue of reasons advises, each once. */
-function nextSteps({ status, state }: Seen): string[] {
+function nextSteps({ status, state }: ListedObject): string[] {
   const reasons = status?.conditions?.map(({ reason }) => reason) ?? [];
   const known = [...reasons, ...(state === undefined ? [] : [REASON_OF[state]])].filter(isReason);
   return [...new Set(known.map((reason): string => REASONS[reason]).filter((advice) => advice !== ""))];
@@ -87,7 +87,7 @@ function isReason(reason: string): reason is Reason {
   return Object.hasOwn(REASONS, reason);
 }
 
-function eventsTable(events: readonly SeenEvent[], now: number): string {
+function eventsTable(events: readonly ListedEvent[], now: number): string {
   if (events.length === 0) return "<none>";
   return formatTable(
     ["LAST SEEN", "TYPE", "REASON", "MESSAGE"],

@@ -5,7 +5,7 @@ import { outputOption, outputText, type StructuredFormat } from "../output/outpu
 import { findOne, wantedOf } from "../source/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
-import type { Seen, SeenEvent, Source } from "../source/source.ts";
+import type { ListedEvent, ListedObject, Source } from "../source/source.ts";
 import { describeObject } from "./describe-object.ts";
 
 type Flags = SourceFlags & { readonly namespace?: string; readonly output?: StructuredFormat };
@@ -43,7 +43,10 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
 };
 
 /** The events of an object, or why they cannot be read: what it is can be said without them. */
-async function eventsOf(source: Source, { kind, metadata, status }: Seen): Promise<readonly SeenEvent[] | string> {
+async function eventsOf(
+  source: Source,
+  { kind, metadata, status }: ListedObject,
+): Promise<readonly ListedEvent[] | string> {
   const { namespace, name } = metadata;
   const id = kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
   return source

@@ -2,21 +2,21 @@ import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../output/age.ts";
 import type { Fact } from "../output/facts.ts";
 import { limitsText } from "../output/limits-text.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /** What is to be said of an object beside what every kind has. */
-export function factsOf(object: Seen, now: number): Fact[] {
+export function factsOf(object: ListedObject, now: number): Fact[] {
   if (isOfKind(object, "PlatformKey")) return keyFacts(object, now);
   if (isOfKind(object, "ModelGateway")) return gatewayFacts(object);
   if (isOfKind(object, "MemoryLibrary")) return libraryFacts(object);
   return isOfKind(object, "PlatformTeam") ? teamFacts(object) : [];
 }
 
-function isOfKind<K extends Kind>(object: Seen, kind: K): object is Seen<K> {
+function isOfKind<K extends Kind>(object: ListedObject, kind: K): object is ListedObject<K> {
   return object.kind === kind;
 }
 
-function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fact[] {
+function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: number): Fact[] {
   const { secretRef, revocation, staleConsumer } = status ?? {};
   const { rotation, secret, rateLimit, restartTargets = [] } = spec ?? {};
   const uses = (product: string) => status?.effectiveScopes?.some((scope) => scope.startsWith(product)) === true;
@@ -50,7 +50,7 @@ function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fa
   ];
 }
 
-type KeySpec = Seen<"PlatformKey">["spec"];
+type KeySpec = ListedObject<"PlatformKey">["spec"];
 
 function gatewayBinding(spec: KeySpec): Fact[] {
   return [
@@ -67,7 +67,7 @@ function libraryBinding(spec: KeySpec): Fact[] {
   ];
 }
 
-function gatewayFacts({ spec, status }: Seen<"ModelGateway">): Fact[] {
+function gatewayFacts({ spec, status }: ListedObject<"ModelGateway">): Fact[] {
   return [
     ["Public id", status?.publicID],
     ["Team", status?.team],
@@ -77,7 +77,7 @@ function gatewayFacts({ spec, status }: Seen<"ModelGateway">): Fact[] {
   ];
 }
 
-function libraryFacts({ spec, status }: Seen<"MemoryLibrary">): Fact[] {
+function libraryFacts({ spec, status }: ListedObject<"MemoryLibrary">): Fact[] {
   return [
     ["Display name", spec?.displayName],
     ["Description", spec?.description],
@@ -86,7 +86,7 @@ function libraryFacts({ spec, status }: Seen<"MemoryLibrary">): Fact[] {
   ];
 }
 
-function teamFacts({ spec }: Seen<"PlatformTeam">): Fact[] {
+function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
   return [
     ["Display name", spec?.displayName],
     ["Namespaces", spec?.namespaces],
@@ -98,7 +98,7 @@ function teamFacts({ spec }: Seen<"PlatformTeam">): Fact[] {
 }
 
 type Ref = { readonly name: string; readonly namespace?: string };
-type Member = NonNullable<NonNullable<Seen<"PlatformTeam">["spec"]>["members"]>[number];
+type Member = NonNullable<NonNullable<ListedObject<"PlatformTeam">["spec"]>["members"]>[number];
 
 function refText({ name, namespace }: Ref): string {
   return namespace === undefined ? name : `${namespace}/${name}`;

@@ -29,10 +29,7 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
     ...(await findRevived(cluster, db)),
     ...findOutdated(cluster),
   ];
-  return [
-    ...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database tell of the same")]),
-    REVOKED_BEFORE,
-  ];
+  return [...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database agree")]), REVOKED_BEFORE];
 }
 
 /** What the database has and no declaration owns. */
@@ -51,7 +48,7 @@ async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
       uids: cluster.uids(kind),
     });
     const isPaused = exceedsDeletionLimit(orphans.length, total);
-    const tell = isPaused ? wrong : note;
+    const finding = isPaused ? wrong : note;
     if (isPaused) {
       const message = `${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`;
       findings.push(wrong("garbage-collection", message, "apply their declarations again, or end them one by one"));
@@ -61,7 +58,7 @@ async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
       const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);
       const what = isBack ? "was restored with another uid" : "has no declaration any more";
       const then = isPaused ? stepFor(kind, id) : "the controller ends what it stood for within a minute";
-      findings.push(tell("orphans", `${title} ${what}`, then));
+      findings.push(finding("orphans", `${title} ${what}`, then));
     }
   }
   return findings;

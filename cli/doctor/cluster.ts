@@ -14,7 +14,7 @@ import { findOtherClusters } from "./database-contents.ts";
 import { checkDeclarations, listDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import { judgeGatewayCredentials } from "./gateway-credentials.ts";
-import { findRivals, judgeLeaderClocks, judgeLeases, type Lease, watchLeases } from "./leases.ts";
+import { findRivals, judgeLeaderClocks, judgeLeases, type LeaseName, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 import { findOtherWriters } from "./status-writers.ts";
@@ -70,7 +70,7 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
   const leases = await watchLeases(cluster, { namespace: controllerNamespace, name: leaseName }, known);
   const listed = await listDeclarations(api, namespaces);
   // The Leases of controllers with namespaces of their own are known from the database alone.
-  const isOurs = (lease: Lease) => store === undefined && lease.namespace === controllerNamespace;
+  const isOurs = (lease: LeaseName) => store === undefined && lease.namespace === controllerNamespace;
   const findings = [
     ...(await checkCustomResources(api)),
     ...(await checkRights(api, account, namespaces)),

@@ -37,7 +37,7 @@ function unread(kind: Kind, error: unknown): Finding {
     return wrong("custom-resources", message, APPLY);
   }
   const message = `the CustomResourceDefinition ${name} cannot be read: ${errorText(error)}`;
-  const step = "ask as somebody who may get customresourcedefinitions";
+  const step = "run it as a user who may get customresourcedefinitions";
   return isForbidden(error) ? note("custom-resources", message, step) : wrong("custom-resources", message, step);
 }
 

@@ -73,11 +73,11 @@ async function checkConnection({ store }: Database): Promise<Finding> {
 
 async function checkStorage({ store }: Database): Promise<Finding[]> {
   try {
-    if (await findsRoom(store.db)) return [ok("database-storage", "a write finds room on the database's disk")];
-    const message = "the database's disk is full, and what is new finds no room";
+    if (await findsRoom(store.db)) return [ok("database-storage", "the database's disk takes a write")];
+    const message = "the database's disk is full, and takes no write";
     return [wrong("database-storage", message, "make room there: what PostgreSQL's own log names, or a larger disk")];
   } catch (error) {
-    const message = `a write could not be tried: ${errorText(error)}`;
+    const message = `a write could not be attempted: ${errorText(error)}`;
     return [
       note("database-storage", message, "see that this is the primary, and that its user may make temporary tables"),
     ];
@@ -136,9 +136,7 @@ async function checkNotifications({ store }: Database): Promise<Finding[]> {
     const step = "give the server and the controller the URL of the primary itself, or of a pooler in session mode";
     const [what = ""] = errorText(error).split(". ");
     if (error instanceof ListenError) return [wrong("database-notifications", what, step)];
-    return [
-      wrong("database-notifications", `it cannot be told whether notifications arrive: ${errorText(error)}`, step),
-    ];
+    return [wrong("database-notifications", `cannot find out whether notifications arrive: ${errorText(error)}`, step)];
   }
 }
 

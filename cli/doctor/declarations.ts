@@ -17,7 +17,7 @@ const MAX_NAMED = 5;
 const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
 /** What is declared of a kind. */
-export type Declared = { readonly kind: Kind; readonly objects: readonly Declaration[] };
+export type DeclaredObjects = { readonly kind: Kind; readonly objects: readonly Declaration[] };
 
 /**
  * Lists what is declared.
@@ -28,8 +28,8 @@ export type Declared = { readonly kind: Kind; readonly objects: readonly Declara
 export async function listDeclarations(
   api: Pick<ApiClient, "request">,
   namespaces: readonly string[] | null,
-): Promise<{ declared: readonly Declared[]; unread: readonly Finding[] }> {
-  const declared: Declared[] = [];
+): Promise<{ declared: readonly DeclaredObjects[]; unread: readonly Finding[] }> {
+  const declared: DeclaredObjects[] = [];
   const unread: Finding[] = [];
   for (const kind of KINDS) {
     try {
@@ -39,7 +39,7 @@ export async function listDeclarations(
     } catch (error) {
       // Which another check says.
       if (isNotServed(error)) continue;
-      const step = "ask as somebody who may list them";
+      const step = "run it as a user who may list them";
       unread.push(note("declarations", `what is declared of ${kind} cannot be read: ${errorText(error)}`, step));
     }
   }
@@ -54,7 +54,7 @@ export function checkDeclarations({ declared, unread }: Awaited<ReturnType<typeo
 }
 
 /** Of a declaration that has no condition yet. */
-const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has been there.");
+const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has reconciled it yet.");
 
 /** What is read of one. */
 export type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;

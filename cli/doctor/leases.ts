@@ -7,16 +7,16 @@ import { TERM_MS } from "../../controller/cluster/kubernetes/lease-timing.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
-import { listAll, nameOf, namespaceOf, type Selectors } from "../source/list-all.ts";
+import { listAll, metadataName, metadataNamespace, type Selectors } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { judgeClock } from "./judge-clock.ts";
 
 const LOOK_MS = 500;
 
-export type Lease = { readonly namespace: string; readonly name: string };
+export type LeaseName = { readonly namespace: string; readonly name: string };
 
 /** A controller's Lease, as it was while it was watched. */
-export type WatchedLease = Lease & {
+export type WatchedLease = LeaseName & {
   /** What its leader serves; null for every namespace. */
   readonly served: readonly string[] | null;
   readonly state: "renewed" | "not renewed" | "absent" | { readonly unknown: string };
@@ -44,7 +44,7 @@ type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "reque
  */
 export async function watchLeases(
   { uid, api }: LeaseCluster,
-  given: Lease,
+  given: LeaseName,
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
   const { namespace } = given;
@@ -80,14 +80,16 @@ export async function findRivals(
       ...[...byName.keys()].map((name) => ({ fieldSelector: `metadata.name=${name}` })),
     ];
     const lists = await Promise.all(questions.map((question) => listAll(api, leasesPath(""), question)));
-    const found = lists.flat().map((one): Lease => ({ namespace: namespaceOf(one), name: nameOf(one) }));
+    const found = lists
+      .flat()
+      .map((one): LeaseName => ({ namespace: metadataNamespace(one), name: metadataName(one) }));
     const others = new Map(found.map((one) => [leaseTitle(one), one]));
     for (const watched of leases) others.delete(leaseTitle(watched));
-    const watchOther = (one: Lease) => watchLease(api, { ...one, served: byName.get(one.name) ?? null });
+    const watchOther = (one: LeaseName) => watchLease(api, { ...one, served: byName.get(one.name) ?? null });
     return judgeRivals([...leases, ...(await Promise.all([...others.values()].map(watchOther)))]);
   } catch (error) {
-    const message = `it cannot be told whether other controllers serve the same namespaces: ${errorText(error)}`;
-    if (isForbidden(error)) return [note("leases", message, "ask as a cluster administrator")];
+    const message = `cannot find out whether other controllers serve the same namespaces: ${errorText(error)}`;
+    if (isForbidden(error)) return [note("leases", message, "run it as a cluster administrator")];
     return [wrong("leases", message, "see that the API server answers: kubectl get leases -A")];
   }
 }
@@ -125,7 +127,7 @@ export async function watchLease(
 type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
 
 /** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
-async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: Lease): Promise<Looked> {
+async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: LeaseName): Promise<Looked> {
   try {
     let asked = Date.now();
     const first = await readLease(api, namespace, name);
@@ -171,7 +173,7 @@ export function judgeLeases(namespace: string, leases: readonly WatchedLease[]):
     if (typeof state !== "string")
       return [wrong("leases", `the Lease ${namespace}/${name} cannot be read: ${state.unknown}`, step)];
     if (state !== "not renewed") return [];
-    const message = `nobody renews the Lease ${namespace}/${name}: none of the controllers that have it runs`;
+    const message = `no controller renews the Lease ${namespace}/${name}: none that has it is running`;
     if (!isLed) return [wrong("leases", message, step)];
     const left = `where none is to have it any more, as after an upgrade that led by another: kubectl -n ${namespace} delete lease ${name}; else ${step}`;
     return [note("leases", message, left)];

@@ -65,15 +65,15 @@ function judge(
   const start = `start one, give --controller-namespace NAME where they run in another one, or ${REVOKE}`;
   const fault = (message: string, step: string) => wrong("unserved-keys", message, step);
   if (typeof state !== "string") {
-    const message = `${keys}: it cannot be told whether this is there: ${state.unknown}`;
-    return fault(message, "kubectl apply -f infra/rbac/controller.yaml, or ask as somebody who may get namespaces");
+    const message = `${keys}: cannot find out whether it is there: ${state.unknown}`;
+    return fault(message, "kubectl apply -f infra/rbac/controller.yaml, or run it as a user who may get namespaces");
   }
   if (state === "there") {
     return isServed ? undefined : fault(`${keys}: ${without}, and nothing that is declared there takes effect`, start);
   }
   const what = state === "ending" ? "which is being deleted" : "which is gone";
   if (!isServed) return fault(`${keys}, ${what}: they work on, since ${without}`, start);
-  if (state === "gone" && isHeldBack) return fault(`${keys}, ${what}: too many to end of themselves`, REVOKE);
+  if (state === "gone" && isHeldBack) return fault(`${keys}, ${what}: too many for the controller to end`, REVOKE);
   const held = state === "ending" ? ", but for those with deletionProtection, which hold it" : "";
   return note("unserved-keys", `${keys}, ${what}: the controller ends them within a minute${held}`);
 }

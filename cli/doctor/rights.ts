@@ -4,7 +4,7 @@ import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.t
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { listAll, namespaceOf } from "../source/list-all.ts";
+import { listAll, metadataNamespace } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { CONTROLLER, CONTROLLER_ROLES, NAMESPACE_RULES } from "./generated/rights.ts";
 
@@ -37,8 +37,8 @@ export async function checkRights(
     const findings = await missingRights(api, account, title, served ?? (await declaringNamespaces(api)));
     return findings.length > 0 ? findings : [ok("rights", `${title} has the rights of infra/rbac`)];
   } catch (error) {
-    const step = "ask as a cluster administrator, or as the controller's ServiceAccount itself";
-    return [note("rights", `it cannot be told what ${title} may do: ${errorText(error)}`, step)];
+    const step = "run it as a cluster administrator, or as the controller's ServiceAccount itself";
+    return [note("rights", `cannot find out what ${title} may do: ${errorText(error)}`, step)];
   }
 }
 
@@ -119,7 +119,7 @@ async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   const found = new Set<string>();
   for (const kind of ["PlatformKey", "ModelGateway"] as const) {
     for (const object of (await listAll(api, objectsPath(kind, "")).catch(whenNotServed)) ?? []) {
-      const namespace = namespaceOf(object);
+      const namespace = metadataNamespace(object);
       if (namespace !== "") found.add(namespace);
     }
   }

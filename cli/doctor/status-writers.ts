@@ -3,9 +3,9 @@ import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-clie
 import { leaseTitle, parseLeaseTitle } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { listTitles } from "../../controller/cluster/titles.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
-import type { Declared } from "./declarations.ts";
+import type { DeclaredObjects } from "./declarations.ts";
 import { type Finding, note, wrong } from "./finding.ts";
-import { type Lease, ONE_TOO_MANY, type WatchedLease, watchLease } from "./leases.ts";
+import { type LeaseName, ONE_TOO_MANY, type WatchedLease, watchLease } from "./leases.ts";
 
 /** How many of what one controller writes are named. */
 const MAX_NAMED = 5;
@@ -21,9 +21,9 @@ type Written = { readonly kind: Kind; readonly namespace: string; readonly name:
  */
 export async function findOtherWriters(
   api: Pick<ApiClient, "request">,
-  declared: readonly Declared[],
+  declared: readonly DeclaredObjects[],
   leases: readonly WatchedLease[],
-  isOurs: (lease: Lease) => boolean,
+  isOurs: (lease: LeaseName) => boolean,
 ): Promise<Finding[]> {
   const own = new Set(leases.map(leaseTitle));
   const others = [...writtenBy(declared)].flatMap(([title, written]) => {
@@ -38,7 +38,7 @@ export async function findOtherWriters(
 }
 
 /** What each controller has written the status of, by the title of its Lease. */
-function writtenBy(declared: readonly Declared[]): Map<string, Written[]> {
+function writtenBy(declared: readonly DeclaredObjects[]): Map<string, Written[]> {
   const all = declared.flatMap(({ kind, objects }) =>
     objects.flatMap(({ metadata: { namespace = "", name }, status }) => {
       const writer = status?.controllerName;
@@ -51,7 +51,7 @@ function writtenBy(declared: readonly Declared[]): Map<string, Written[]> {
 
 /** @param leases of the installation that is looked at */
 export function judgeWriter(
-  other: Lease,
+  other: LeaseName,
   written: readonly Written[],
   leases: readonly Pick<WatchedLease, "namespace" | "name" | "served" | "state">[],
 ): Finding {

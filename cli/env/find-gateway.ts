@@ -1,6 +1,6 @@
 import { UsageError } from "../command/usage-error.ts";
 import { findOne, wantedOf } from "../source/find-one.ts";
-import type { Seen, Source } from "../source/source.ts";
+import type { ListedObject, Source } from "../source/source.ts";
 
 /**
  * The gateway that a key is used at: the one that it is bound to, that was named, or the only one of its team.
@@ -11,9 +11,9 @@ import type { Seen, Source } from "../source/source.ts";
  */
 export async function findGateway(
   source: Source,
-  { metadata, spec, status }: Seen<"PlatformKey">,
+  { metadata, spec, status }: ListedObject<"PlatformKey">,
   named: string | undefined,
-): Promise<Seen<"ModelGateway"> | undefined> {
+): Promise<ListedObject<"ModelGateway"> | undefined> {
   const title = `key ${metadata.namespace}/${metadata.name}`;
   if (!status?.effectiveScopes?.some((scope) => scope.startsWith("gateway:"))) {
     if (named !== undefined) throw new UsageError(`--gateway: ${title} may use no gateway`);

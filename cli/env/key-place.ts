@@ -2,18 +2,18 @@ import { join } from "node:path";
 import { findCondition } from "../../domain/conditions.ts";
 import { shellWord } from "../output/shell-word.ts";
 import type { DeclaredChoice } from "../source/open-source.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /** Where a key is: a Secret, and the key of its data. */
 export type KeyPlace = { readonly namespace: string; readonly name: string; readonly dataKey: string };
 
 /** @throws Error for a key that was not delivered */
-export function secretOf(key: Seen<"PlatformKey">): KeyPlace {
+export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
   const { namespace, name } = key.metadata;
   const { secretRef, conditions } = key.status ?? {};
   const delivery = findCondition(conditions, "SecretDelivered");
   if (secretRef?.name === undefined || delivery?.status === "False") {
-    const reason = delivery?.reason ?? "it was not looked at yet";
+    const reason = delivery?.reason ?? "it has not been reconciled yet";
     throw new Error(
       `key ${namespace}/${name} is in no Secret of ours (${reason}): see keyplane describe key ${namespace}/${name}`,
     );

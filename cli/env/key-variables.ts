@@ -1,5 +1,5 @@
 import { gatewayUrl, SDK_VARIABLES } from "../../domain/key/sdk-variables.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /** The variables for a key, by what they hold. */
 export type KeyVariables = {
@@ -16,7 +16,7 @@ export type KeyVariables = {
  * @param publicUrl where clients reach the server
  * @throws Error for a gateway that has no public id yet
  */
-export function variablesOf(gateway: Seen<"ModelGateway"> | undefined, publicUrl: string): KeyVariables {
+export function variablesOf(gateway: ListedObject<"ModelGateway"> | undefined, publicUrl: string): KeyVariables {
   const own = { urls: { KEYPLANE_BASE_URL: publicUrl }, keys: ["KEYPLANE_API_KEY"] };
   if (gateway === undefined) return own;
   const { namespace, name } = gateway.metadata;

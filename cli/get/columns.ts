@@ -1,7 +1,7 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { readiness } from "../data/status-files.ts";
 import { ageText } from "../output/age.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /** What a cell is made with. */
 export type CellContext = {
@@ -12,7 +12,7 @@ export type CellContext = {
 /** A column: its heading, and what an object has there; undefined for nothing. */
 type Column<K extends Kind> = readonly [
   heading: string,
-  cell: (object: Seen<K>, context: CellContext) => string | undefined,
+  cell: (object: ListedObject<K>, context: CellContext) => string | undefined,
 ];
 
 /** Of what the source cannot know. */
@@ -93,7 +93,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
 export function columnsOf<K extends Kind>(
   kind: K,
   isWide: boolean,
-): { readonly headings: readonly string[]; rowOf(object: Seen<K>, context: CellContext): string[] } {
+): { readonly headings: readonly string[]; rowOf(object: ListedObject<K>, context: CellContext): string[] } {
   const { usual, wide }: Columns<K> = COLUMNS[kind];
   const columns = isWide ? [...usual, ...wide] : usual;
   return {
@@ -103,12 +103,12 @@ export function columnsOf<K extends Kind>(
 }
 
 /** As a condition's reason would say it: `Active`, `Suspended`, `Expired`, `Revoked`. */
-function reasonOfState(state: Seen["state"]): string | undefined {
+function reasonOfState(state: ListedObject["state"]): string | undefined {
   return state && `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
 }
 
 /** Nothing of a declaration that has no key. */
-function lastUse(status: Seen<"PlatformKey">["status"], now: number): string | undefined {
+function lastUse(status: ListedObject<"PlatformKey">["status"], now: number): string | undefined {
   if (status?.lastUsedTime !== undefined) return ageText(status.lastUsedTime, now);
   return status?.keyID === undefined ? undefined : "never";
 }

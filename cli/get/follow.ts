@@ -1,4 +1,4 @@
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /**
  * Reports each object that comes, changes or goes, until the signal, by listing them whenever something may have
@@ -10,9 +10,9 @@ import type { Seen } from "../source/source.ts";
  * @throws where they can no longer be listed before the signal
  */
 export async function follow(
-  { list, changes }: { list(): Promise<readonly Seen[]>; changes(): AsyncIterable<void> },
-  known: readonly Seen[],
-  onChange: (object: Seen, isGone: boolean) => void,
+  { list, changes }: { list(): Promise<readonly ListedObject[]>; changes(): AsyncIterable<void> },
+  known: readonly ListedObject[],
+  onChange: (object: ListedObject, isGone: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let before = byIdentity(known);
@@ -33,11 +33,11 @@ export async function follow(
 }
 
 /** Several keys of one name, each with an id of its own, may be at a server. */
-function byIdentity(objects: readonly Seen[]): Map<string, Seen> {
+function byIdentity(objects: readonly ListedObject[]): Map<string, ListedObject> {
   return new Map(
     objects.map((object) => {
       const { namespace, name, uid } = object.metadata;
-      const keyId = object.state === undefined ? undefined : (object as Seen<"PlatformKey">).status?.keyID;
+      const keyId = object.state === undefined ? undefined : (object as ListedObject<"PlatformKey">).status?.keyID;
       return [JSON.stringify([object.kind, namespace, name, uid, keyId]), object];
     }),
   );

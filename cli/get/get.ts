@@ -8,9 +8,9 @@ import { findOne, type NamespaceFlags, namespaceIn, namespaceOptions, wantedOf }
 import { kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { parseLabelSelector } from "../source/label-selector.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
-import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
+import { type ListedObject, type ListFilter, listMatching, type Source } from "../source/source.ts";
 import { follow } from "./follow.ts";
-import { createPrinter, FORMATS, type Format, isStructured, type Shown } from "./print-objects.ts";
+import { createPrinter, FORMATS, type Format, isStructured, type ObjectsByKind } from "./print-objects.ts";
 import { type FieldPath, parseFieldPath, sortedBy } from "./sort-objects.ts";
 
 type Flags = SourceFlags &
@@ -76,7 +76,7 @@ function kindsOf(word: string): readonly Kind[] {
 }
 
 /** @throws UsageError for what is no name, and for names with a selector */
-function wantedBy(names: readonly string[], flags: Flags): readonly Wanted[] {
+function wantedBy(names: readonly string[], flags: Flags): readonly ListFilter[] {
   const namespace = namespaceIn(flags);
   const labels = parseLabelSelector(flags.selector);
   if (names.length === 0) return [{ ...wantedOf(undefined, namespace), labels }];
@@ -87,7 +87,7 @@ function wantedBy(names: readonly string[], flags: Flags): readonly Wanted[] {
 type Get = {
   readonly kinds: readonly Kind[];
   /** One for each name; else one for all. */
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly ListFilter[];
   readonly isNamed: boolean;
   readonly order: FieldPath | undefined;
   readonly format: Format;
@@ -104,7 +104,10 @@ async function runGet(
   const read = isNamed ? findEach : listEach;
   const { found, faults } = await progress.during("reading", () => read(source, kinds, wanted));
   const objects = order === undefined ? found : sortedBy(order, found);
-  const shown: Shown = kinds.map((kind) => ({ kind, objects: objects.filter((object) => object.kind === kind) }));
+  const shown: ObjectsByKind = kinds.map((kind) => ({
+    kind,
+    objects: objects.filter((object) => object.kind === kind),
+  }));
   const printer = createPrinter(format, { isColoured: terminal?.hasColours === true, hasHeadings, now: Date.now });
   const print = (text: string) => text !== "" && out(text);
   if (!watch || faults.length > 0) {
@@ -117,7 +120,7 @@ async function runGet(
   }
   if (!isStructured(format)) print(printer.all(shown, false));
   else for (const object of objects) out(printer.change(object));
-  const onChange = (object: Seen, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
+  const onChange = (object: ListedObject, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
   const list = async () => (await listEach(source, kinds, wanted)).found;
   const end = interrupt();
   // An interrupt does not wait for a server that does not answer.
@@ -126,17 +129,17 @@ async function runGet(
 }
 
 /** What was found, and why something was not. */
-type Found = { readonly found: readonly Seen[]; readonly faults: readonly unknown[] };
+type Found = { readonly found: readonly ListedObject[]; readonly faults: readonly unknown[] };
 
-async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly Wanted[]): Promise<Found> {
-  const lists = kinds.flatMap((kind) => wanted.map((one) => listWanted(source, kind, one)));
+async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
+  const lists = kinds.flatMap((kind) => wanted.map((one) => listMatching(source, kind, one)));
   return { found: (await Promise.all(lists)).flat(), faults: [] };
 }
 
 /** The one of each name. */
-async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly Wanted[]): Promise<Found> {
+async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
   const results = await Promise.allSettled(
-    kinds.flatMap((kind) => wanted.map((one): Promise<Seen> => findOne(source, kind, one))),
+    kinds.flatMap((kind) => wanted.map((one): Promise<ListedObject> => findOne(source, kind, one))),
   );
   return {
     found: results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])),
@@ -152,10 +155,10 @@ function throwAll(faults: readonly unknown[]): void {
 }
 
 /** What is no longer there, as a row that says so. */
-function asGone(object: Seen): Seen {
+function asGone(object: ListedObject): ListedObject {
   const { conditions: _, ...status } = object.status ?? {};
   const gone = { type: "Ready", status: "False", reason: "Deleted", message: "", lastTransitionTime: "" } as const;
-  return { ...object, status: { ...status, conditions: [gone] } } as Seen;
+  return { ...object, status: { ...status, conditions: [gone] } } as ListedObject;
 }
 
 /** The keys of an embedded installation, as `get keys` shows them. */

@@ -3,7 +3,7 @@ import { API_VERSION, type Kind } from "../../domain/kinds/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
 import { createTable, type Paint } from "../output/table.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 import { columnsOf } from "./columns.ts";
 
 /** What -o takes, as kubectl names it. */
@@ -11,7 +11,7 @@ export const FORMATS = ["table", "wide", "name", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** Objects of one kind or of several, in the order in which they are shown. */
-export type Shown = readonly { readonly kind: Kind; readonly objects: readonly Seen[] }[];
+export type ObjectsByKind = readonly { readonly kind: Kind; readonly objects: readonly ListedObject[] }[];
 
 export type Printer = {
   /**
@@ -20,12 +20,12 @@ export type Printer = {
    *
    * @param isOne whether one object was asked for by its name: then it is not in a List
    */
-  all(shown: Shown, isOne: boolean): string;
+  all(shown: ObjectsByKind, isOne: boolean): string;
   /**
    * One more object: a line of JSON, a document of YAML, a name, or a row; below headings of its own where the row above
    * is of another kind.
    */
-  change(object: Seen): string;
+  change(object: ListedObject): string;
 };
 
 type PrintOptions = {
@@ -43,7 +43,7 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
   /** Whose rows the last ones are. */
   let kindAbove: Kind | undefined;
 
-  function lines(kind: Kind, objects: readonly Seen[]): string[] {
+  function lines(kind: Kind, objects: readonly ListedObject[]): string[] {
     const { headings, rowOf } = columnsOf(kind, format === "wide");
     const rows = objects.map((object) => rowOf(object, { now: now() }));
     const table = tables.get(kind) ?? createTable(headings, isColoured ? coloured : undefined);
@@ -61,7 +61,7 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
         const items = objects.map(({ json }) => json);
         return outputText(isOne ? (items[0] ?? {}) : { apiVersion: "v1", kind: "List", items }, format);
       }
-      if (format === "name") return objects.map(nameOf).join("\n");
+      if (format === "name") return objects.map(typeAndName).join("\n");
       if (objects.length === 0) return hasHeadings ? "there are none" : "";
       return shown
         .filter((one) => one.objects.length > 0)
@@ -70,7 +70,7 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
     },
     change(object) {
       if (isStructured(format)) return streamedText(object.json, format);
-      return format === "name" ? nameOf(object) : lines(object.kind, [object]).join("\n");
+      return format === "name" ? typeAndName(object) : lines(object.kind, [object]).join("\n");
     },
   };
 }
@@ -84,6 +84,6 @@ const coloured: Paint = (cell, heading) => {
 };
 
 /** `platformkey.keyplane.dev/agent` */
-export function nameOf({ kind, metadata }: Seen): string {
+export function typeAndName({ kind, metadata }: ListedObject): string {
   return plainText(`${kind.toLowerCase()}.${API_VERSION.split("/")[0]}/${metadata.name}`);
 }

@@ -1,7 +1,7 @@
 /** The order of --sort-by: by a field of what `-o json` prints, as kubectl has it. */
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { UsageError } from "../command/usage-error.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 /** Where a field is: names, and places in lists. */
 export type FieldPath = readonly string[];
@@ -29,7 +29,7 @@ const { compare } = new Intl.Collator("en", { numeric: true });
  *
  * @throws UsageError where none of them has it
  */
-export function sortedBy<T extends Pick<Seen, "json">>(path: FieldPath, objects: readonly T[]): T[] {
+export function sortedBy<T extends Pick<ListedObject, "json">>(path: FieldPath, objects: readonly T[]): T[] {
   const found = objects.map((object) => ({ object, value: valueAt(object.json, path) }));
   if (found.length > 0 && found.every(({ value }) => value === undefined)) {
     throw new UsageError(`--sort-by: none of them has ${path.join(".")}: see what -o json shows`);

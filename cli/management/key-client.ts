@@ -2,13 +2,11 @@
 import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
 import type { CliCommand } from "../command/cli-command.ts";
-import { readGiven, setting } from "../command/config.ts";
+import { STDIN } from "../command/command.ts";
+import { readFlagFile, setting } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import type { Target } from "./api-call.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";
-
-/** As a file's name: standard input. */
-export const STDIN = "-";
 
 export type KeyChoice = Pick<ServerChoice, "server" | "data"> & { readonly keyFile?: string | undefined };
 
@@ -56,7 +54,7 @@ async function readKey(file: string): Promise<string> {
       "--key-file takes the file that holds the key, and not the key: others can list command lines",
     );
   }
-  const key = (await (file === STDIN ? text(process.stdin) : readGiven("key-file", file))).trim();
+  const key = (await (file === STDIN ? text(process.stdin) : readFlagFile("key-file", file))).trim();
   if (/^inf_[\x21-\x7e]+$/.test(key)) return key;
   const where = file === STDIN ? "standard input" : `--key-file ${file}`;
   throw new UsageError(`${where} holds no key: it must be inf_ and what follows, as one word on one line`);

@@ -13,7 +13,7 @@ import type { Receipt } from "../../server/management/keys/receipt.ts";
 import type { Access, AccessQuestion } from "../../server/management/keys/review-access.ts";
 import type { RevokedSubject } from "../../server/management/revoked-subjects.ts";
 import type { CliCommand } from "../command/cli-command.ts";
-import { readGiven, setting } from "../command/config.ts";
+import { readFlagFile, setting } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "../data/data-folder.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
@@ -195,7 +195,7 @@ async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Targ
 
 async function givenToken(env: Environment, flags: ServerChoice): Promise<string> {
   const file = setting(env, "token-file", flags.tokenFile);
-  const token = (file === undefined ? (env.KEYPLANE_TOKEN ?? "") : await readGiven("token-file", file)).trim();
+  const token = (file === undefined ? (env.KEYPLANE_TOKEN ?? "") : await readFlagFile("token-file", file)).trim();
   const where = file === undefined ? "KEYPLANE_TOKEN" : `--token-file ${file}`;
   if (token === "" && file === undefined)
     throw new UsageError("--token-file is needed, or the variable KEYPLANE_TOKEN");

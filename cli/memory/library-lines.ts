@@ -104,8 +104,8 @@ function fromServerMemory(lines: readonly ParsedLine[]) {
   const atoms = entities.map((entity): AtomLine => {
     const name = textOf(entity, "name");
     const entityType = textOf(entity, "entityType");
-    const told = observationsOf(entity).map((observation) => `- ${observation}`);
-    const content = [`${name} (${entityType})`, ...told].join("\n");
+    const observations = observationsOf(entity).map((observation) => `- ${observation}`);
+    const content = [`${name} (${entityType})`, ...observations].join("\n");
     return { line: entity.line, atom: { id: idOf(entity), content, tags: [entityType], links: links.get(name) ?? [] } };
   });
   return { atoms, strayRelations };

@@ -26,7 +26,7 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
     .allowExcessArguments()
     .action(async (flags: Flags) => {
       refuseArguments("memory-export", command.args);
-      await progress.during("reading the library", (tell) => exportLibrary(env, flags, out, tell));
+      await progress.during("reading the library", (show) => exportLibrary(env, flags, out, show));
     });
 };
 
@@ -34,7 +34,7 @@ async function exportLibrary(
   env: Environment,
   { library, ...choice }: Flags,
   out: (line: string) => void,
-  tell: (text: string) => void,
+  show: (text: string) => void,
 ) {
   if (library === undefined) throw new UsageError("--library is needed: name, or namespace/name");
   const target = await openAsKey(env, choice);
@@ -46,7 +46,7 @@ async function exportLibrary(
     // The name of the library and the count of revisions are of where it was, not of the atom.
     for (const { library: _library, revision: _revision, ...atom } of page.items) out(JSON.stringify(atom));
     exported += page.items.length;
-    tell(`${exported} atoms`);
+    show(`${exported} atoms`);
     cursor = page.nextCursor;
   } while (cursor !== null);
 }

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
-import type { AddCommand } from "../command/command.ts";
+import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../management/key-client.ts";
+import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";
@@ -26,7 +26,7 @@ export const addMemoryImport: AddCommand = (program, { env, out, progress }) => 
       "bring back what memory-export wrote",
     )
     .action(async (file: string, flags: Omit<Flags, "file">) => {
-      out(await progress.during("reading the file", (tell) => runImport(env, { ...flags, file }, tell)));
+      out(await progress.during("reading the file", (show) => runImport(env, { ...flags, file }, show)));
     });
 };
 
@@ -41,7 +41,7 @@ async function readWhole(file: string): Promise<string> {
 async function runImport(
   env: Environment,
   { file, library, output, ...choice }: Flags,
-  tell: (text: string) => void,
+  show: (text: string) => void,
 ): Promise<string> {
   if (file === STDIN && choice.keyFile === STDIN) {
     throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
@@ -50,7 +50,7 @@ async function runImport(
   const { atoms, strayRelations } = readLines(given, file === STDIN ? "standard input" : file);
   const target = await openAsKey(env, choice);
   const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms, (imported) =>
-    tell(`${imported} of ${atoms.length} atoms`),
+    show(`${imported} of ${atoms.length} atoms`),
   );
   const dropped = droppedLinks + strayRelations;
   if (output !== undefined) return outputText({ imported, expired, droppedLinks: dropped }, output);

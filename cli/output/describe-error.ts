@@ -25,7 +25,7 @@ const ADVICE: readonly (readonly [readonly string[], string])[] = [
   ],
 ];
 const PORT_REFUSED = "this user may not listen there: choose a --port and --admin-port of 1024 or more";
-const FILE_REFUSED = "this user may not do that: see whose it is, or choose another folder with --data";
+const FILE_REFUSED = "this user may not do that: see who owns it, or choose another folder with --data";
 
 /** Of what a URL leads to; their messages say what to do. */
 const OF_DATABASE = [SchemaVersionError, ServerVersionError, EncodingError, ListenError];

@@ -17,7 +17,7 @@ export type Progress = {
    * @param text what is under way
    * @param task is given what puts another text in its place
    */
-  during<T>(text: string, task: (tell: (text: string) => void) => Promise<T>): Promise<T>;
+  during<T>(text: string, task: (show: (text: string) => void) => Promise<T>): Promise<T>;
   /** Takes the line away, for what is printed meanwhile. */
   hide(): void;
 };

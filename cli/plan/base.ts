@@ -5,7 +5,7 @@ import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../d
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
-import type { Held } from "./make-plan.ts";
+import type { CurrentObject } from "./make-plan.ts";
 import { forecastObject } from "./object-forecast.ts";
 import { readDeclared } from "./read-declared.ts";
 
@@ -16,7 +16,7 @@ import { readDeclared } from "./read-declared.ts";
  * @param now milliseconds since the epoch
  * @throws UsageError for a path that leads nowhere
  */
-export function readBase(path: string, now: number): Held[] {
+export function readBase(path: string, now: number): CurrentObject[] {
   const { declared, secrets } = readDeclared([path], undefined, () => undefined);
   const after = worldOf([...declared.values()]);
   const known = { declared: secrets, isThere: () => undefined };

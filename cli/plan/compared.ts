@@ -13,7 +13,7 @@ import { openManagement } from "../management/management-client.ts";
 import type { KubernetesSource } from "../source/kubernetes-source.ts";
 import { readBase } from "./base.ts";
 import type { SecretPresence } from "./known-secrets.ts";
-import type { Compared, Held } from "./make-plan.ts";
+import type { Compared, CurrentObject } from "./make-plan.ts";
 import type { LastUseLookup } from "./planned-objects.ts";
 
 export type ComparedFlags = {
@@ -66,9 +66,9 @@ function clusterOf(env: Environment): ClusterChoice {
 }
 
 /** Everything that `up` holds. */
-async function readFolder(data: string): Promise<Held[]> {
+async function readFolder(data: string): Promise<CurrentObject[]> {
   const kinds = KINDS.map(async (kind) => (await readStatusFiles(data, kind)).map((object) => ({ ...object, kind })));
-  const objects: Held[] = (await Promise.all(kinds)).flat();
+  const objects: CurrentObject[] = (await Promise.all(kinds)).flat();
   return objects.filter(isHeld);
 }
 
@@ -76,7 +76,7 @@ async function readFolder(data: string): Promise<Held[]> {
 const unasked = async (): Promise<SecretPresence> => () => undefined;
 
 /** The Secrets that `up` has written, but for those of the keys that it holds. */
-function secretFolders(data: string, held: readonly Held[]): SecretPresence {
+function secretFolders(data: string, held: readonly CurrentObject[]): SecretPresence {
   const ofKeys = new Set(
     held.map(({ metadata, status }) => {
       const name = status !== undefined && "secretRef" in status ? status.secretRef?.name : undefined;
@@ -87,9 +87,9 @@ function secretFolders(data: string, held: readonly Held[]): SecretPresence {
     !ofKeys.has(`${namespace}/${name}`) && existsSync(join(data, "secrets", namespace, name));
 }
 
-function readCluster(choice: ClusterChoice): Promise<Held[]> {
+function readCluster(choice: ClusterChoice): Promise<CurrentObject[]> {
   return fromCluster(choice, async (source) => {
-    const objects: Held[] = (await Promise.all(KINDS.map((kind) => source.list(kind, {})))).flat();
+    const objects: CurrentObject[] = (await Promise.all(KINDS.map((kind) => source.list(kind, {})))).flat();
     return objects.filter(isHeld);
   });
 }
@@ -116,7 +116,7 @@ async function fromCluster<T>(choice: ClusterChoice, read: (source: KubernetesSo
 }
 
 /** What was never admitted, or is on its way out, counts as not there. */
-function isHeld({ metadata, spec }: Held): boolean {
+function isHeld({ metadata, spec }: CurrentObject): boolean {
   return spec !== undefined && metadata.deletionTimestamp === undefined;
 }
 

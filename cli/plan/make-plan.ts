@@ -24,7 +24,7 @@ import {
 import { type DeclaredSet, readDeclared } from "./read-declared.ts";
 
 /** What is declared and held now, as `up` shows it. */
-export type Held = StatusObject<Kind> & { readonly kind: Kind };
+export type CurrentObject = StatusObject<Kind> & { readonly kind: Kind };
 
 /** What applying manifests would do. */
 export type Plan = {
@@ -39,7 +39,7 @@ export type Plan = {
 
 /** What manifests are compared with. */
 export type Compared = {
-  readonly held: readonly Held[];
+  readonly held: readonly CurrentObject[];
   /** The data folder that it is of, if any: it knows from which file each object came. */
   readonly data?: string;
   /** Whether the manifests are all that is to be there, so that what is not among them goes. */
@@ -97,7 +97,7 @@ type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
   readonly after: ManifestWorld;
   /** What is among the manifests, by its title. */
   readonly declared: ReadonlyMap<string, WorldObject>;
-  readonly heldBy: ReadonlyMap<string, Held>;
+  readonly heldBy: ReadonlyMap<string, CurrentObject>;
   readonly secrets: KnownSecrets;
 };
 
@@ -155,7 +155,7 @@ function keysOf({ objects }: ManifestWorld) {
   return new Map(objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]));
 }
 
-function asDeclared({ kind, metadata, spec }: Held): WorldObject[] {
+function asDeclared({ kind, metadata, spec }: CurrentObject): WorldObject[] {
   return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
 }
 

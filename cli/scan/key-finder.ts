@@ -18,7 +18,7 @@ const NEWLINE = 10;
  * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length: no more is held than
  * a chunk, and the end of the one before it.
  */
-export async function* findKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
+export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);
   /** Of the first byte of `rest`. */
   let [line, column] = [1, 1];

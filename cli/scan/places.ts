@@ -1,21 +1,20 @@
 import { createReadStream } from "node:fs";
 import { errorMessage } from "../../domain/error-text.ts";
 import { redactKeys } from "../../domain/redact.ts";
+import { STDIN } from "../command/command.ts";
 import { filesBelow } from "./files-below.ts";
-import { type FoundKey, findKeys } from "./key-finder.ts";
+import { type FoundKey, scanForKeys } from "./key-finder.ts";
 
-/** Standard input. */
-export const STDIN = "-";
 const CHUNK_BYTES = 1 << 20;
 
 /** A place where a key is; or a file that was looked into to its end, or that could not be. */
-export type Look =
+export type ScanResult =
   | ({ readonly path: string } & FoundKey)
   | { readonly path: string; readonly done: true }
   | { readonly path: string; readonly why: string };
 
 /** Looks into all that paths name. Paths and errors are reported without what a terminal obeys or what may be a key. */
-export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> {
+export async function* lookInto(paths: readonly string[]): AsyncGenerator<ScanResult> {
   for (const named of paths) {
     if (named === STDIN) {
       yield* lookThrough(STDIN, process.stdin);
@@ -29,9 +28,9 @@ export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> 
   }
 }
 
-async function* lookThrough(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Look> {
+async function* lookThrough(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<ScanResult> {
   try {
-    for await (const found of findKeys(chunks)) yield { path, ...found };
+    for await (const found of scanForKeys(chunks)) yield { path, ...found };
     yield { path, done: true };
   } catch (error) {
     yield { path, why: shown(errorMessage(error)) };

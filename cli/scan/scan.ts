@@ -30,8 +30,8 @@ export const addScan: AddCommand = (program, { env, out, exit, progress }) => {
       assertPresent(paths, "");
       const asks = (["server", "data"] as const).some((flag) => setting(env, flag, flags[flag]) !== undefined);
       const client = asks ? await openManagement(env, flags satisfies ServerChoice) : undefined;
-      await progress.during("looking into files", (tell) =>
-        runScan({ paths, client, output: flags.output }, { out, exit }, tell),
+      await progress.during("looking into files", (show) =>
+        runScan({ paths, client, output: flags.output }, { out, exit }, show),
       );
     });
 };
@@ -62,7 +62,7 @@ async function runScan(
   let [places, files] = [0, 0];
   let batch: Place[] = [];
 
-  async function tell(): Promise<void> {
+  async function reportBatch(): Promise<void> {
     const asked = [...new Set(batch.map(({ sha256 }) => sha256))].filter((sha256) => !known.has(sha256));
     const leaks = asked.length === 0 ? [] : ((await client?.askLeaks(asked)) ?? []);
     for (const [i, leak] of leaks.entries()) known.set(asked[i] ?? "", leak);
@@ -81,10 +81,10 @@ async function runScan(
       places++;
       keys.add(look.sha256);
       batch.push(look);
-      if (batch.length === BATCH || client === undefined) await tell();
+      if (batch.length === BATCH || client === undefined) await reportBatch();
     }
   }
-  await tell();
+  await reportBatch();
   if (output !== undefined) out(outputText({ findings, unread }, output));
   else {
     for (const { path, why } of unread) out(`${path}: could not be read: ${why}`);

@@ -1,7 +1,7 @@
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { eventText } from "../../server/management/audit/event-text.ts";
 import type { ManagementClient } from "../management/management-client.ts";
-import type { EventsWanted, SeenEvent } from "./source.ts";
+import type { EventFilter, ListedEvent } from "./source.ts";
 
 /** So many of the log are looked through at most, the latest first. */
 const MAX_LOOKED = 2_000;
@@ -19,9 +19,9 @@ const WARNINGS = new Set(["key.revoked", "key.leaked", "key.expiring", "key.cons
 /** What the audit log has of what is declared or was made by hand, the oldest first. */
 export async function auditEvents(
   client: Pick<ManagementClient, "searchAudit">,
-  { kind, namespace, name, id, from }: EventsWanted,
-): Promise<SeenEvent[]> {
-  const events: SeenEvent[] = [];
+  { kind, namespace, name, id, from }: EventFilter,
+): Promise<ListedEvent[]> {
+  const events: ListedEvent[] = [];
   for await (const event of client.searchAudit({ about: id ?? name, from }, MAX_LOOKED)) {
     const { at, action, detail, actor } = event;
     const about = { kind: KINDS[action.split(".")[0] ?? ""], namespace: event.namespace ?? "", name: event.name ?? "" };

@@ -9,7 +9,7 @@ const GATHER_MS = 100;
  * @param watch calls its argument at each change, and resolves when the watch ends
  * @throws what the watch throws
  */
-export async function* changesOf(watch: (tell: () => void) => Promise<void>): AsyncGenerator<void> {
+export async function* changesOf(watch: (notify: () => void) => Promise<void>): AsyncGenerator<void> {
   let next = Promise.withResolvers<"changed">();
   const ended = watch(() => next.resolve("changed")).then(() => "ended" as const);
   // A failure is handled where `ended` is awaited.
@@ -21,10 +21,10 @@ export async function* changesOf(watch: (tell: () => void) => Promise<void>): As
   }
 }
 
-/** Calls `tell` every `ms` milliseconds, until the signal. */
-export async function tellEvery(ms: number, tell: () => void, signal: AbortSignal): Promise<void> {
+/** Calls `notify` every `ms` milliseconds, until the signal. */
+export async function notifyEvery(ms: number, notify: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(ms, undefined, { signal }).catch(() => {});
-    if (!signal.aborted) tell();
+    if (!signal.aborted) notify();
   }
 }

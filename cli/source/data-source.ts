@@ -8,7 +8,7 @@ import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";
 import { changesOf } from "./changes.ts";
-import { isWanted, type Seen, type Source } from "./source.ts";
+import { type ListedObject, matchesFilter, type Source } from "./source.ts";
 
 /** Why an object goes on though its declaration is gone or faulty. */
 const HELD_ANNOTATION = "keyplane.dev/held";
@@ -20,7 +20,7 @@ export function dataSource(data: string): Source {
   return {
     from: "data",
     async list(kind, wanted) {
-      const found = (await readStatusFiles(data, kind)).filter((object) => isWanted(wanted, object));
+      const found = (await readStatusFiles(data, kind)).filter((object) => matchesFilter(wanted, object));
       const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
       return found.map((object) => {
         const why = reasons.get(`${kind}/${object.metadata.namespace}/${object.metadata.name}`);
@@ -35,13 +35,13 @@ export function dataSource(data: string): Source {
       return isUp ? said : [...said, NOT_RUNNING];
     },
     changes: (_kinds, _wanted, signal) =>
-      changesOf(async (tell) => {
+      changesOf(async (notify) => {
         const look = async () => {
-          tell();
+          notify();
           return undefined;
         };
         const path = join(data, "status");
-        tell();
+        notify();
         await watchTree({ path, signal, clock: systemClock, look, onError: () => {} });
       }),
     close() {},
@@ -54,7 +54,7 @@ function mayRun(data: string): Promise<boolean> {
 }
 
 /** What belongs to the whole cluster has no namespace, not an empty one. What is held says so in an annotation. */
-function seenFile<K extends Kind>(kind: K, object: StatusObject<K>, held: string | undefined): Seen<K> {
+function seenFile<K extends Kind>(kind: K, object: StatusObject<K>, held: string | undefined): ListedObject<K> {
   const { namespace, ...rest } = object.metadata;
   const annotations = held === undefined ? {} : { annotations: { [HELD_ANNOTATION]: held } };
   const json = { ...object, metadata: { ...rest, ...(namespace === "" ? {} : { namespace }), ...annotations } };

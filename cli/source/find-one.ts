@@ -2,7 +2,7 @@ import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { CliCommand } from "../command/cli-command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { KIND_WORDS } from "./kind-words.ts";
-import { listWanted, type Seen, type Source, type Wanted } from "./source.ts";
+import { type ListedObject, type ListFilter, listMatching, type Source } from "./source.ts";
 
 export type NamespaceFlags = { readonly namespace?: string; readonly allNamespaces?: true };
 
@@ -23,7 +23,7 @@ export function namespaceIn({ namespace, allNamespaces }: NamespaceFlags): strin
  * @param named NAME or NAMESPACE/NAME; undefined for all
  * @throws UsageError where both name a namespace, or one is empty, as a variable that is not set
  */
-export function wantedOf(named: string | undefined, namespace: string | undefined): Wanted {
+export function wantedOf(named: string | undefined, namespace: string | undefined): ListFilter {
   if (namespace === "") throw new UsageError("-n: name a namespace, or leave it out for all of them");
   if (named === undefined) return { namespace };
   // Of a secret nothing is said.
@@ -43,7 +43,7 @@ export function wantedOf(named: string | undefined, namespace: string | undefine
  * @throws Error where there is none
  * @throws UsageError where there are several
  */
-export async function findOne<K extends Kind>(source: Source, kind: K, wanted: Wanted): Promise<Seen<K>> {
+export async function findOne<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>> {
   const one = await findAtMostOne(source, kind, wanted);
   if (one !== undefined) return one;
   const [plural, singular] = KIND_WORDS[kind];
@@ -58,9 +58,9 @@ export async function findOne<K extends Kind>(source: Source, kind: K, wanted: W
 export async function findAtMostOne<K extends Kind>(
   source: Source,
   kind: K,
-  wanted: Wanted,
-): Promise<Seen<K> | undefined> {
-  const found = await listWanted(source, kind, wanted);
+  wanted: ListFilter,
+): Promise<ListedObject<K> | undefined> {
+  const found = await listMatching(source, kind, wanted);
   const living = found.filter(({ state }) => state !== "revoked");
   const newest = found.toSorted((a, b) => createdAt(b).localeCompare(createdAt(a)));
   const [one, another] = living.length > 0 ? living : newest.slice(0, 1);
@@ -68,13 +68,13 @@ export async function findAtMostOne<K extends Kind>(
   return one;
 }
 
-function titleOf({ namespace, name }: Wanted): string {
+function titleOf({ namespace, name }: ListFilter): string {
   return [namespace, name].filter((part) => part !== undefined).join("/");
 }
 
-const createdAt = ({ metadata }: Seen): string => metadata.creationTimestamp ?? "";
+const createdAt = ({ metadata }: ListedObject): string => metadata.creationTimestamp ?? "";
 
-function several(title: string, plural: string, found: readonly Seen[]): string {
+function several(title: string, plural: string, found: readonly ListedObject[]): string {
   const namespaces = [...new Set(found.map(({ metadata }) => metadata.namespace))];
   if (namespaces.length === 1)
     return `there are ${found.length} ${plural} ${title}, in several clusters: see keyplane get`;

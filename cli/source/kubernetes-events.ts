@@ -3,10 +3,10 @@ import { ALL_EVENTS_PATH, eventsPath } from "../../controller/cluster/kubernetes
 import { isClusterScoped, isKind } from "../../domain/kinds/kinds.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import type { Selectors } from "./list-all.ts";
-import type { EventsWanted, SeenEvent } from "./source.ts";
+import type { EventFilter, ListedEvent } from "./source.ts";
 
 /** The path, and the fields, by which the API server finds the events that the controller has recorded. */
-export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: string, selectors: Selectors] {
+export function eventsQuery({ kind, namespace, name }: EventFilter): [path: string, selectors: Selectors] {
   const fields = [
     `reportingController=${REPORTER}`,
     ...(kind === undefined ? [] : [`regarding.kind=${kind}`]),
@@ -18,7 +18,7 @@ export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: str
 }
 
 /** What the API server's events say, the oldest first. */
-export function eventsIn(items: readonly unknown[], { from = 0 }: EventsWanted): SeenEvent[] {
+export function eventsIn(items: readonly unknown[], { from = 0 }: EventFilter): ListedEvent[] {
   return items
     .flatMap(readEvent)
     .filter(({ at }) => Date.parse(at) >= from)
@@ -26,7 +26,7 @@ export function eventsIn(items: readonly unknown[], { from = 0 }: EventsWanted):
 }
 
 /** Nothing for an event of something else. */
-function readEvent(event: unknown): SeenEvent[] {
+function readEvent(event: unknown): ListedEvent[] {
   if (!isRecord(event) || !isRecord(event.regarding)) return [];
   const { regarding, type, reason, note, series, eventTime } = event;
   const kind = textOf(regarding.kind);

@@ -15,15 +15,15 @@ import type { StatusObject } from "../data/status-files.ts";
 import { changesOf } from "./changes.ts";
 import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
 import { listAll, type Selectors } from "./list-all.ts";
-import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
+import { type ListedObject, type ListFilter, matchesFilter, type Source, sortByName } from "./source.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
 
 /** Shows the whole spec of each object. */
-type Whole<K extends Kind> = Seen<K> & Pick<StatusObject<K>, "spec">;
+type Whole<K extends Kind> = ListedObject<K> & Pick<StatusObject<K>, "spec">;
 export type KubernetesSource = Omit<Source, "list"> & {
-  list<K extends Kind>(kind: K, wanted: Wanted): Promise<Whole<K>[]>;
+  list<K extends Kind>(kind: K, wanted: ListFilter): Promise<Whole<K>[]>;
   /** Whether there is a Secret, of which its metadata alone is read; undefined for a person who may not read it. */
   isSecretThere(ref: { readonly namespace: string; readonly name: string }): Promise<boolean | undefined>;
 };
@@ -40,7 +40,7 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
   const connection = connect(kubeconfig, systemClock, context);
   const api = createApiClient({ connection, random: Math.random, log: () => {} });
 
-  async function list(kind: Kind, wanted: Wanted): Promise<unknown[]> {
+  async function list(kind: Kind, wanted: ListFilter): Promise<unknown[]> {
     try {
       return await listAll(api, ...objectsQuery(kind, wanted));
     } catch (error) {
@@ -51,9 +51,9 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
 
   return {
     from: "kubeconfig",
-    async list<K extends Kind>(kind: K, wanted: Wanted) {
+    async list<K extends Kind>(kind: K, wanted: ListFilter) {
       const objects = (await list(kind, wanted)).flatMap((raw) => seenObject(kind, raw));
-      return inOrder(objects.filter((object) => isWanted(wanted, object)));
+      return sortByName(objects.filter((object) => matchesFilter(wanted, object)));
     },
     async isSecretThere(ref) {
       try {
@@ -74,16 +74,16 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
     },
     notes: async () => [],
     changes: (kinds, wanted, signal) =>
-      changesOf(async (tell) => {
+      changesOf(async (notify) => {
         const queries = kinds.flatMap((kind) => wanted.map((one) => objectsQuery(kind, one)));
-        await Promise.all(queries.map((query) => watchObjects(api, ...query, tell, signal)));
+        await Promise.all(queries.map((query) => watchObjects(api, ...query, notify, signal)));
       }),
     close: api.close,
   };
 }
 
 /** The path, and the selectors, by which the API server finds objects. */
-function objectsQuery(kind: Kind, { namespace = "", name, labels }: Wanted): [path: string, selectors: Selectors] {
+function objectsQuery(kind: Kind, { namespace = "", name, labels }: ListFilter): [path: string, selectors: Selectors] {
   const path = objectsPath(kind, isClusterScoped(kind) ? "" : namespace);
   return [path, { fieldSelector: name && `metadata.name=${name}`, labelSelector: labels?.text }];
 }

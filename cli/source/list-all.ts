@@ -30,11 +30,11 @@ export async function listAll(
 }
 
 /** The namespace of an object; empty where it has none. */
-export function namespaceOf(object: unknown): string {
+export function metadataNamespace(object: unknown): string {
   return textIn(object, "namespace");
 }
 
-export function nameOf(object: unknown): string {
+export function metadataName(object: unknown): string {
   return textIn(object, "name");
 }
 

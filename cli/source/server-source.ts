@@ -5,8 +5,8 @@ import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";
-import { changesOf, tellEvery } from "./changes.ts";
-import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
+import { changesOf, notifyEvery } from "./changes.ts";
+import { type ListedObject, type ListFilter, type Source, sortByName } from "./source.ts";
 import { versionStateOf } from "./version-state.ts";
 
 /** A server reports no change by itself. Milliseconds. */
@@ -22,7 +22,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   const closing = new AbortController();
   const client = await openManagement(env, choice, closing.signal);
 
-  async function list(kind: Kind, { labels, ...wanted }: Wanted): Promise<Seen[]> {
+  async function list(kind: Kind, { labels, ...wanted }: ListFilter): Promise<ListedObject[]> {
     if (labels !== undefined) throw new UsageError("-l: a server knows no labels: give --data or --kubeconfig");
     if (kind === "PlatformKey") return (await client.listKeys(wanted)).map(seenKey);
     return (await client.listObjects(kind, wanted)).map((object) => seenObject(kind, object));
@@ -31,16 +31,17 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   return {
     from: "server",
     // A list holds objects of its own kind.
-    list: async <K extends Kind>(kind: K, wanted: Wanted) => inOrder(await list(kind, wanted)) as Seen<K>[],
+    list: async <K extends Kind>(kind: K, wanted: ListFilter) =>
+      sortByName(await list(kind, wanted)) as ListedObject<K>[],
     events: (wanted) => auditEvents(client, wanted),
     notes: async () => [],
-    changes: (_kinds, _wanted, signal) => changesOf((tell) => tellEvery(POLL_MS, tell, signal)),
+    changes: (_kinds, _wanted, signal) => changesOf((notify) => notifyEvery(POLL_MS, notify, signal)),
     close: () => closing.abort(),
   };
 }
 
 /** A key in the fields of a PlatformKey, as far as the API has them. */
-function seenKey(key: KeyJson): Seen<"PlatformKey"> {
+function seenKey(key: KeyJson): ListedObject<"PlatformKey"> {
   const { id, namespace, name, prefix, team, scopes, createdAt, declaredIn, spec, versions, revocation } = key;
   return {
     kind: "PlatformKey",
@@ -76,7 +77,7 @@ function currentVersion(versions: KeyJson["versions"]): { currentVersion?: numbe
   return active === undefined ? {} : { currentVersion: active.number };
 }
 
-function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): Seen {
+function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): ListedObject {
   const { name, namespace = "", createdAt, declaredIn, spec, team, publicID, namespaces } = object;
   return {
     kind,

@@ -7,26 +7,26 @@ import type { LabelSelector } from "./label-selector.ts";
 export type Source = {
   readonly from: "data" | "server" | "kubeconfig";
   /** The objects of a kind, sorted by namespace and name. */
-  list<K extends Kind>(kind: K, wanted: Wanted): Promise<Seen<K>[]>;
+  list<K extends Kind>(kind: K, wanted: ListFilter): Promise<ListedObject<K>[]>;
   /**
    * What has happened, the oldest first.
    *
    * @throws Error where the source cannot be asked for it now, as of an `up` that does not run
    */
-  events(wanted: EventsWanted): Promise<SeenEvent[]>;
+  events(wanted: EventFilter): Promise<ListedEvent[]>;
   /** What people should know beside the objects of these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /**
    * Yields whenever what is wanted may have changed, from the first time that it is asked on, until the signal: by a watch
    * where there is one.
    */
-  changes(kinds: readonly Kind[], wanted: readonly Wanted[], signal: AbortSignal): AsyncGenerator<void>;
+  changes(kinds: readonly Kind[], wanted: readonly ListFilter[], signal: AbortSignal): AsyncGenerator<void>;
   /** Ends what is asked and not answered yet, too: that throws. */
   close(): void;
 };
 
 /** An object as a source shows it. */
-export type Seen<K extends Kind = Kind> = {
+export type ListedObject<K extends Kind = Kind> = {
   readonly kind: K;
   readonly metadata: StatusObject<K>["metadata"];
   /** What the source shows of it. */
@@ -39,14 +39,14 @@ export type Seen<K extends Kind = Kind> = {
 };
 
 /** Which objects: all where nothing is said. */
-export type Wanted = {
+export type ListFilter = {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly labels?: LabelSelector | undefined;
 };
 
 /** Which events: all that are kept where nothing is said. */
-export type EventsWanted = Omit<Wanted, "labels"> & {
+export type EventFilter = Omit<ListFilter, "labels"> & {
   readonly kind?: Kind | undefined;
   /** Of a key, where there may be others of its name. */
   readonly id?: string | undefined;
@@ -55,7 +55,7 @@ export type EventsWanted = Omit<Wanted, "labels"> & {
 };
 
 /** Something that happened to an object. */
-export type SeenEvent = {
+export type ListedEvent = {
   /** RFC 3339; of what happened again and again, the last time. */
   readonly at: string;
   readonly type: "Normal" | "Warning";
@@ -70,7 +70,10 @@ export type SeenEvent = {
   readonly count: number;
 };
 
-export function isWanted({ namespace, name, labels }: Wanted, { metadata }: Pick<Seen, "metadata">): boolean {
+export function matchesFilter(
+  { namespace, name, labels }: ListFilter,
+  { metadata }: Pick<ListedObject, "metadata">,
+): boolean {
   return (
     (namespace === undefined || metadata.namespace === namespace) &&
     (name === undefined || metadata.name === name) &&
@@ -79,12 +82,12 @@ export function isWanted({ namespace, name, labels }: Wanted, { metadata }: Pick
 }
 
 /** The objects of a kind that are wanted: of those without a namespace whichever it is. */
-export function listWanted<K extends Kind>(source: Source, kind: K, wanted: Wanted): Promise<Seen<K>[]> {
+export function listMatching<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>[]> {
   return source.list(kind, isClusterScoped(kind) ? { ...wanted, namespace: undefined } : wanted);
 }
 
 /** By namespace, then by name. */
-export function inOrder<T extends Pick<Seen, "metadata">>(objects: readonly T[]): T[] {
+export function sortByName<T extends Pick<ListedObject, "metadata">>(objects: readonly T[]): T[] {
   const order = ({ metadata: { namespace, name } }: T) => `${namespace}/${name}`;
   return objects.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
 }

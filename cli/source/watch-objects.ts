@@ -10,20 +10,20 @@ const WATCH_GRACE_SECONDS = 10;
 const RETRY_MS = 2_000;
 
 /**
- * Calls `tell` at each change of a collection of a Kubernetes API, until the signal. A watch that ends or fails is
- * opened again; `tell` is called then too, since something may have changed meanwhile.
+ * Calls `onChange` at each change of a collection of a Kubernetes API, until the signal. A watch that ends or fails is
+ * opened again; `onChange` is called then too, since something may have changed meanwhile.
  */
 export async function watchObjects(
   api: Pick<ApiClient, "request" | "stream">,
   path: string,
   selectors: Selectors,
-  tell: () => void,
+  onChange: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       const resourceVersion = await versionOf(api, path, selectors, signal);
-      tell();
+      onChange();
       await api.stream(
         {
           method: "GET",
@@ -33,11 +33,11 @@ export async function watchObjects(
           query: { ...selectors, watch: "1", resourceVersion, timeoutSeconds: String(WATCH_SECONDS) },
         },
         false,
-        { onOpen: async () => {}, onValue: tell },
+        { onOpen: async () => {}, onValue: onChange },
       );
     } catch {
       if (signal.aborted) return;
-      tell();
+      onChange();
       await delay(RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }

@@ -9,14 +9,12 @@ import { isRecord, readManifestIdentity } from "../../domain/manifest/identity.t
 import type { SetEntry } from "../../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../../domain/manifest/parse.ts";
 import { readManifest } from "../../domain/manifest/validate.ts";
+import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { isDataFolder } from "../data/data-folder.ts";
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
-
-/** As a path, what comes by standard input. */
-const STDIN = "-";
 
 /** What comes by standard input where one of the paths stands for it. */
 export async function readStdin(paths: readonly string[]): Promise<string | undefined> {

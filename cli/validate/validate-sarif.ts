@@ -7,7 +7,7 @@ import { packageVersion } from "../version/package-version.ts";
 /** A rule for each severity: ids that stay, by which a code scanner keeps what was dismissed. */
 const RULES: Readonly<Record<Diagnostic["severity"], { readonly id: string; readonly text: string }>> = {
   error: { id: "invalid-manifest", text: "Admission refuses this." },
-  warning: { id: "doubtful-manifest", text: "This is admitted, and will hardly do what is meant." },
+  warning: { id: "doubtful-manifest", text: "This is admitted, but is probably not what is meant." },
   note: { id: "passed-over", text: "This is not looked at." },
 };
 

@@ -25,7 +25,7 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
     .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
     .example("keyplane validate -f manifests -o sarif > keyplane.sarif", "for code scanning, by the lines of files")
     .example("kustomize build . | keyplane validate -f -", "check what another program writes")
-    .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for what will hardly be meant, too")
+    .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for warnings, too")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml", "sarif"]))
     .addOption(
       new Option("--fail-on <severity>", "what to exit with 1 for").choices(["errors", "warnings"]).default("errors"),

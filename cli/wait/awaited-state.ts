@@ -3,16 +3,16 @@ import { CONDITION_TYPES } from "../../domain/conditions.ts";
 import { suggestion } from "../../domain/manifest/suggestion.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { readiness } from "../data/status-files.ts";
-import type { Seen } from "../source/source.ts";
+import type { ListedObject } from "../source/source.ts";
 
 export type AwaitedState = {
   /**
    * @param object undefined where there is none
    * @param first the object as it was seen first: one that is made anew under its name is another
    */
-  isMet(object: Seen | undefined, first?: Seen): boolean;
+  isMet(object: ListedObject | undefined, first?: ListedObject): boolean;
   /** What is so instead, for a person. */
-  instead(object: Seen | undefined): string;
+  instead(object: ListedObject | undefined): string;
 };
 
 const STATUSES = ["True", "False", "Unknown"];
@@ -40,27 +40,27 @@ export function parseAwaitedState(text: string): AwaitedState {
       if (object === undefined) return "there is none";
       const { condition, isCurrent } = conditionOf(object, type);
       if (condition === undefined) return `it has no condition ${type}${reasonOf(object)}`;
-      if (!isCurrent) return "its last change was not looked at yet";
+      if (!isCurrent) return "its last change has not been reconciled yet";
       return `${type} is ${condition.status} (${condition.reason})${condition.message && `: ${condition.message}`}`;
     },
   };
 }
 
 /** As kubectl has it: also where another of its name has taken its place. */
-function isGone(object: Seen | undefined, first = object): boolean {
+function isGone(object: ListedObject | undefined, first = object): boolean {
   const [uid, firstUid] = [object?.metadata.uid, first?.metadata.uid];
   return object === undefined || (uid !== undefined && firstUid !== undefined && uid !== firstUid);
 }
 
 /** A condition, and whether it is about the object as it is declared now. */
-function conditionOf(object: Seen | undefined, type: string) {
+function conditionOf(object: ListedObject | undefined, type: string) {
   const { status, metadata } = object ?? {};
   const condition = status?.conditions?.find((one) => one.type === type);
   const seen = condition?.observedGeneration ?? status?.observedGeneration;
   return { condition, isCurrent: seen === undefined || seen >= (metadata?.generation ?? 0) };
 }
 
-function reasonOf(object: Seen): string {
+function reasonOf(object: ListedObject): string {
   const ready = readiness(object);
   return ready === undefined ? "" : `: ${ready.reason}: ${ready.message}`;
 }

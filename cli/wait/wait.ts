@@ -2,12 +2,12 @@ import { parseDuration } from "../../domain/duration.ts";
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { nameOf } from "../get/print-objects.ts";
+import { typeAndName } from "../get/print-objects.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { findAtMostOne, wantedOf } from "../source/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS, unknownKind } from "../source/kind-words.ts";
 import { chooseDeclared, type DeclaredFlags, declaredOptions, openDeclared } from "../source/open-source.ts";
-import type { Seen, Source, Wanted } from "../source/source.ts";
+import type { ListedObject, ListFilter, Source } from "../source/source.ts";
 import { type AwaitedState, parseAwaitedState } from "./awaited-state.ts";
 
 type Flags = DeclaredFlags & {
@@ -55,7 +55,7 @@ export const addWait: AddCommand = (program, { env, out, interrupt, progress }) 
         );
         const object = seen?.object;
         if (output !== undefined) out(outputText({ met: isMet, object: object?.json ?? null }, output));
-        else if (isMet) out(`${object === undefined ? title : nameOf(object)} condition met`);
+        else if (isMet) out(`${object === undefined ? title : typeAndName(object)} condition met`);
         if (isMet) return;
         const why = end.aborted && !limit.aborted ? "interrupted" : `timed out after ${timeout}`;
         const instead = seen === undefined ? "no answer has come" : task.state.instead(object);
@@ -82,11 +82,11 @@ function timeoutOf(text: string): number {
   }
 }
 
-type Wait = { readonly kind: Kind; readonly wanted: Wanted; readonly state: AwaitedState };
+type Wait = { readonly kind: Kind; readonly wanted: ListFilter; readonly state: AwaitedState };
 type Waited = {
   readonly isMet: boolean;
   /** What was seen last, undefined where there was none; not there where no look has had an answer. */
-  readonly seen?: { readonly object: Seen | undefined };
+  readonly seen?: { readonly object: ListedObject | undefined };
 };
 
 /**

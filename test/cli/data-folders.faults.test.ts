@@ -12,9 +12,9 @@ import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { expectRefusal, expectToServe, makeFolder, up } from "./data-folder.ts";
 
-/** Root may write everywhere: what is closed is closed to somebody else. */
+/** Root may write everywhere: what is closed is closed to another user. */
 const isRoot = process.getuid?.() === 0;
-const NOBODY = isRoot ? { uid: 65_534, gid: 65_534 } : undefined;
+const OTHER_USER = isRoot ? { uid: 65_534, gid: 65_534 } : undefined;
 
 let folder: string;
 beforeEach(() => {
@@ -28,9 +28,9 @@ for (const [what, data] of [
   test(`c62: up on a folder ${what} says so and ends`, async () => {
     const closed = join(folder, "closed");
     mkdirSync(closed, { mode: 0o755 });
-    if (NOBODY === undefined) chmodSync(closed, 0o555);
+    if (OTHER_USER === undefined) chmodSync(closed, 0o555);
     await expectRefusal(
-      up(folder, join(closed, data), { user: NOBODY }),
+      up(folder, join(closed, data), { user: OTHER_USER }),
       /^keyplane: .*closed.*: see (whose it is|that this user)/,
     );
   });

@@ -9,7 +9,7 @@ import { key, keyplaneProcess, makeHome, startUp, team, tokenOf, type Up, upArgs
 
 const home = makeHome();
 const DATA = ["--data", home.data];
-const NOBODY = ["--server", "http://127.0.0.1:1"];
+const CLOSED_PORT = ["--server", "http://127.0.0.1:1"];
 const TOKEN = { KEYPLANE_TOKEN: "kpt_wrong" };
 let up: Up;
 let database: CreatedDatabase;
@@ -41,10 +41,10 @@ const CASES: Readonly<Record<string, Case>> = {
   "keyplane plan of what is wrong": [1, () => ["plan", "-f", WRONG]],
   "keyplane get of a folder": [0, () => ["get", "keys", ...DATA]],
   "keyplane get of a server": [0, () => ["get", "keys", "--server", up.url], () => ({ KEYPLANE_TOKEN: tokenOf(home) })],
-  "keyplane get without a server": [1, () => ["get", "keys", ...NOBODY], () => TOKEN],
+  "keyplane get without a server": [1, () => ["get", "keys", ...CLOSED_PORT], () => TOKEN],
   "keyplane rotate": [0, () => ["rotate", "dev/rotated", ...DATA]],
   "keyplane revoke": [0, () => ["revoke", "dev/revoked", ...DATA]],
-  "keyplane revoke without a server": [1, () => ["revoke", "dev/revoked", ...NOBODY], () => TOKEN],
+  "keyplane revoke without a server": [1, () => ["revoke", "dev/revoked", ...CLOSED_PORT], () => TOKEN],
   "keyplane doctor of a database without a cluster": [1, () => ["doctor"], onDatabase],
   "keyplane migrate --dry-run": [0, () => ["migrate", "--dry-run"], onDatabase],
   "keyplane server on a database that is not migrated": [1, () => ["server"], onDatabase],
@@ -58,7 +58,7 @@ const CASES: Readonly<Record<string, Case>> = {
 const NIGHTLY_CASES: Readonly<Record<string, Case>> = {
   "keyplane validate of what is wrong": [1, () => ["validate", "-f", WRONG]],
   "keyplane rotate of no key": [1, () => ["rotate", "dev/nowhere", ...DATA]],
-  "keyplane rotate without a server": [1, () => ["rotate", "dev/rotated", ...NOBODY], () => TOKEN],
+  "keyplane rotate without a server": [1, () => ["rotate", "dev/rotated", ...CLOSED_PORT], () => TOKEN],
   "keyplane revoke of no key": [1, () => ["revoke", "dev/nowhere", ...DATA]],
 };
 

@@ -287,11 +287,11 @@ describe("an error of a command, in one line:", () => {
     ]) {
       expect(await refusal(args)).toEqual({ code: 1, said: expect.stringContaining(future) });
     }
-    const nobody = Object.assign(new URL(url), { username: "nobody", password: PASSWORD });
-    expect(await refusal(["migrate", "--database-url", nobody.href])).toEqual({
+    const unknownUser = Object.assign(new URL(url), { username: "absent", password: PASSWORD });
+    expect(await refusal(["migrate", "--database-url", unknownUser.href])).toEqual({
       ...{
         code: 1,
-        said: expect.stringMatching(/^--database-url: .*"nobody".*: give the URL (of a user|with the user)/),
+        said: expect.stringMatching(/^--database-url: .*"absent".*: give the URL (of a user|with the user)/),
       },
     });
     const nowhere = Object.assign(new URL(url), { pathname: "/nowhere" });

@@ -1,6 +1,6 @@
 import type { Option } from "commander";
 import { describe, expect, test } from "vitest";
-import { type CliCommand, Setting } from "../../cli/command/cli-command.ts";
+import { type CliCommand, SettingOption } from "../../cli/command/cli-command.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/config.ts";
 import { flagOf } from "../../runtime/settings.ts";
 import { SERVER_SETTINGS } from "../../server/context/settings.ts";
@@ -39,7 +39,9 @@ describe.each(commands)("help of keyplane %s", (typed, command) => {
   test("names the variable of each flag that has one, and fits a terminal", async () => {
     const { code, out } = await keyplane([...typed.split(" "), "--help"]);
     expect(code).toBe(0);
-    const missing = command.options.filter((option) => option instanceof Setting && !out.includes(option.variable));
+    const missing = command.options.filter(
+      (option) => option instanceof SettingOption && !out.includes(option.variable),
+    );
     expect(missing).toEqual([]);
     for (const { name } of command.variables) expect(out).toContain(`  ${name}  `);
     expect(out).toMatch(/^Examples:\n( {2}# .+\n {2}.+\n)+$/m);
@@ -53,7 +55,7 @@ test("flags that are read as variables too are those that help says it of", () =
   const isRead = (name: string) =>
     inTables.includes(name) || sources.some((text) => new RegExp(`(setting|required)\\(\\w+, "${name}"`).test(text));
   const flags = commands.flatMap(([, { options }]) => options as Option[]);
-  const wrong = flags.filter((option) => isRead(option.name()) !== option instanceof Setting);
+  const wrong = flags.filter((option) => isRead(option.name()) !== option instanceof SettingOption);
   expect([...new Set(wrong.map(({ flags }) => flags))]).toEqual([]);
 });
 
@@ -67,7 +69,7 @@ test("a flag has a variable where it says how a service runs or where something 
   const ofServices = new Set(all.flatMap(({ typed, option }) => (SERVICES.includes(typed) ? [option.long] : [])));
   const isPlace = ({ flags, long }: Option) => /<(dir|file|url)s?>/.test(flags) || PLACES.includes(long ?? "");
   const wrong = all.filter(
-    ({ option }) => option instanceof Setting !== (ofServices.has(option.long) || isPlace(option)),
+    ({ option }) => option instanceof SettingOption !== (ofServices.has(option.long) || isPlace(option)),
   );
   expect(wrong.map(({ typed, option }) => `${typed} ${option.flags}`)).toEqual([]);
 });

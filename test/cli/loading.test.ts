@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 /** Writes the name of each package that is loaded to standard error. */
-const TOLD = `data:text/javascript,${encodeURIComponent(`
+const REPORT_LOADED = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({ load(url, context, next) {
     const [, name] = /node_modules.([a-z-]+)/.exec(url) ?? [];
@@ -12,7 +12,7 @@ const TOLD = `data:text/javascript,${encodeURIComponent(`
   } });`)}`;
 
 async function loadedBy(...args: readonly string[]): Promise<string[]> {
-  const { stderr } = await promisify(execFile)(process.execPath, ["--import", TOLD, "cli/main.ts", ...args]);
+  const { stderr } = await promisify(execFile)(process.execPath, ["--import", REPORT_LOADED, "cli/main.ts", ...args]);
   return stderr.trim().split("\n");
 }
 

@@ -99,7 +99,7 @@ describe("keyplane revoke-subject", () => {
 
   test.each([
     ["without a team", ["ann"], 2, "keyplane: --team is needed: its name or id\n"],
-    ["of no team", ["ann", "--team", "nobody"], 1, "keyplane: there is no team nobody: see keyplane get teams\n"],
+    ["of no team", ["ann", "--team", "absent"], 1, "keyplane: there is no team absent: see keyplane get teams\n"],
     [
       "of a token",
       ["eyJhbGciOiJFUzI1NiJ9.e30.x", "--team", "research"],
@@ -185,7 +185,7 @@ describe("keyplane import", () => {
   test("leaves out what cannot be declared, says why, and writes over nothing", async () => {
     await makeByHand("mine");
     const folder = makeHome();
-    const elsewhere = await keyplane(["import", folder.manifests, "--namespace", "nobodys", ...data]);
+    const elsewhere = await keyplane(["import", folder.manifests, "--namespace", "unowned", ...data]);
     expect([elsewhere.code, readdirSync(folder.manifests)]).toEqual([1, []]);
     expect(elsewhere.out).toMatch(/^left out mine of team research \(inf_.*\), key_\w+: .*write one of dev/m);
     mkdirSync(join(folder.manifests, "dev"));
@@ -310,7 +310,7 @@ describe("the management API of keyplane up", () => {
     expect([await up.call(secret), await up.call(token)]).toEqual([200, 401]);
   });
 
-  test("its token is in a file that nobody else may read, is no key, and is neither printed nor stored", async () => {
+  test("its token is in a file that no other user may read, is no key, and is neither printed nor stored", async () => {
     expect(statSync(join(home.data, "bootstrap-token")).mode & 0o777).toBe(0o600);
     expect(statSync(join(home.data, "server.json")).mode & 0o777).toBe(0o600);
     expect(token).toMatch(/^kpt_[\w-]{43}$/);

@@ -91,7 +91,7 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
     expect(JSON.parse(out)).toEqual(JSON.parse(printed));
   });
 
-  test("describe shows a key with what the controller has told of it, and events shows that alone", async () => {
+  test("describe shows a key with what the controller has reported of it, and events shows that alone", async () => {
     const event = (message: string, reportingController: string) => ({
       apiVersion: "events.k8s.io/v1",
       kind: "Event",
@@ -205,11 +205,11 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
     await world.drop(world.path("platformkeys", "listed"));
   });
 
-  test("says what is refused, and where nobody answers", async () => {
-    const nobody = join(folder, "nobody");
+  test("says what is refused, and where no API server answers", async () => {
+    const withoutRights = join(folder, "without-rights");
     const token = await kubernetes().createToken(namespace, "default");
-    writeFileSync(nobody, await kubernetes().kubeconfig(token));
-    const refused = await keyplane(["get", "keys", "--kubeconfig", nobody]);
+    writeFileSync(withoutRights, await kubernetes().kubeconfig(token));
+    const refused = await keyplane(["get", "keys", "--kubeconfig", withoutRights]);
     expect([refused.code, refused.err]).toEqual([
       1,
       expect.stringMatching(/^keyplane: while listing PlatformKeys: platformkeys.keyplane.dev is forbidden: .*\n$/),

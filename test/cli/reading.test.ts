@@ -43,12 +43,12 @@ beforeAll(async () => {
   home.write("page.yaml", OF_PAGE);
   home.write(
     "keys.yaml",
-    key("agent") + key("agent", "preset: MCPReadOnly", "prod") + key("nobodys", "preset: MCPReadOnly", "other"),
+    key("agent") + key("agent", "preset: MCPReadOnly", "prod") + key("unowned", "preset: MCPReadOnly", "other"),
   );
   up = await startUp(home);
   for (const namespace of ["dev", "prod"]) await up.waitFor(namespace, "agent", "Ready");
   await up.waitFor("research", "my-key", "Ready");
-  await up.waitFor("other", "nobodys", "NamespaceUnclaimed");
+  await up.waitFor("other", "unowned", "NamespaceUnclaimed");
   writeFileSync(join(home.data, "token"), tokenOf(home));
   server = ["--server", up.url, "--token-file", join(home.data, "token")];
 });
@@ -219,7 +219,7 @@ describe("keyplane get", () => {
 describe("keyplane whoami", () => {
   const keyFile = () => join(home.data, "secrets/dev/agent/api-key");
 
-  test("tells what the key in a file may do, by a server or a running up, and never the key", async () => {
+  test("shows what the key in a file may do, by a server or a running up, and never the key", async () => {
     const secret = up.secretOf("dev", "agent");
     for (const source of [data, ["--server", up.url]]) {
       const { code, out, err } = await keyplane(["whoami", "--key-file", keyFile(), ...source]);
@@ -302,10 +302,10 @@ describe("keyplane audit", () => {
     const requested = await found("--action", "key.rotation_requested", "--since", "1h");
     expect(requested).toMatchObject([{ namespace: "dev", name: "agent", team: "research" }]);
     expect(await found("--about", up.secretOf("dev", "agent").slice(0, 12), "--team", "research")).not.toEqual([]);
-    expect(await found("--actor", "nobody")).toEqual([]);
+    expect(await found("--actor", "absent")).toEqual([]);
     expect(await found("--until", "2020-01-01T00:00:00Z")).toEqual([]);
     expect((await keyplane(["audit", "--limit", "1", ...data])).out.trimEnd().split("\n")).toHaveLength(2);
-    expect((await keyplane(["audit", "--actor", "nobody", ...data])).out).toBe("nothing was found\n");
+    expect((await keyplane(["audit", "--actor", "absent", ...data])).out).toBe("nothing was found\n");
   });
 
   test("b78: looks for no whole key, and repeats nothing of one", async () => {
@@ -378,7 +378,7 @@ describe("keyplane describe", () => {
   });
 
   test("says what to do about what is not as it should be, and what is not there", async () => {
-    const { out } = await keyplane(["describe", "key", "other/nobodys", ...data]);
+    const { out } = await keyplane(["describe", "key", "other/unowned", ...data]);
     expect(out).toMatch(/^Ready: +False \(NamespaceUnclaimed\)$/m);
     expect(out).toMatch(/^Next steps:\n {2}- Add this namespace to spec\.namespaces of a PlatformTeam\.$/m);
     const none = await keyplane(["describe", "key", "dev/none", ...data]);

@@ -173,7 +173,7 @@ describeOnPostgres("keyplane server", (store) => {
     writeFileSync(file, token);
     await until("the first one is taken again", async () => (await statusOf(token)) === 200);
     rmSync(file);
-    await until("the file that is gone lets nobody in", async () => (await statusOf(token)) === 401);
+    await until("the file that is gone lets no caller in", async () => (await statusOf(token)) === 401);
   });
 
   test("names the bootstrap token's file, and says once, of all its threads, what is wrong with it", async () => {

@@ -102,7 +102,7 @@ const PLAIN = { hasColours: false };
 
 /**
  * A running `keyplane up`, once it serves, in this process. It ends with `stop()`. In a new home it finds a database that
- * was made before: what a first start does is for data-folders.faults.test.ts to tell.
+ * was made before: what a first start does is what data-folders.faults.test.ts shows.
  */
 export async function startUp(home: Home, env: Record<string, string> = {}) {
   await keepCompiled();

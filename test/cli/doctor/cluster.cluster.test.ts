@@ -94,7 +94,7 @@ describe("keyplane doctor --kubeconfig", () => {
         expect.stringContaining(`note custom-resources: the CustomResourceDefinition ${plural}.keyplane.dev cannot be`),
       ),
       NO_LEASE,
-      expect.stringMatching(/^note leases: it cannot be told whether other controllers serve the same namespaces: /),
+      expect.stringMatching(/^note leases: cannot find out whether other controllers serve the same namespaces: /),
       ...PENDING,
     ]);
   });
@@ -120,7 +120,7 @@ describe("keyplane doctor --kubeconfig", () => {
     await rival.stop();
     controller.child.kill("SIGKILL");
     expect(await doctor()).toEqual([
-      expect.stringMatching(/^error leases: nobody renews the Lease keyplane-system\/keyplane-controller: /),
+      expect.stringMatching(/^error leases: no controller renews the Lease keyplane-system\/keyplane-controller: /),
     ]);
   });
 

@@ -115,7 +115,7 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     ]);
     const suspend = (state: string) => db.updateTable("keys").set({ state }).where("id", "=", key.id).execute();
     await suspend("suspended");
-    expect(await checkLeaks({ db }), "nobody can use it meanwhile").toMatchObject([{ severity: "ok" }]);
+    expect(await checkLeaks({ db }), "no caller can use it meanwhile").toMatchObject([{ severity: "ok" }]);
     await suspend("active");
     await run(store(), (tx) => revokeKey(tx, key.id, "Leaked"));
     expect(await checkLeaks({ db })).toMatchObject([{ severity: "ok" }]);

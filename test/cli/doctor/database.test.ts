@@ -86,7 +86,7 @@ describe("keyplane doctor --database-url", () => {
     expect(await wrong(url, () => Date.now() + 10_000)).toEqual([NO_SERVER]);
   });
 
-  test("finds what cannot be reached or lets nobody in, and shows no password", async () => {
+  test("finds what cannot be reached or lets no user in, and shows no password", async () => {
     const port = await freePort();
     const cases: readonly (readonly [string, RegExp])[] = [
       [changed((other) => Object.assign(other, { port: String(port) })), /ECONNREFUSED.*: start PostgreSQL there/],

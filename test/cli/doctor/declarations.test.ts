@@ -8,14 +8,14 @@ const key = (name: string, ready?: { readonly status: "True" | "False"; readonly
   },
 });
 
-const told = (...keys: ReturnType<typeof key>[]) =>
+const findings = (...keys: ReturnType<typeof key>[]) =>
   judgeDeclarations("PlatformKey", keys).map(({ severity, message }) => `${severity} ${message}`);
 
 test("doctor names what is declared and not ready by its reason, a few of many", () => {
   const many = Array.from({ length: 7 }, (_, i) => key(`k${i}`, { status: "False", reason: "SecretUnreadable" }));
-  expect(told(...many, key("new"))).toEqual([
+  expect(findings(...many, key("new"))).toEqual([
     "error PlatformKey team-a/k0, team-a/k1, team-a/k2, team-a/k3, team-a/k4 and 2 more: not ready: SecretUnreadable: Of k0.",
-    "error PlatformKey team-a/new: not ready: Pending: No controller has been there. See that a Keyplane controller runs and serves this namespace.",
+    "error PlatformKey team-a/new: not ready: Pending: No controller has reconciled it yet. See that a Keyplane controller runs and serves this namespace.",
   ]);
 });
 
@@ -37,5 +37,5 @@ test("doctor looks at what is declared in the namespaces that the controller ser
 test("doctor finds nothing wrong with what is ready, has expired, was revoked or is being deleted", () => {
   const fine = key("fine", { status: "True", reason: "Ready" });
   const ended = ["Expired", "Revoked", "Deleting"].map((reason) => key(reason, { status: "False", reason }));
-  expect(told(fine, ...ended)).toEqual([]);
+  expect(findings(fine, ...ended)).toEqual([]);
 });

@@ -63,14 +63,14 @@ describe("keyplane doctor", () => {
   });
 
   test("finds keys that are not ready, with the reason and the next step", async () => {
-    home.write("lost.yaml", key("lost", "preset: MCPReadOnly", "nobodys"));
-    await up.waitFor("nobodys", "lost", "NamespaceUnclaimed");
+    home.write("lost.yaml", key("lost", "preset: MCPReadOnly", "unowned"));
+    await up.waitFor("unowned", "lost", "NamespaceUnclaimed");
     const { code, wrong } = await doctor();
     expect([code, wrong]).toEqual([
       1,
       [
         expect.stringMatching(
-          /^declarations: PlatformKey nobodys\/lost is not ready: NamespaceUnclaimed: .* Add this namespace/,
+          /^declarations: PlatformKey unowned\/lost is not ready: NamespaceUnclaimed: .* Add this namespace/,
         ),
       ],
     ]);
@@ -110,7 +110,7 @@ describe("keyplane doctor", () => {
     );
   });
 
-  test("needs the database and the cluster to tell what a restore has left", async () => {
+  test("needs the database and the cluster to find what a restore has left", async () => {
     const { code, err } = await keyplane(["doctor", "--after-restore"]);
     expect([code, err]).toEqual([2, expect.stringContaining("--database-url is needed")]);
   });

@@ -44,13 +44,13 @@ function apiWith(leases: Readonly<Record<string, readonly unknown[]>>): Pick<Api
   };
 }
 
-describe("doctor watches a Lease, and tells", () => {
+describe("doctor watches the Leases, and reports", () => {
   const stateOf = async (...versions: readonly unknown[]) => {
     const [watched] = await watchLeases({ uid: "here", api: apiWith({ one: versions }) }, OURS, ["here"]);
     return watched?.state;
   };
 
-  test("whether it is renewed while it is looked at, has been given back, is not there, or cannot be read", async () => {
+  test("whether each is renewed meanwhile, has been given back, is not there, or cannot be read", async () => {
     const failed = new ApiError(500, "InternalError", "etcdserver: leader changed");
     const states = {
       renewed: stateOf(shown("1"), shown("1"), shown("2")),
@@ -61,15 +61,15 @@ describe("doctor watches a Lease, and tells", () => {
       unread: stateOf(failed),
       "unread meanwhile": stateOf(shown("1"), failed),
     };
-    const told = Object.entries(states).map(async ([what, state]) => [what, await state] as const);
-    expect(Object.fromEntries(await Promise.all(told))).toEqual({
+    const awaited = Object.entries(states).map(async ([what, state]) => [what, await state] as const);
+    expect(Object.fromEntries(await Promise.all(awaited))).toEqual({
       ...{ renewed: "renewed", "given back before": "not renewed", "given back meanwhile": "not renewed" },
       ...{ absent: "absent", "deleted meanwhile": "not renewed" },
       ...{ unread: { unknown: failed.message }, "unread meanwhile": { unknown: failed.message } },
     });
   });
 
-  test("of each scope of its cluster, and of no other cluster's", async () => {
+  test("on those of each scope of its cluster, and of no other cluster", async () => {
     const scopes = ["here", "here/a,b", "elsewhere", "elsewhere/a"];
     const watched = await watchLeases({ uid: "here", api: apiWith({}) }, OURS, scopes);
     expect(watched.map(({ name, namespace, served }) => ({ name, namespace, served }))).toEqual([
@@ -85,18 +85,21 @@ describe("doctor judges the Leases of an installation", () => {
       "one",
       states.map((state, i) => ({ ...lease("one", null, state), name: `lease-${i}` })),
     ).map(({ severity, message }) => `${severity} ${message}`);
-  const NOBODY = "nobody renews the Lease one/lease-1: none of the controllers that have it runs";
+  const NOT_RENEWED = "no controller renews the Lease one/lease-1: none that has it is running";
 
-  test("as led where one is renewed, and names those that nobody renews any more", () => {
+  test("as led where one is renewed, and names those that no controller renews any more", () => {
     expect(judged("renewed")).toEqual(["ok a controller leads, and renews lease-0"]);
     expect(judged("renewed", "renewed")).toEqual(["ok a controller leads, and renews lease-0, lease-1"]);
     expect(judged("renewed", "absent")).toEqual(["ok a controller leads, and renews lease-0"]);
-    expect(judged("renewed", "not renewed")).toEqual(["ok a controller leads, and renews lease-0", `note ${NOBODY}`]);
+    expect(judged("renewed", "not renewed")).toEqual([
+      "ok a controller leads, and renews lease-0",
+      `note ${NOT_RENEWED}`,
+    ]);
   });
 
   test("as wrong where none is renewed, or one cannot be read", () => {
     expect(judged("absent", "absent")).toEqual(["error no controller has a Lease in one: none runs there"]);
-    expect(judged("absent", "not renewed")).toEqual([`error ${NOBODY}`]);
+    expect(judged("absent", "not renewed")).toEqual([`error ${NOT_RENEWED}`]);
     const unread = "error the Lease one/lease-1 cannot be read: it failed";
     expect(judged("absent", { unknown: "it failed" })).toEqual([unread]);
     expect(judged("renewed", { unknown: "it failed" })).toEqual(["ok a controller leads, and renews lease-0", unread]);
@@ -145,17 +148,17 @@ test("doctor judges the clock of each leader by when it says that it has renewed
     "not at all by what is no time": [judged("soon"), []],
     "not at all once it has been given back": [judged(at(60_000), ""), []],
   } as const;
-  for (const [how, [told, expected]] of Object.entries(cases)) expect(await told, how).toEqual(expected);
+  for (const [how, [finding, expected]] of Object.entries(cases)) expect(await finding, how).toEqual(expected);
 });
 
-test("doctor tells of two controllers that serve one namespace", () => {
+test("doctor finds two controllers that serve one namespace", () => {
   expect(rivals(lease("one", null), lease("two", null))).toEqual([["one", "two"]]);
   expect(rivals(lease("one", null), lease("two", ["a"]))).toEqual([["one", "two"]]);
   expect(rivals(lease("one", ["a"]), lease("two", null))).toEqual([["one", "two"]]);
   expect(rivals(lease("one", ["a", "b"]), lease("two", ["c"]), lease("three", ["b"]))).toEqual([["one", "three"]]);
 });
 
-/** The places of the Leases that are told of, two by two. */
+/** The places of the Leases that findings name, two by two. */
 const rivals = (...leases: WatchedLease[]) => placesIn(judgeRivals(leases));
 const placesIn = (findings: readonly { readonly message: string }[]) =>
   findings.map(({ message }) => [...message.matchAll(/([a-z]+)\/keyplane-controller/g)].map(([, at]) => at));
@@ -209,7 +212,7 @@ test("doctor leaves alone controllers with namespaces of their own, and those th
 });
 
 test.each([
-  ["is not allowed", new ApiError(403, "Forbidden", "leases is forbidden"), "note", "ask as a cluster administrator"],
+  ["is not allowed", new ApiError(403, "Forbidden", "leases is forbidden"), "note", "run it as a cluster administrator"],
   ["fails", new ApiError(500, "InternalError", "etcdserver: leader changed"), "error", "kubectl get leases -A"],
   ["has no answer", new ApiError(null, "", "no answer within 5 s"), "error", "kubectl get leases -A"],
 ])("doctor goes on where the list of Leases %s", async (_what, error, severity, action) => {

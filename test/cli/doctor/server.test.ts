@@ -36,9 +36,9 @@ test("doctor of a server finds a token that is another installation's", async ()
   expect([missing.code, missing.found.at(-1)]).toEqual([1, "error management-api"]);
 });
 
-test("doctor of a server finds that nobody answers, or somebody else", async (context) => {
-  const nobody = `http://127.0.0.1:${await freePort()}`;
-  expect(await doctor(["--server", nobody, "--admin-url", nobody])).toEqual({
+test("doctor of a server finds that no server answers, or that another program does", async (context) => {
+  const closed = `http://127.0.0.1:${await freePort()}`;
+  expect(await doctor(["--server", closed, "--admin-url", closed])).toEqual({
     ...{ code: 1, found: ["error server-connection", "error readiness"] },
   });
   const other = createServer((_, response) => response.end("welcome"));

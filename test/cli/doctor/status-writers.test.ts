@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
-import type { Declared } from "../../../cli/doctor/declarations.ts";
-import type { Lease, WatchedLease } from "../../../cli/doctor/leases.ts";
+import type { DeclaredObjects } from "../../../cli/doctor/declarations.ts";
+import type { LeaseName, WatchedLease } from "../../../cli/doctor/leases.ts";
 import { findOtherWriters } from "../../../cli/doctor/status-writers.ts";
 
 const OURS: WatchedLease = { namespace: "ours", name: "lease", served: ["team-a"], state: "renewed" };
 
-const written = (kind: Declared["kind"], namespace: string, name: string, controllerName?: string): Declared => ({
+const written = (
+  kind: DeclaredObjects["kind"],
+  namespace: string,
+  name: string,
+  controllerName?: string,
+): DeclaredObjects => ({
   kind,
   objects: [{ metadata: { namespace, name }, status: controllerName === undefined ? {} : { controllerName } }],
 });
@@ -24,9 +29,9 @@ const renewing = (...namespaces: readonly string[]) => {
 };
 
 async function found(
-  declared: readonly Declared[],
+  declared: readonly DeclaredObjects[],
   living: readonly string[],
-  isOurs: (lease: Lease) => boolean = () => false,
+  isOurs: (lease: LeaseName) => boolean = () => false,
 ): Promise<string[]> {
   const findings = await findOtherWriters(renewing(...living), declared, [OURS], isOurs);
   return findings.map(({ severity, name, message }) => `${severity} ${name}: ${message}`);

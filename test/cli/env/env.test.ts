@@ -38,7 +38,7 @@ beforeAll(async () => {
       key("bound", "scopes: [gateway:generate], gatewayRef: { name: google }", "two") +
       key("any", "scopes: [gateway:generate]", "two") +
       key("without", "scopes: [gateway:generate]", "three") +
-      key("nobodys", "preset: MCPReadOnly", "other"),
+      key("unowned", "preset: MCPReadOnly", "other"),
   );
   up = await startUp(home);
   for (const [namespace, name] of [
@@ -50,7 +50,7 @@ beforeAll(async () => {
   ] as const) {
     await up.waitFor(namespace, name, "Ready");
   }
-  await up.waitFor("other", "nobodys", "NamespaceUnclaimed");
+  await up.waitFor("other", "unowned", "NamespaceUnclaimed");
 });
 afterAll(async () => {
   await up?.stop();
@@ -126,10 +126,10 @@ describe("keyplane env", () => {
     ["one/memory", ["--gateway", "main"], 2, "may use no gateway"],
     ["three/without", [], 1, "team three has no gateway for key three/without: see keyplane get gateways"],
     [
-      "other/nobodys",
+      "other/unowned",
       [],
       1,
-      "key other/nobodys is in no Secret of ours (NamespaceUnclaimed): see keyplane describe key",
+      "key other/unowned is in no Secret of ours (NamespaceUnclaimed): see keyplane describe key",
     ],
     ["one/none", [], 1, "there is no key one/none"],
     ["inf_0123456789", [], 2, "that is the beginning of a secret"],

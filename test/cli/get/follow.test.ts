@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
 import { follow } from "../../../cli/get/follow.ts";
-import { changesOf, tellEvery } from "../../../cli/source/changes.ts";
-import type { Seen } from "../../../cli/source/source.ts";
+import { changesOf, notifyEvery } from "../../../cli/source/changes.ts";
+import type { ListedObject } from "../../../cli/source/source.ts";
 import { until } from "../../env/until.ts";
 
-const changesUntil = (signal: AbortSignal) => () => changesOf((tell) => tellEvery(1, tell, signal));
+const changesUntil = (signal: AbortSignal) => () => changesOf((notify) => notifyEvery(1, notify, signal));
 
-test("a watch tells of what comes, changes and goes, each once, and of nothing that stays, until its end", async () => {
-  const key = (name: string, version = 1): Seen => ({
+test("a watch reports what comes, changes and goes, each once, and nothing that stays, until its end", async () => {
+  const key = (name: string, version = 1): ListedObject => ({
     kind: "PlatformKey",
     metadata: { namespace: "dev", name },
     json: { name, version },
   });
-  const told: string[] = [];
+  const seen: string[] = [];
   let there = [key("stays"), key("changes"), key("goes")];
   const stop = new AbortController();
   const list = async () => there;
-  const onChange = ({ json }: Seen, isGone: boolean) => void told.push(`${JSON.stringify(json)} ${isGone}`);
+  const onChange = ({ json }: ListedObject, isGone: boolean) => void seen.push(`${JSON.stringify(json)} ${isGone}`);
   const following = follow({ list, changes: changesUntil(stop.signal) }, there, onChange, stop.signal);
   there = [key("stays"), key("changes", 2), key("comes")];
-  await until("it is told", () => told.length >= 3);
+  await until("it is reported", () => seen.length >= 3);
   stop.abort();
   await following;
-  expect(told).toEqual([
+  expect(seen).toEqual([
     '{"name":"goes","version":1} true',
     '{"name":"changes","version":2} false',
     '{"name":"comes","version":1} false',

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { createPrinter, type Format } from "../../../cli/get/print-objects.ts";
-import type { Seen } from "../../../cli/source/source.ts";
+import type { ListedObject } from "../../../cli/source/source.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 
 const printer = (format: Format, isColoured = false, hasHeadings = true) =>
   createPrinter(format, { isColoured, hasHeadings, now: () => NOW });
 
-function key(name: string, status: "True" | "False" = "True"): Seen<"PlatformKey"> {
+function key(name: string, status: "True" | "False" = "True"): ListedObject<"PlatformKey"> {
   const conditions = [{ type: "Ready", status, reason: "Ready", message: "m", lastTransitionTime: "" }];
   const metadata = { namespace: "dev", name, creationTimestamp: "2026-11-21T11:59:00Z" };
   return { kind: "PlatformKey", metadata, status: { conditions }, json: { name } };
 }
 
-function library(name: string): Seen<"MemoryLibrary"> {
+function library(name: string): ListedObject<"MemoryLibrary"> {
   return {
     kind: "MemoryLibrary",
     metadata: { namespace: "dev", name },

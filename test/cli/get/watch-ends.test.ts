@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { main } from "../../../cli/program.ts";
 import { until } from "../../env/until.ts";
 
-test("keyplane get -w ends at once when it is told to, also while a server does not answer", async (context) => {
+test("keyplane get -w ends at once on a signal, also while a server does not answer", async (context) => {
   let requests = 0;
   const server = createServer((_, response) => {
     requests++;

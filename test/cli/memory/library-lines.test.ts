@@ -26,8 +26,8 @@ describe("a file of atoms", () => {
     const file = jsonLines(
       { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea", "is on call in May"] },
       { type: "relation", from: "Anna", to: "Keyplane", relationType: "maintains" },
-      { type: "relation", from: "Anna", to: "Nobody", relationType: "knows" },
-      { type: "relation", from: "Nobody", to: "Anna", relationType: "knows" },
+      { type: "relation", from: "Anna", to: "Absent", relationType: "knows" },
+      { type: "relation", from: "Absent", to: "Anna", relationType: "knows" },
       { type: "entity", name: "Keyplane", entityType: "project", observations: [] },
     );
     expect(readLines(file, "memory.jsonl")).toEqual({

@@ -96,7 +96,7 @@ test("memory-import reads the file of server-memory into the default library, an
     { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea"] },
     { type: "entity", name: "Keyplane", entityType: "project", observations: [] },
     { type: "relation", from: "Anna", to: "Keyplane", relationType: "maintains" },
-    { type: "relation", from: "Anna", to: "Nobody", relationType: "knows" },
+    { type: "relation", from: "Anna", to: "Absent", relationType: "knows" },
   ];
   const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
   expect([code, out]).toEqual([0, "Imported 2 atoms.\nLinks that lead to no atom, and were dropped: 1.\n"]);

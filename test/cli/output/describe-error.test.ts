@@ -7,7 +7,7 @@ test("b79: what a command says of an error, and of what the system refused, show
   });
   const said = describeError(new Error("while reading inf_0123456789abcdef", { cause: refused }));
   expect(said).toBe(
-    "while reading inf_...: EACCES: permission denied, open '/keys/inf_...: this user may not do that: see whose it is, or choose another folder with --data",
+    "while reading inf_...: EACCES: permission denied, open '/keys/inf_...: this user may not do that: see who owns it, or choose another folder with --data",
   );
 });
 

@@ -16,16 +16,16 @@ function makeTerminal(columns = 80) {
 test("what takes more than a second is one line that is written over, and gone at the end", async () => {
   const { terminal, seen } = makeTerminal();
   const done = Promise.withResolvers<string>();
-  let tell: (text: string) => void = () => {};
+  let show: (text: string) => void = () => {};
   const result = createProgress(terminal).during("1 of 3", (next) => {
-    tell = next;
+    show = next;
     return done.promise;
   });
-  tell("2 of 3");
+  show("2 of 3");
   expect(seen()).toBe("");
   vi.advanceTimersByTime(1_000);
   expect(seen()).toBe("2 of 3");
-  tell("3 of 3");
+  show("3 of 3");
   vi.advanceTimersByTime(200);
   expect(seen()).toBe("3 of 3");
   done.resolve("result");
@@ -60,5 +60,5 @@ test("what is quick, and what is on no terminal, writes nothing", async () => {
   await createProgress({ write, columns: 80 }).during("quick", async () => {});
   vi.advanceTimersByTime(5_000);
   expect(write).not.toHaveBeenCalled();
-  expect(await createProgress(undefined).during("unseen", async (tell) => tell("more"))).toBeUndefined();
+  expect(await createProgress(undefined).during("unseen", async (show) => show("more"))).toBeUndefined();
 });

@@ -53,7 +53,7 @@ const MAIN: Files = {
   rotating: key("rotating", "preset: MCPReadOnly, rotation: { interval: 720h, trigger: a }"),
   imported: key("imported", `preset: MCPReadOnly, source: { type: ImportHash, hash: ${hash("a")} }`),
   templated: key("templated", "preset: MCPReadOnly, secret: { name: there, template: Env }"),
-  unclaimed: key("unclaimed", "preset: MCPReadOnly", "nobodys"),
+  unclaimed: key("unclaimed", "preset: MCPReadOnly", "unowned"),
 };
 
 describe("keyplane plan --base", () => {
@@ -110,8 +110,8 @@ describe("keyplane plan --base shows what will not be as declared", () => {
   test.each<[what: string, branch: Files, says: string]>([
     [
       "a library in a namespace that no team claims",
-      { more: library("notes").replace("namespace: dev", "namespace: nobodys") },
-      "MemoryLibrary nobodys/notes will not be ready: NamespaceUnclaimed: No PlatformTeam claims this namespace. Add this namespace to spec.namespaces of a PlatformTeam.",
+      { more: library("notes").replace("namespace: dev", "namespace: unowned") },
+      "MemoryLibrary unowned/notes will not be ready: NamespaceUnclaimed: No PlatformTeam claims this namespace. Add this namespace to spec.namespaces of a PlatformTeam.",
     ],
     [
       "a namespace that another team has, whatever the teams are called",

@@ -85,14 +85,14 @@ describe("keyplane plan without --data", () => {
 
   test("shows a key that will not be ready, and why", async () => {
     declare({
-      stray: key("stray", "preset: MCPReadOnly", "nobodys"),
+      stray: key("stray", "preset: MCPReadOnly", "unowned"),
       plain: key("plain", "preset: MCPReadOnly, mcpDefaultLibraryRef: { name: gone }"),
     });
     const { code, lines } = await plan();
     expect(code).toBe(0);
-    expect(lines).toContain("+ create PlatformKey nobodys/stray: no key is minted yet");
+    expect(lines).toContain("+ create PlatformKey unowned/stray: no key is minted yet");
     expect(lines).toContainEqual(
-      expect.stringMatching(/^! PlatformKey nobodys\/stray will not be ready: NamespaceUnclaimed: .*PlatformTeam/),
+      expect.stringMatching(/^! PlatformKey unowned\/stray will not be ready: NamespaceUnclaimed: .*PlatformTeam/),
     );
     expect(lines).toContainEqual(
       expect.stringMatching(/^! PlatformKey dev\/plain will not be ready: ReferenceNotFound: MemoryLibrary dev\/gone/),
@@ -228,7 +228,7 @@ describe("keyplane plan with the data folder", () => {
     expect(lines).toContain("+ create PlatformKey dev/plain: memory:read, in Secret dev/plain");
   });
 
-  test("shows that a key whose namespace nobody claims any more is refused, and keeps what it refers to", async () => {
+  test("shows that a key whose namespace no team claims any more is refused, and keeps what it refers to", async () => {
     const { lines } = await changes({ team: team("research", "spare") });
     expect(lines).toContainEqual(
       expect.stringMatching(/^! PlatformKey dev\/bound will not be ready: NamespaceUnclaimed/),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { findKeys } from "../../../cli/scan/key-finder.ts";
+import { scanForKeys } from "../../../cli/scan/key-finder.ts";
 import { mintKey } from "../../../domain/key/key-format.ts";
 
 const KEY = mintKey(randomBytes);
@@ -11,7 +11,7 @@ async function find(bytes: Buffer, size = bytes.length || 1) {
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
-  return Array.fromAsync(findKeys(chunks()));
+  return Array.fromAsync(scanForKeys(chunks()));
 }
 
 const at = (line: number, column: number, key = KEY) => ({
@@ -50,6 +50,6 @@ describe("keys in bytes", () => {
     async function* chunks() {
       for (let i = 0; i < 200; i++) yield Buffer.from(i === 150 ? `\n ${KEY}` : "x".repeat(1_000));
     }
-    expect(await Array.fromAsync(findKeys(chunks()))).toEqual([at(2, 2)]);
+    expect(await Array.fromAsync(scanForKeys(chunks()))).toEqual([at(2, 2)]);
   });
 });

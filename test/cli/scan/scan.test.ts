@@ -72,7 +72,7 @@ describe("keyplane scan", () => {
     expect([code, out]).toEqual([1, expect.stringContaining("/dev/null: could not be read: is neither a file")]);
   });
 
-  test("tells an error without what a terminal obeys, or a key", async () => {
+  test("reports an error without what a terminal obeys, or a key", async () => {
     const looks = [];
     for await (const look of lookInto([inFolder(`gone\u001b[2J${KEY}`)])) looks.push(look);
     const path = inFolder("gone?[2Jinf_...");
@@ -122,7 +122,7 @@ describe("keyplane scan, of a server", () => {
   afterAll(() => installation.close());
   const scan = (args: readonly string[], token = TOKEN) => keyplane(["scan", ...args], { KEYPLANE_TOKEN: token });
 
-  test("is told which keys live, and reports none by asking", async () => {
+  test("learns which keys live, and reports none by asking", async () => {
     const [live, revoked] = [await installation.makeKey("revoking"), await installation.makeKey("revoking")];
     await installation.api.send("POST", `/keys/${revoked.id}/revoke`);
     const many = Array.from({ length: 150 }, () => mintKey(randomBytes)).join("\n");

@@ -5,14 +5,14 @@ import type { ApiClient } from "../../../controller/cluster/kubernetes/api/api-c
 
 test("what a watch has reported since the last time is one change, and the changes end with the watch", async () => {
   const ended = Promise.withResolvers<void>();
-  let tell = () => {};
+  let notify = () => {};
   const changes = changesOf((report) => {
-    tell = report;
+    notify = report;
     return ended.promise;
   });
   const first = changes.next();
-  tell();
-  tell();
+  notify();
+  notify();
   expect(await first).toEqual({ done: false, value: undefined });
   const second = changes.next();
   ended.resolve();
@@ -23,7 +23,7 @@ test("changes fail as their watch does", async () => {
   await expect(changesOf(() => Promise.reject(new Error("away"))).next()).rejects.toThrow("away");
 });
 
-test("a watch begins where the list is, is opened again when it ends, and tells of what may have been missed", async () => {
+test("a watch begins where the list is, is opened again when it ends, and reports what may have been missed", async () => {
   const stop = new AbortController();
   const asked: (string | undefined)[] = [];
   let reported = 0;

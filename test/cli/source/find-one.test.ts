@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findOne, wantedOf } from "../../../cli/source/find-one.ts";
-import type { Seen, Source } from "../../../cli/source/source.ts";
+import type { ListedObject, Source } from "../../../cli/source/source.ts";
 
 describe("a name", () => {
   test.each([
@@ -33,13 +33,13 @@ describe("a name", () => {
 
 describe("the object that a name means", () => {
   const wanted = { name: "agent" };
-  const key = (namespace: string, creationTimestamp: string, state?: Seen["state"]): Seen => ({
+  const key = (namespace: string, creationTimestamp: string, state?: ListedObject["state"]): ListedObject => ({
     kind: "PlatformKey",
     metadata: { namespace, name: "agent", creationTimestamp },
     ...(state && { state }),
     json: {},
   });
-  const find = (...objects: Seen[]) => findOne(sourceOf(objects), "PlatformKey", wanted);
+  const find = (...objects: ListedObject[]) => findOne(sourceOf(objects), "PlatformKey", wanted);
 
   test("is the one that there is", async () => {
     const only = key("dev", "2026-01-01T00:00:00Z");
@@ -57,14 +57,14 @@ describe("the object that a name means", () => {
     await expect(find()).rejects.toThrow("there is no key agent: see keyplane get keys");
   });
 
-  test("is to be told by its namespace where there are several", async () => {
+  test("needs its namespace where there are several", async () => {
     await expect(find(key("dev", ""), key("prod", ""))).rejects.toThrow(
       "there are keys agent in dev, prod: say which with -n NAMESPACE",
     );
   });
 });
 
-function sourceOf(objects: readonly Seen[]): Source {
+function sourceOf(objects: readonly ListedObject[]): Source {
   const list = async () => [...objects] as never;
   return { from: "data", list, events: async () => [], notes: async () => [], async *changes() {}, close() {} };
 }

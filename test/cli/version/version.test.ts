@@ -21,7 +21,7 @@ describe("keyplane version", () => {
   test.each([
     ["json", (text: string) => JSON.parse(text)],
     ["yaml", (text: string) => parse(text)],
-  ])("tells programs what is built in: %s", async (format, parsed) => {
+  ])("shows programs what is built in: %s", async (format, parsed) => {
     const { code, out } = await keyplane(["version", "-o", format]);
     expect(code).toBe(0);
     expect(parsed(out)).toEqual({
@@ -33,7 +33,7 @@ describe("keyplane version", () => {
     });
   });
 
-  test("tells people the same, a line each", async () => {
+  test("shows people the same, a line each", async () => {
     const { out } = await keyplane(["version"]);
     expect(out).toMatch(new RegExp(`^keyplane ${RegExp.escape(packageJson.version)}\n`));
     for (const line of [
@@ -46,7 +46,7 @@ describe("keyplane version", () => {
     }
   });
 
-  test("tells it as YAML too", async () => {
+  test("shows it as YAML too", async () => {
     const [yaml, json] = [await keyplane(["version", "-o", "yaml"]), await keyplane(["version", "-o", "json"])];
     expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
     expect(yaml.out).not.toContain("&");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Seen } from "../../../cli/source/source.ts";
+import type { ListedObject } from "../../../cli/source/source.ts";
 import { parseAwaitedState } from "../../../cli/wait/awaited-state.ts";
 
 type Condition = { status: "True" | "False"; observedGeneration?: number };
 
-const key = (generation: number, ready?: Condition, observedGeneration?: number): Seen<"PlatformKey"> => ({
+const key = (generation: number, ready?: Condition, observedGeneration?: number): ListedObject<"PlatformKey"> => ({
   kind: "PlatformKey",
   metadata: { namespace: "dev", name: "agent", generation },
   status: {
@@ -46,7 +46,7 @@ describe("what is waited for", () => {
   test.each([
     [key(1, { status: "False" }), "Ready is False (Why): So."],
     [key(1), "it has no condition Ready"],
-    [key(2, { status: "True", observedGeneration: 1 }), "its last change was not looked at yet"],
+    [key(2, { status: "True", observedGeneration: 1 }), "its last change has not been reconciled yet"],
     [undefined, "there is none"],
   ])("what is so instead is said of %j", (object, says) => {
     expect(parseAwaitedState("condition=Ready").instead(object)).toBe(says);

@@ -14,10 +14,10 @@ let up: Up;
 
 beforeAll(async () => {
   home.write("team.yaml", team("research", "dev"));
-  home.write("keys.yaml", key("agent") + key("nobodys", "preset: MCPReadOnly", "other"));
+  home.write("keys.yaml", key("agent") + key("unowned", "preset: MCPReadOnly", "other"));
   up = await startUp(home);
   await up.waitFor("dev", "agent", "Ready");
-  await up.waitFor("other", "nobodys", "NamespaceUnclaimed");
+  await up.waitFor("other", "unowned", "NamespaceUnclaimed");
 });
 afterAll(async () => {
   await up?.stop();
@@ -55,10 +55,10 @@ describe("keyplane wait", () => {
   });
 
   test("is 1 where it is not in time, and says what is so instead", async () => {
-    const { code, out, err } = await keyplane(["wait", "key", "other/nobodys", "--timeout", "100ms", ...data]);
+    const { code, out, err } = await keyplane(["wait", "key", "other/unowned", "--timeout", "100ms", ...data]);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(
-      /^keyplane: timed out after 100ms while waiting for condition=Ready of platformkey\/other\/nobodys: Ready is False \(NamespaceUnclaimed\): .*\n$/,
+      /^keyplane: timed out after 100ms while waiting for condition=Ready of platformkey\/other\/unowned: Ready is False \(NamespaceUnclaimed\): .*\n$/,
     );
     const none = await keyplane(["wait", "key", "dev/none", "--timeout", "0", "-o", "json", ...data]);
     expect([none.code, JSON.parse(none.out)]).toEqual([1, { met: false, object: null }]);
