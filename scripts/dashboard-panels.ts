@@ -112,7 +112,7 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         title: "Refusals by cause",
-        description: "The cause, which callers are not told.",
+        description: "The cause, which no answer names.",
         unit: "reqps",
         queries: {
           "{{cause}}": 'sum by (cause) (rate(keyplane_refusals_total{namespace="$namespace"}[$__rate_interval]))',
@@ -320,7 +320,7 @@ export const SECTIONS: readonly Section[] = [
     ],
   },
   {
-    title: "Told to others",
+    title: "Deliveries and reports",
     panels: [
       {
         title: "Webhooks",

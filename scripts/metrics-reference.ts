@@ -13,7 +13,7 @@ import { createMetrics } from "../server/metrics.ts";
 const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.ts. -->
 # Metrics
 
-What \`/metrics\` on the admin port tells, in the text format of Prometheus. Beside these, servers and controllers tell of their process what the client library does: \`process_*\` and \`nodejs_*\`, such as \`process_resident_memory_bytes\` and \`nodejs_eventloop_lag_p99_seconds\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
+What \`/metrics\` on the admin port exposes, in the text format of Prometheus. Servers and controllers also expose what the client library reports of their process: \`process_*\` and \`nodejs_*\`, such as \`process_resident_memory_bytes\` and \`nodejs_eventloop_lag_p99_seconds\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
 
 /** The reference page of all metrics of ours, in Markdown. */
 export function renderMetrics(): string {

@@ -2,26 +2,26 @@ import { API_MANAGED_KEY_FIELDS } from "../domain/key/api-managed-key.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
 import {
   described,
-  fieldsOf,
   need,
   type Property,
-  placeOf,
+  placeProperties,
+  propertiesOf,
   resource,
   type Signature,
-  specOf,
+  specProperties,
   TEAM_ID,
 } from "./pulumi-resource.ts";
 
 /** A key, as the provider has it: what the management API makes, and what the provider does besides. */
 export function keyResource(crd: Schema): Signature {
-  const spec = specOf(crd);
-  const rotation = fieldsOf(spec.rotation);
-  const overlap = fieldsOf(rotation.overlap).duration;
+  const spec = specProperties(crd);
+  const rotation = propertiesOf(spec.rotation);
+  const overlap = propertiesOf(rotation.overlap).duration;
   const made = API_MANAGED_KEY_FIELDS.map((name) => [name, need(spec[name], name)] as const);
   return resource(
     { ...crd, description: "An API key: what it may do, and how long it lives." },
     {
-      ...placeOf(crd),
+      ...placeProperties(crd),
       ...Object.fromEntries(made),
       state: { ...need(spec.state, "state"), description: SUSPENDABLE, enum: ["Active", "Suspended"] },
       deliver: {
@@ -82,7 +82,7 @@ const OVERLAP = "How long the old key works on beside the new one: a Go duration
 
 function versionsOf(crd: Schema): Property {
   const versions = described(crd, "versions");
-  const { keyPrefix, lastUsedTime: _, ...fields } = fieldsOf(versions.items);
+  const { keyPrefix, lastUsedTime: _, ...fields } = propertiesOf(versions.items);
   const state = { ...need(fields.state, "state"), enum: ["reserved", "active", "retiring", "retired", "revoked"] };
   return {
     ...versions,

@@ -4,14 +4,14 @@ import type { Schema } from "../domain/kinds/schema.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {
   type Fields,
-  fieldsOf,
-  nameOf,
+  nameProperty,
   need,
   type Property,
-  placeOf,
+  placeProperties,
+  propertiesOf,
   resource,
   type Signature,
-  specOf,
+  specProperties,
   TEAM_ID,
 } from "./pulumi-resource.ts";
 
@@ -42,7 +42,7 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
     ModelGateway: gatewayResource(crds.ModelGateway),
     MemoryLibrary: resource(
       crds.MemoryLibrary,
-      { ...placeOf(crds.MemoryLibrary), ...specOf(crds.MemoryLibrary) },
+      { ...placeProperties(crds.MemoryLibrary), ...specProperties(crds.MemoryLibrary) },
       { teamId: TEAM_ID },
     ),
   };
@@ -64,14 +64,14 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
 }
 
 function gatewayResource(crd: Schema): Signature {
-  const spec = specOf(crd);
+  const spec = specProperties(crd);
   const upstreams = withSecret(need(spec.upstreams, "upstreams"), "credentialRef", "credential", [
     "The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
     ["name", "dialect", "baseURL"],
   ]);
   return resource(
     crd,
-    { ...placeOf(crd), ...spec, upstreams },
+    { ...placeProperties(crd), ...spec, upstreams },
     {
       teamId: TEAM_ID,
       publicID: need(spec.publicID, "publicID"),
@@ -85,14 +85,14 @@ function gatewayResource(crd: Schema): Signature {
 }
 
 function teamResource(crd: Schema): Signature {
-  const spec = specOf(crd);
+  const spec = specProperties(crd);
   const webhooks = withSecret(need(spec.webhooks, "webhooks"), "secretRef", "secret", [
     "The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does.",
     ["url", "events"],
   ]);
   return resource(
     crd,
-    { name: nameOf(crd), ...spec, webhooks },
+    { name: nameProperty(crd), ...spec, webhooks },
     {
       missingSecrets: {
         type: "array",
@@ -110,7 +110,7 @@ function withSecret(
   field: string,
   [description, required]: readonly [string, readonly string[]],
 ): Property {
-  const { [reference]: _, ...fields } = fieldsOf(list.items);
+  const { [reference]: _, ...fields } = propertiesOf(list.items);
   const secret: Property = { type: "string", description, secret: true };
   const items = { ...need(list.items, "items"), required, properties: { ...fields, [field]: secret } };
   return { ...list, items };

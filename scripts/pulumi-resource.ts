@@ -45,11 +45,11 @@ export function resource(crd: Schema, inputs: Fields, outputs: Fields = {}, perh
 }
 
 /** Where it is: its name, its team, its namespace. */
-export function placeOf(crd: Schema): Fields {
-  return { name: nameOf(crd), team: TEAM, namespace: NAMESPACE };
+export function placeProperties(crd: Schema): Fields {
+  return { name: nameProperty(crd), team: TEAM, namespace: NAMESPACE };
 }
 
-export function nameOf(crd: Schema): Property {
+export function nameProperty(crd: Schema): Property {
   const name = metadataName(crd);
   const description = `${name.description ?? ""} Made from the resource's name where it is left out.`;
   return { ...name, description, replaces: true };
@@ -59,11 +59,11 @@ function metadataName(crd: Schema): Property {
   return need(crd.properties?.metadata?.properties?.name, "metadata.name");
 }
 
-export function specOf(crd: Schema): Fields {
-  return fieldsOf(crd.properties?.spec);
+export function specProperties(crd: Schema): Fields {
+  return propertiesOf(crd.properties?.spec);
 }
 
-export function fieldsOf(property: Property | undefined): Fields {
+export function propertiesOf(property: Property | undefined): Fields {
   return need(property?.properties, "properties");
 }
 

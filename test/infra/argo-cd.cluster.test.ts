@@ -14,7 +14,7 @@ const PAGE = join(import.meta.dirname, "../../docs/operations/kubernetes.md");
 type Customizations = { readonly "resource.customizations": string };
 type Rules = Readonly<Record<string, { readonly "health.lua": string }>>;
 
-/** An object with these conditions, told about its generation 2 unless said otherwise. */
+/** An object with these conditions, stated of its generation 2 unless said otherwise. */
 function objectWith(conditions: readonly StatedCondition[], observedGeneration = 2) {
   return { metadata: { generation: 2 }, status: { observedGeneration, conditions } };
 }
@@ -36,8 +36,8 @@ local obj = ${luaOf(object)}
 local function health()
 ${rule}
 end
-local told = health()
-print(told.status .. "\\t" .. told.message)`;
+local found = health()
+print(found.status .. "\\t" .. found.message)`;
     const file = join(folder, "health.lua");
     await writeFile(file, script);
     const [status = "", message = ""] = (await run(glua, [file])).stdout.trim().split("\t");
@@ -55,7 +55,7 @@ print(told.status .. "\\t" .. told.message)`;
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it.each(Object.keys(REASONS) as Reason[])("tells of %s what its conditions tell Flux", async (reason) => {
+  it.each(Object.keys(REASONS) as Reason[])("judges %s as its conditions have Flux judge", async (reason) => {
     const object = ready("False", reason);
     const isStalled = object.status.conditions.some(({ type }) => type === "Stalled");
     const message = object.status.conditions[0]?.message;
@@ -67,7 +67,7 @@ print(told.status .. "\\t" .. told.message)`;
     expect(await healthOf(ready("True", "Suspended"))).toMatchObject({ status: "Healthy" });
   });
 
-  it("waits for the controller where nothing has been told, or of an older generation alone", async () => {
+  it("waits for the controller where there is no condition, or of an older generation alone", async () => {
     const waits = { status: "Progressing", message: "Waiting for the controller" };
     expect(await healthOf({ metadata: { generation: 1 } })).toEqual(waits);
     expect(await healthOf(objectWith(ready("True", "Ready").status.conditions, 1))).toEqual(waits);

@@ -61,7 +61,7 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
     return { url, stop };
   }
 
-  it("has the command, which tells what is built in and validates manifests", async () => {
+  it("has the command, which shows what is built in and validates manifests", async () => {
     expect(await command("npx", "keyplane", "--version")).toBe(`${packageJson.version}\n`);
     const builtIn = JSON.parse(await command("npx", "keyplane", "version", "-o", "json"));
     expect(builtIn).toMatchObject({ version: packageJson.version, commit: COMMIT, node: version });
@@ -113,7 +113,7 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
     expect(lines.toSorted()).toEqual(["inf_12345678", '{"name":"docs-agent","key":"api-key"}']);
   });
 
-  it("has the provider, which tells Pulumi's engine its port", async () => {
+  it("has the provider, which gives Pulumi's engine its port", async () => {
     const child = spawn("node_modules/.bin/pulumi-resource-keyplane", ["127.0.0.1:1"], { cwd: app, env });
     const ended = once(child, "exit");
     const [line] = await once(createInterface({ input: child.stdout }), "line");

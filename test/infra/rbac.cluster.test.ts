@@ -52,7 +52,7 @@ describe("infra/rbac, on Kubernetes", () => {
 
   /** What every account may do in a namespace, such as to ask who it is. */
   const everybodysRightsIn = (namespace: string) =>
-    listRights(namespace, "--as", "system:serviceaccount:default:nobody", "--as-group", "system:authenticated");
+    listRights(namespace, "--as", "system:serviceaccount:default:absent", "--as-group", "system:authenticated");
 
   /** What the controller may do in a namespace beyond that. */
   async function rightsIn(namespace: string): Promise<Right[]> {
@@ -61,7 +61,7 @@ describe("infra/rbac, on Kubernetes", () => {
     return rights.filter((right) => !everybodys.some((other) => textOf(other) === textOf(right)));
   }
 
-  /** The same with what holds in the whole cluster told apart: it holds in a namespace that is not there, too. */
+  /** The same with what holds in the whole cluster apart: it holds in a namespace that is not there, too. */
   async function rights(...namespaces: string[]): Promise<Right[]> {
     const wide = (await rightsIn("nowhere")).map((right) => ({ ...right, namespace: "" }));
     const narrow = await Promise.all(["keyplane-system", "default", ...namespaces].map(rightsIn));
@@ -121,7 +121,7 @@ describe("infra/rbac, on Kubernetes", () => {
     },
   );
 
-  /** Two namespaces of a team, of which one is to end, with all that can be declared there; and one of nobody's. */
+  /** Two namespaces of a team, of which one is to end, with all that can be declared there; and one that no team has. */
   async function makeEnding(mode: string, namespace: string) {
     for (const name of [namespace, "beside", "afar"]) {
       // The two that do not end may be there from before.
@@ -297,7 +297,7 @@ describe("infra/rbac, on Kubernetes", () => {
     await stop(controller);
   });
 
-  it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
+  it("a served namespace that withdraws its Role holds up no other, and its keys are no orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
     await open.apply(NARROWER);
     for (const namespace of ["open", "closed"]) {
@@ -312,7 +312,7 @@ describe("infra/rbac, on Kubernetes", () => {
     await stop(first);
 
     await kubectl("delete", "--namespace", "closed", "rolebinding", "keyplane-keys", "keyplane-declarations");
-    // The proof that sweeps have taken place: a declaration that vanished while nobody looked.
+    // The proof that sweeps have taken place: a declaration that vanished unseen.
     const gone = String((await open.key("vanished"))?.status?.keyID);
     const kept = String((await closed.key("reader"))?.status?.keyID);
     await open.change(open.path("platformkeys", "vanished"), { metadata: { finalizers: null } });
@@ -344,7 +344,7 @@ describe("infra/rbac, on Kubernetes", () => {
 const texts = (rights: readonly Right[]): string[] => [...new Set(rights.map(textOf))].sort();
 const refused = (uses: readonly Use[]): string[] => texts(uses.filter(({ allowed }) => !allowed));
 
-/** As somebody may have it who wants no right on any declaration to hold in the whole cluster. */
+/** As an operator may have it who wants no right on any declaration to hold in the whole cluster. */
 const NARROWER = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

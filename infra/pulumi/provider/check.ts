@@ -37,7 +37,10 @@ export function checkInputs(
     ...credentialFaults(kind, given, isNew),
   ];
   const secrets = secretsIn(inputs);
-  return { inputs, diagnostics: diagnostics.map(({ path, message }) => ({ path, message: redact(message, secrets) })) };
+  return {
+    inputs,
+    diagnostics: diagnostics.map(({ path, message }) => ({ path, message: withoutSecrets(message, secrets) })),
+  };
 }
 
 /**
@@ -156,7 +159,7 @@ const isCredential = (text: string) => /^[!-~]{1,4096}$/.test(text);
 const isSigningSecret = (text: string) => parseWebhookSecrets(text) !== undefined;
 
 /** A text without what is secret in it. */
-export function redact(text: string, secrets: readonly string[]): string {
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== "")
     .reduce((clean, secret) => clean.replaceAll(secret, "[secret]"), text);

@@ -1,12 +1,12 @@
 /** Whether a resource is to be changed, or replaced, and because of which of its properties. */
 import { credentialsOf } from "./credentials.ts";
-import { type Change, differences, propertyOf } from "./difference.ts";
+import { type Difference, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
 import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
 import type { Update } from "./update.ts";
 
 export type Diff = {
-  readonly differences: readonly (Change & { readonly replaces: boolean })[];
+  readonly differences: readonly (Difference & { readonly replaces: boolean })[];
   /** Whether the old one must be gone before its replacement is made. */
   readonly deleteFirst: boolean;
   /** Why the outputs are to change, besides what the program has changed. */
@@ -29,7 +29,7 @@ export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: nu
   };
 }
 
-function replaces({ identity, kind }: ResourceKind, { path }: Change): boolean {
+function replaces({ identity, kind }: ResourceKind, { path }: Difference): boolean {
   return identity.includes(path) || (kind === "ModelGateway" && path === "publicID");
 }
 

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { UNKNOWN } from "./values.ts";
 
-export type Change = {
+export type Difference = {
   /** As Pulumi writes paths: `upstreams[0].baseURL`. */
   readonly path: string;
   readonly what: "add" | "delete" | "update";
 };
 
 /** Every place where two values differ, by the deepest path that names it. */
-export function differences(old: unknown, next: unknown, path = ""): Change[] {
+export function differences(old: unknown, next: unknown, path = ""): Difference[] {
   if (isDeepStrictEqual(old, next)) return [];
   if (old === undefined) return [{ path, what: "add" }];
   if (next === undefined) return [{ path, what: "delete" }];

@@ -4,7 +4,7 @@ import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
 import { errorMessage } from "../../../domain/error-text.ts";
 import { redactKeys } from "../../../domain/redact.ts";
 import { explainRefusal, Refusal, type Subject } from "./api/refusal.ts";
-import { redact } from "./check.ts";
+import { withoutSecrets } from "./check.ts";
 import { Any, grpc } from "./engine/protocol.ts";
 import { structOf } from "./engine/structs.ts";
 import { HalfDoneError } from "./lifecycle.ts";
@@ -22,7 +22,7 @@ export function failureOf(
   subject: Subject | undefined,
   secrets: readonly string[],
 ): Partial<ServiceError> {
-  const text = redact(textOf(error, subject), secrets).slice(0, MAX_LENGTH);
+  const text = withoutSecrets(textOf(error, subject), secrets).slice(0, MAX_LENGTH);
   const code = grpc.status.UNKNOWN;
   if (!(error instanceof HalfDoneError)) return { code, details: text };
   const metadata = new grpc.Metadata();

@@ -2,8 +2,8 @@
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Api } from "./api/api.ts";
-import { type ApiObject, findObject, readObject } from "./api/api-object.ts";
-import { isGone } from "./api/creation.ts";
+import { type ApiObject, fetchObject, parseObject } from "./api/api-object.ts";
+import { isRevoked } from "./api/creation.ts";
 import { shown } from "./outputs.ts";
 import { type Inputs, RESOURCES, type ResourceKind } from "./resources.ts";
 import type { Revealed, Value, Values } from "./values.ts";
@@ -34,7 +34,7 @@ function diagnostic(path: string, message: string): Found {
 }
 
 async function byId(api: Api, kind: ResourceKind, id: string): Promise<ApiObject> {
-  const object = await findObject(api, kind, id);
+  const object = await fetchObject(api, kind, id);
   if (object === undefined) throw new Error(`there is no ${kind.noun} ${id}, or none to be seen with this token`);
   return object;
 }
@@ -50,8 +50,8 @@ async function byName(
   const { body, etag } = await api.send("GET", `${kind.path}?${query}`);
   const items = isRecord(body) && Array.isArray(body.items) ? body.items : [];
   const found = items
-    .map((item) => readObject({ body: item, etag, replayed: false }))
-    .filter((object) => !isGone(object) && (namespace === undefined || object.namespace === namespace));
+    .map((item) => parseObject({ body: item, etag, replayed: false }))
+    .filter((object) => !isRevoked(object) && (namespace === undefined || object.namespace === namespace));
   const [first, ...more] = found;
   if (first === undefined)
     throw new Error(`there is no ${kind.noun} named "${name}", or none to be seen with this token`);

@@ -30,13 +30,13 @@ export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version
 }
 
 /** The secrets that a program sees. */
-export type Secrets = { readonly secret?: string; readonly previousSecret?: string };
+export type KeySecrets = { readonly secret?: string; readonly previousSecret?: string };
 
 /**
  * Which of the secrets that are known work now, by the versions that they are of: that of the version in use, and that
  * of the newest one before it whose overlap has not ended.
  */
-export function livingSecrets(known: readonly string[], versions: readonly Version[]): Secrets {
+export function livingSecrets(known: readonly string[], versions: readonly Version[]): KeySecrets {
   const secretOf = (version: Version | undefined) => known.find((text) => keyPrefix(text) === version?.prefix);
   const secret = secretOf(versions.find(({ state }) => state === "active"));
   const previousSecret = versions
@@ -47,7 +47,7 @@ export function livingSecrets(known: readonly string[], versions: readonly Versi
 }
 
 /** Those of the secrets that work now which the program wants to see. */
-export function deliveredSecrets(inputs: Values, known: readonly string[], { versions }: ApiObject): Secrets {
+export function deliveredSecrets(inputs: Values, known: readonly string[], { versions }: ApiObject): KeySecrets {
   return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
 }
 

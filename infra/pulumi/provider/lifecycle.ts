@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { managedByOf } from "../../../domain/key/managed-by.ts";
 import type { Api } from "./api/api.ts";
-import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api/api-object.ts";
-import { createOnce, isGone } from "./api/creation.ts";
+import { type ApiObject, fetchObject, parseObject, readVersion, type Version } from "./api/api-object.ts";
+import { createOrAdopt, isRevoked } from "./api/creation.ts";
 import { OUTRUN, Refusal, type Subject, UnreachableError } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
 import {
@@ -23,7 +23,7 @@ import { revealUpdate, type Update } from "./update.ts";
 import { revealAll, Secret, type Values } from "./values.ts";
 
 /** A resource that something is done with. */
-export type Resource = {
+export type ManagedResource = {
   readonly api: Api;
   readonly kind: ResourceKind;
   readonly urn: string;
@@ -33,15 +33,15 @@ export type Resource = {
 /** Ids that the state of this stack has. */
 type KnownIds = { has(id: string): boolean };
 
-export type Made = { readonly id: string; readonly outputs: Values };
+export type CreatedResource = { readonly id: string; readonly outputs: Values };
 
 /** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
 export class HalfDoneError extends Error {
-  readonly made: Made;
+  readonly made: CreatedResource;
   /** As the next `up` is to compare its program with. */
   readonly inputs: Values;
 
-  constructor(made: Made, inputs: Values, cause: unknown) {
+  constructor(made: CreatedResource, inputs: Values, cause: unknown) {
     super("half done", { cause });
     this.made = made;
     this.inputs = inputs;
@@ -56,10 +56,10 @@ export class HalfDoneError extends Error {
  * @throws Refusal, HalfDoneError
  */
 export async function createResource(
-  resource: Resource,
+  resource: ManagedResource,
   inputs: Values,
   own: KnownIds,
-): Promise<Made & { adopted: boolean }> {
+): Promise<CreatedResource & { adopted: boolean }> {
   const { api, kind, urn } = resource;
   const given = revealAll(inputs);
   const secret = kind.kind === "PlatformKey" ? newSecret() : undefined;
@@ -72,7 +72,7 @@ export async function createResource(
     ...reasonOf(given),
     ...(secret && { source: secret.source }),
   };
-  const { object: found, adopted } = await createOnce(api, kind, { urn, inputs: given, body });
+  const { object: found, adopted } = await createOrAdopt(api, kind, { urn, inputs: given, body });
   const isSameRequest = secret !== undefined && livingSecrets([secret.text], found.versions).secret !== undefined;
   if (adopted && !isSameRequest && found.isUsed && !own.has(found.id)) {
     throw new Refusal(409, { code: "in_use", id: found.id });
@@ -84,7 +84,7 @@ export async function createResource(
 }
 
 /** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
-async function outputsWithSecret(resource: Resource, inputs: Values, object: ApiObject, secret: NewSecret) {
+async function outputsWithSecret(resource: ManagedResource, inputs: Values, object: ApiObject, secret: NewSecret) {
   const { kind } = resource;
   const outputs = (object: ApiObject) =>
     outputsOf(kind, inputs, object, deliveredSecrets(inputs, [secret.text], object));
@@ -98,7 +98,7 @@ async function outputsWithSecret(resource: Resource, inputs: Values, object: Api
 
 /** A key whose version in use has this secret. However often it is asked for with one secret, it is one version. */
 async function ensureVersion(
-  { api, kind }: Resource,
+  { api, kind }: ManagedResource,
   object: ApiObject,
   { text, source }: NewSecret,
   request: { readonly overlap: string; readonly reason?: string },
@@ -106,7 +106,7 @@ async function ensureVersion(
   if (livingSecrets([text], object.versions).secret !== undefined) return object;
   const headers = { "idempotency-key": `pulumi-version-${source.hash.sha256}` };
   const body = { source, ...request };
-  return readObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
+  return parseObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
 }
 
 /** The secret to record where it is not known whether its version was made: the next `up` asks for it again. */
@@ -116,7 +116,7 @@ function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Va
 }
 
 /** An object with the spec that its program gives it. */
-async function ensureSpec(resource: Resource, object: ApiObject, given: Inputs): Promise<ApiObject> {
+async function ensureSpec(resource: ManagedResource, object: ApiObject, given: Inputs): Promise<ApiObject> {
   const { api, kind } = resource;
   const spec = specOf(kind, given);
   const manager = managerOf(resource);
@@ -124,11 +124,11 @@ async function ensureSpec(resource: Resource, object: ApiObject, given: Inputs):
   // Whether a credential is the one that is stored cannot be seen.
   if (!hasCredentials(kind, spec) && isSame) return object;
   const body = { spec, ...manager, ...reasonOf(given) };
-  return readObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
+  return parseObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
 }
 
 /** What a key says of the resource that manages it: people are to change it there. */
-function managerOf({ kind, urn }: Resource): { readonly managedBy?: string } {
+function managerOf({ kind, urn }: ManagedResource): { readonly managedBy?: string } {
   return kind.kind === "PlatformKey" ? { managedBy: managedByOf(urn) } : {};
 }
 
@@ -152,15 +152,15 @@ function reasonOf({ reason }: Inputs): { reason?: string } {
  * @throws Refusal, HalfDoneError
  */
 export async function updateResource(
-  resource: Resource,
+  resource: ManagedResource,
   id: string,
   update: Update<Values>,
   now: number,
 ): Promise<Values> {
   const { api, kind } = resource;
   const { oldInputs, news } = update;
-  const found = await findObject(api, kind, id);
-  if (found === undefined || isGone(found)) throw new Refusal(404, { code: "gone" });
+  const found = await fetchObject(api, kind, id);
+  if (found === undefined || isRevoked(found)) throw new Refusal(404, { code: "gone" });
   const revealed = revealUpdate(update);
   const { olds: old, news: given } = revealed;
   const object = await replaceSpec(resource, found, revealed.oldInputs, given);
@@ -187,7 +187,12 @@ function withRotationOf({ rotation: _, ...news }: Values, { rotation }: Values):
 }
 
 /** @throws Refusal where the object is neither what this stack last saw nor what it is to be */
-async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inputs, given: Inputs): Promise<ApiObject> {
+async function replaceSpec(
+  resource: ManagedResource,
+  found: ApiObject,
+  oldInputs: Inputs,
+  given: Inputs,
+): Promise<ApiObject> {
   const { kind } = resource;
   const [was, wanted] = [specOf(kind, oldInputs), specOf(kind, given)];
   const same = (spec: Inputs) => isSameSpec(kind.kind, found.name, found.spec, spec);
@@ -205,7 +210,7 @@ async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inpu
  * @throws Refusal
  */
 export async function deleteResource(
-  { api, kind }: Resource,
+  { api, kind }: ManagedResource,
   id: string,
   olds: Values,
   staying: KnownIds,
@@ -220,7 +225,7 @@ export async function deleteResource(
 
 async function isOutlived(api: Api, kind: ResourceKind, id: string, olds: Values): Promise<boolean> {
   const newest = (versions: readonly Version[]) => Math.max(0, ...versions.map(({ number }) => number));
-  const object = await findObject(api, kind, id);
+  const object = await fetchObject(api, kind, id);
   const { versions } = revealAll(olds);
   return (
     object !== undefined && newest(object.versions) > newest(Array.isArray(versions) ? versions.map(readVersion) : [])

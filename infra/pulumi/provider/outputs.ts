@@ -3,16 +3,16 @@ import { defined } from "../../../domain/defined.ts";
 import schema from "../schema.json" with { type: "json" };
 import type { ApiObject } from "./api/api-object.ts";
 import { credentialsOf, mapEntries } from "./credentials.ts";
-import type { Secrets } from "./key-secret.ts";
+import type { KeySecrets } from "./key-secret.ts";
 import type { ResourceKind } from "./resources.ts";
 import { markedAs, Secret, UNKNOWN, type Values } from "./values.ts";
 
 /** All outputs: what went in, but for credentials, and what is known of the object. */
-export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: Secrets = {}): Values {
+export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: KeySecrets = {}): Values {
   return { ...echo(kind, inputs), ...markedAs(inputs, shown(kind, object)), ...secretOutputs(secrets) };
 }
 
-function secretOutputs(secrets: Secrets): Values {
+function secretOutputs(secrets: KeySecrets): Values {
   return Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, new Secret(text)]));
 }
 

@@ -1,17 +1,17 @@
 /** A resource as the management API has it, as the inputs that a program would give for it. */
 import { isDeepStrictEqual } from "node:util";
-import { type ApiObject, findObject } from "./api/api-object.ts";
-import { isGone } from "./api/creation.ts";
+import { type ApiObject, fetchObject } from "./api/api-object.ts";
+import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
 import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
-import type { Made, Resource } from "./lifecycle.ts";
+import type { CreatedResource, ManagedResource } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
 import { type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
 import { markedAs, revealAll, type Value, type Values } from "./values.ts";
 
-type ReadResource = Made & { readonly inputs: Values };
+type ReadResource = CreatedResource & { readonly inputs: Values };
 
 /**
  * An object as it is now, for `refresh` and `import`.
@@ -21,14 +21,14 @@ type ReadResource = Made & { readonly inputs: Values };
  * @throws Refusal for what a declaration governs
  */
 export async function readResource(
-  { api, kind }: Resource,
+  { api, kind }: ManagedResource,
   id: string,
   olds: Values,
   inputs: Values,
 ): Promise<ReadResource | "absent" | "revoked"> {
-  const object = await findObject(api, kind, id);
+  const object = await fetchObject(api, kind, id);
   if (object === undefined) return "absent";
-  if (isGone(object)) return "revoked";
+  if (isRevoked(object)) return "revoked";
   if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
   const now = inputsNow(kind, inputs, object);
   const secrets = deliveredSecrets(now, knownSecrets(revealAll(olds)), object);

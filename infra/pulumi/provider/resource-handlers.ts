@@ -16,11 +16,11 @@ import { checkInputs } from "./check.ts";
 import { checkResponse } from "./check-response.ts";
 import { type Diff, diffResource } from "./diff.ts";
 import { propertyOf } from "./difference.ts";
-import { connected, type Session } from "./engine/session.ts";
+import { connected, type ProviderSession } from "./engine/session.ts";
 import { structOf, valuesOf } from "./engine/structs.ts";
 import { failureOf } from "./failure.ts";
 import { versionReason } from "./key-secret.ts";
-import { createResource, deleteResource, type Resource, updateResource } from "./lifecycle.ts";
+import { createResource, deleteResource, type ManagedResource, updateResource } from "./lifecycle.ts";
 import { previewCreate, previewUpdate } from "./outputs.ts";
 import { readResource } from "./read-resource.ts";
 import { RESOURCES, type ResourceKind } from "./resources.ts";
@@ -44,7 +44,7 @@ export function handleCheck(request: CheckRequest): CheckResponse {
   return checkResponse(diagnostics).setInputs(structOf(inputs));
 }
 
-export function handleDiff({ say, now, own, staying }: Session, request: DiffRequest): DiffResponse {
+export function handleDiff({ say, now, own, staying }: ProviderSession, request: DiffRequest): DiffResponse {
   const kind = kindOf(request.getType());
   const diff = diffResource(kind, revealUpdate(updateOf(request)), now());
   const { differences, because } = diff;
@@ -69,7 +69,7 @@ function diffResponse({ differences, deleteFirst, because }: Diff): DiffResponse
   return response;
 }
 
-export async function handleCreate(session: Session, request: CreateRequest): Promise<CreateResponse> {
+export async function handleCreate(session: ProviderSession, request: CreateRequest): Promise<CreateResponse> {
   const [kind, inputs] = [kindOf(request.getType()), valuesOf(request.getProperties())];
   if (request.getPreview()) return new messages.CreateResponse().setProperties(structOf(previewCreate(kind, inputs)));
   const resource = resourceOf(session, request, inputs);
@@ -88,7 +88,7 @@ function takenUp({ kind, noun }: ResourceKind, id: string): string {
   return `${noun} ${id} was there, made for this URN before: it is taken up${secret}`;
 }
 
-export async function handleRead(session: Session, request: ReadRequest): Promise<ReadResponse> {
+export async function handleRead(session: ProviderSession, request: ReadRequest): Promise<ReadResponse> {
   const id = request.getId();
   const [olds, inputs] = [valuesOf(request.getProperties()), valuesOf(request.getInputs())];
   const resource = resourceOf(session, request, inputs);
@@ -100,12 +100,12 @@ export async function handleRead(session: Session, request: ReadRequest): Promis
       .setInputs(structOf(found.inputs));
   }
   const what = found === "revoked" ? "has been revoked, which is final" : "is not there any more";
-  const told = `${resource.subject.noun} ${id} ${what}: the next \`pulumi up\` makes a new one`;
-  session.say("warning", request.getUrn(), told);
+  const warning = `${resource.subject.noun} ${id} ${what}: the next \`pulumi up\` makes a new one`;
+  session.say("warning", request.getUrn(), warning);
   return new messages.ReadResponse();
 }
 
-export async function handleUpdate(session: Session, request: UpdateRequest): Promise<UpdateResponse> {
+export async function handleUpdate(session: ProviderSession, request: UpdateRequest): Promise<UpdateResponse> {
   const kind = kindOf(request.getType());
   const update = updateOf(request);
   const { olds, news } = update;
@@ -121,7 +121,7 @@ export async function handleUpdate(session: Session, request: UpdateRequest): Pr
   return response.setProperties(structOf(outputs));
 }
 
-export async function handleDelete(session: Session, request: DeleteRequest): Promise<void> {
+export async function handleDelete(session: ProviderSession, request: DeleteRequest): Promise<void> {
   const { adopted, staying } = session;
   const [id, olds] = [request.getId(), valuesOf(request.getProperties())];
   const resource = resourceOf(session, request, olds);
@@ -130,7 +130,7 @@ export async function handleDelete(session: Session, request: DeleteRequest): Pr
 }
 
 /** Does something with a resource; what goes wrong is said without the secrets that it was done with. */
-async function about<T>({ subject }: Resource, values: Values, act: () => Promise<T>): Promise<T> {
+async function about<T>({ subject }: ManagedResource, values: Values, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -139,10 +139,10 @@ async function about<T>({ subject }: Resource, values: Values, act: () => Promis
 }
 
 function resourceOf(
-  session: Session,
+  session: ProviderSession,
   request: { getType(): string; getName(): string; getUrn(): string },
   inputs: Values,
-): Resource {
+): ManagedResource {
   const [kind, resource] = [kindOf(request.getType()), request.getName()];
   const { name } = revealAll(inputs);
   const subject = { type: kind.type, resource, noun: kind.noun, name: typeof name === "string" ? name : resource };

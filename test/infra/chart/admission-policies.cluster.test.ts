@@ -22,7 +22,7 @@ const OF_KUBERNETES = ["namespace-controller", "generic-garbage-collector"];
 const NO_FINALIZER = '{"metadata":{"finalizers":null}}';
 const SETTINGS = [
   ...["admissionPolicies.secrets.enabled=true", "admissionPolicies.protectedNamespaces.exemptGroups={guardians}"],
-  // This control plane's controller manager, and whoever tests the controller's whole life, is `admin`.
+  // This control plane's controller manager, and the test of the controller's whole life, are `admin`.
   "admissionPolicies.secrets.exemptUsers={admin}",
 ].flatMap((setting) => ["--set", setting]);
 
@@ -90,15 +90,15 @@ describe("the admission policies, on Kubernetes", () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it("let nobody but the controller write a status, whatever rights there are", async () => {
-    const told = '{"status":{"currentVersion":9}}';
+  it("let only the controller write a status, whatever rights there are", async () => {
+    const status = '{"status":{"currentVersion":9}}';
     for (const [what, user] of [
       ["pkey/agent", ALICE],
       ["pteam/dev", ALICE],
       ["mlib/handbook", GUARDIAN],
       ["pkey/agent", []],
     ] as const) {
-      expect(await patch(what, told, "--subresource=status", ...user)).toMatchObject(
+      expect(await patch(what, status, "--subresource=status", ...user)).toMatchObject(
         isDenied("status", "only Keyplane's controller writes a status"),
       );
     }
@@ -120,10 +120,10 @@ describe("the admission policies, on Kubernetes", () => {
       "--clusterrole=cluster-admin",
       "--serviceaccount=dev:keyplane-controller",
     );
-    expect(await patch("pkey/agent", told, "--subresource=status", namesake)).toMatchObject({ code: 1 });
+    expect(await patch("pkey/agent", status, "--subresource=status", namesake)).toMatchObject({ code: 1 });
   });
 
-  it("let nobody but the controller take its finalizer off, and everybody change what else there is", async () => {
+  it("let only the controller take its finalizer off, and every user change what else there is", async () => {
     expect(await patch("pkey/agent", NO_FINALIZER, ...ALICE)).toMatchObject(
       isDenied("finalizer", "the finalizer keyplane.dev/finalizer is taken off by Keyplane's controller"),
     );
@@ -144,15 +144,15 @@ describe("the admission policies, on Kubernetes", () => {
   });
 
   it("keep the Secret of a key from everybody but controllers, and no other Secret", async () => {
-    const told = isDenied(
+    const denied = isDenied(
       "secrets",
       "this Secret belongs to PlatformKey agent: for another key run keyplane rotate dev/agent",
     );
-    expect(await patch("secret/agent", '{"data":null}', ...ALICE)).toMatchObject(told);
+    expect(await patch("secret/agent", '{"data":null}', ...ALICE)).toMatchObject(denied);
     expect(await patch("secret/agent", '{"metadata":{"labels":{"keyplane.dev/key":null}}}', ...ALICE)).toMatchObject(
-      told,
+      denied,
     );
-    // As whoever changes the key that etcd is encrypted with writes every Secret once more.
+    // As an operator who changes the key that etcd is encrypted with writes every Secret once more.
     const whole = await kubectl("get", "secret", "agent", "--namespace=dev", "--output=json");
     const rewrite = (text: string) => kubernetes.runKubectl(["replace", "--filename=-", ...ALICE], text);
     expect(await rewrite(whole)).toMatchObject({ code: 0 });
@@ -162,11 +162,11 @@ describe("the admission policies, on Kubernetes", () => {
       { metadata: { finalizers: ["a.example.com/other"] } },
       ...["labels", "annotations", "ownerReferences"].map((part) => ({ metadata: { [part]: null } })),
     ]) {
-      expect(await patch("secret/agent", JSON.stringify(change), ...ALICE)).toMatchObject(told);
+      expect(await patch("secret/agent", JSON.stringify(change), ...ALICE)).toMatchObject(denied);
     }
     const remove = (name: string, ...args: string[]) =>
       run("delete", "secret", name, "--namespace=dev", "--wait=false", ...args);
-    expect(await remove("agent", ...GUARDIAN)).toMatchObject(told);
+    expect(await remove("agent", ...GUARDIAN)).toMatchObject(denied);
     for (const name of OF_KUBERNETES) {
       const account = `kube-system:${name}`;
       await kubectl("create", "clusterrolebinding", name, "--clusterrole=cluster-admin", `--serviceaccount=${account}`);
@@ -181,9 +181,9 @@ describe("the admission policies, on Kubernetes", () => {
 
   it("have only those who may lift a key's deletionProtection where the namespace is protected", async () => {
     const lift = '{"spec":{"deletionProtection":false}}';
-    const told = isDenied("protected-keys", "this namespace is protected");
-    expect(await patch("pkey/agent", lift, ...ALICE)).toMatchObject(told);
-    expect(await patch("pkey/agent", '{"spec":{"deletionProtection":null}}', ...ALICE)).toMatchObject(told);
+    const denied = isDenied("protected-keys", "this namespace is protected");
+    expect(await patch("pkey/agent", lift, ...ALICE)).toMatchObject(denied);
+    expect(await patch("pkey/agent", '{"spec":{"deletionProtection":null}}', ...ALICE)).toMatchObject(denied);
     expect(await patch("pkey/agent", lift, ...GUARDIAN)).toMatchObject({ code: 0 });
     expect(await patch("pkey/agent", '{"spec":{"deletionProtection":true}}', ...ALICE)).toMatchObject({ code: 0 });
     await kubectl("label", "namespace", "dev", "keyplane.dev/protected-");
@@ -197,12 +197,12 @@ describe("the admission policies, on Kubernetes", () => {
 
   it("have only those who may declare that a library's atoms go with it where the namespace is protected", async () => {
     const drop = '{"spec":{"deletionPolicy":"Delete"}}';
-    const told = isDenied("protected-libraries", "this namespace is protected");
-    expect(await patch("mlib/handbook", drop, ...ALICE)).toMatchObject(told);
+    const denied = isDenied("protected-libraries", "this namespace is protected");
+    expect(await patch("mlib/handbook", drop, ...ALICE)).toMatchObject(denied);
     const another = LIBRARY.replace("handbook", "another").replace("spec: {}", "spec: { deletionPolicy: Delete }");
     const create = (...args: string[]) =>
       kubernetes.runKubectl(["apply", "--filename=-", "--dry-run=server", ...args], another);
-    expect(await create("--namespace=dev", ...ALICE)).toMatchObject(told);
+    expect(await create("--namespace=dev", ...ALICE)).toMatchObject(denied);
     expect(await create("--namespace=life", ...ALICE)).toMatchObject({ code: 0 });
     expect(await patch("mlib/handbook", drop, ...GUARDIAN)).toMatchObject({ code: 0 });
     // What is so already may be changed otherwise.

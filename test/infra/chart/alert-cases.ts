@@ -62,7 +62,7 @@ export const ALERT_CASES: Readonly<
     quiet: [
       indexOf({ age: 1.5, lease: 5, current: 1 }),
       indexOf({ age: 14, lease: 60, current: 1 }),
-      // This is told by another alert.
+      // Another alert reports this.
       indexOf({ age: 60, lease: 5, current: 0 }),
     ],
   },

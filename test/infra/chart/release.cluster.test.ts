@@ -62,7 +62,7 @@ describe("A release of infra/chart", () => {
     await helm.helm("uninstall", "keyplane", "--namespace", NAMESPACE);
   });
 
-  it("leaves alone CRDs that were applied without it, says so, and takes them over when it is told to", async () => {
+  it("leaves alone CRDs that were applied without it, says so, and takes them over when a flag says so", async () => {
     const refused = await helm.runHelm("install", ...RELEASE, ...VALUES("small"), "--no-hooks");
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain("invalid ownership metadata");
@@ -107,7 +107,7 @@ describe("A release of infra/chart", () => {
     }
   });
 
-  it("tells what to do next, with manifests that the API server takes", async () => {
+  it("says what to do next, with manifests that the API server takes", async () => {
     const notes = await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE);
     const [, manifests = ""] = /<<'EOF'\n([\s\S]*?)\n +EOF/.exec(notes) ?? [];
     const indented = manifests.replaceAll(/^ {5}/gm, "");

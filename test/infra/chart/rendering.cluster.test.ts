@@ -205,7 +205,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
   });
 });
 
-/** As somebody without Helm would apply it. */
+/** As a user without Helm would apply it. */
 function withoutHelm(object: Manifest): Manifest {
   const { annotations = {}, labels = {}, ...metadata } = object.metadata;
   const kept = (entries: Readonly<Record<string, string>>) =>

@@ -49,7 +49,7 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     expect([await call(first.secret?.value), await call(next.secret?.value)]).toEqual([401, 200]);
   });
 
-  it("refuses to write over what somebody has changed, until it has looked", async () => {
+  it("refuses to write over what another client has changed, until a refresh has read it", async () => {
     let args: Partial<PlatformKeyArgs> = {};
     const { stack, try: run } = await makeStack(async () => {
       const { name: team } = new PlatformTeam("team", { name: "conflict" });
@@ -62,12 +62,12 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     args = { displayName: "Ours" };
     const { out, failed } = await run(stack.up());
     expect(failed).toBe(true);
-    expect(out).toContain("somebody has changed it since this stack last looked: run `pulumi refresh`");
+    expect(out).toContain("another client has changed it since this stack last read it: run `pulumi refresh`");
     expect((await manage("GET", path)).body.scopes).toEqual(["memory:read", "memory:write"]);
     await stack.refresh();
     const { stdout } = await stack.preview({ diff: true });
     expect(stdout).toMatch(/~ preset\s*: "MCPReadWrite" => "MCPReadOnly"/);
-    expect(stdout, "what nobody has changed").not.toContain("expiresAfter");
+    expect(stdout, "what no client has changed").not.toContain("expiresAfter");
     await stack.up();
     expect((await manage("GET", path)).body).toMatchObject({ scopes: ["memory:read"], displayName: "Ours" });
   });
@@ -108,7 +108,7 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     await proxy.close();
   });
 
-  it("b77: takes up a key that is there without its secret, which nobody can show again", async () => {
+  it("b77: takes up a key that is there without its secret, which cannot be shown again", async () => {
     await manage("POST", "teams", { name: "imported", spec: {} });
     const spec = { preset: "MCPReadOnly", displayName: "Old", expiresAt: "2040-01-01T00:00:00Z" };
     const { body } = await manage("POST", "keys", { name: "old", team: "imported", spec });

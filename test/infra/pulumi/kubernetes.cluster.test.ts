@@ -26,10 +26,10 @@ describe("typed resources for Kubernetes", () => {
   let controller: ControllerProcess;
   let docsAgent: PlatformKey["secretRef"];
   let chat: PlatformKey;
-  /** What the engine is told of each resource, and what it keeps of it. */
+  /** What the engine is sent of each resource, and what it keeps of it. */
   const registered: MockResourceArgs[] = [];
   const states: MockResourceResult[] = [];
-  /** The SDK tells nobody who waits for an output that its resource could not be made. */
+  /** Rejects where a resource could not be made: the SDK leaves whatever awaits its outputs waiting. */
   const failed = Promise.withResolvers<never>();
   const settled = <T>(output: Output<T>) =>
     Promise.race([new Promise<T>((resolve) => output.apply(resolve)), failed.promise]);
@@ -90,7 +90,7 @@ describe("typed resources for Kubernetes", () => {
     expect(keyShape(await plaintextAt(ref))).toBe("minted");
   });
 
-  it("binds a key to the gateway that it names, and tells in its status what has become of it", async () => {
+  it("binds a key to the gateway that it names, and shows in its status what has become of it", async () => {
     const ref = await settled(chat.secretRef);
     expect(ref).toEqual({ name: "chat-key", key: "OPENAI_API_KEY" });
     expect(keyShape(await plaintextAt(ref))).toBe("minted");
@@ -118,7 +118,7 @@ describe("typed resources for Kubernetes", () => {
     expect([...diagnostics, ...documents.flatMap((document) => readManifest(document).diagnostics)]).toEqual([]);
   });
 
-  it("has no secret in what the engine is told and keeps", async () => {
+  it("has no secret in what the engine is sent and keeps", async () => {
     const refs = await Promise.all([settled(docsAgent), settled(chat.secretRef)]);
     const kept = JSON.stringify([registered, states]);
     expect(kept).toContain("keyPrefix");

@@ -44,7 +44,7 @@ describeOnPulumi("what cannot be done", ({ makeStack, manage, url, tokenFile }) 
     const { stack, try: run } = await makeStack(
       async () => {
         const team = new PlatformTeam("team", { name: "refused" });
-        // Whoever writes in another language, or past the types.
+        // As a program in another language, or past the types.
         new PlatformKey("key", { team: "refused", ...wrong } as PlatformKeyArgs, { dependsOn: team });
       },
       { summaries: true },

@@ -25,7 +25,7 @@ function makeProgram() {
   const declared = { upstreams: upstreamsWith(CREDENTIAL), displayName: DISPLAYED as string, trigger: "1" };
   const program = async () => {
     const { name: team } = new PlatformTeam("team", { name: "kept" });
-    // The credential is not marked as a secret by the program: whoever writes it should not have to know.
+    // The credential is not marked as a secret by the program: its author should not have to know.
     new ModelGateway("main", { team, upstreams: declared.upstreams });
     const key = new PlatformKey("key", {
       team,
@@ -39,7 +39,7 @@ function makeProgram() {
   return { declared, program };
 }
 
-/** Runs operations on a stack, and keeps all that is printed and told of by the way. */
+/** Runs operations on a stack, and keeps all that they print and all events of the engine. */
 function makeRecorder({ try: outcomeOf }: TestStack) {
   const printed: string[] = [];
   const events: EngineEvent[] = [];
@@ -103,7 +103,10 @@ describeOnPulumi("what Pulumi keeps and prints", ({ makeStack, tokenFile }) => {
   });
 });
 
-/** Pulumi's own library for Node logs each answer in full at its debug level, whoever's the secrets are (docs/guides/pulumi.md). */
+/**
+ * Pulumi's own library for Node logs each answer in full at its debug level, also the secrets of other providers
+ * (docs/guides/pulumi.md).
+ */
 function isOurs({ diagnosticEvent }: EngineEvent): boolean {
   return diagnosticEvent?.message.startsWith("RegisterResource RPC finished") !== true;
 }

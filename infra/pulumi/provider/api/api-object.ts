@@ -46,7 +46,7 @@ type Revocation = {
 };
 
 /** @throws UnreachableError for what no Keyplane server answers */
-export function readObject({ body, etag }: ApiAnswer): ApiObject {
+export function parseObject({ body, etag }: ApiAnswer): ApiObject {
   if (!isRecord(body) || typeof body.id !== "string" || typeof body.name !== "string" || !isRecord(body.spec)) {
     throw new UnreachableError("the server's answer is no object of Keyplane's: see that keyplane:url is right");
   }
@@ -106,9 +106,9 @@ function listOf(value: unknown): readonly unknown[] {
  *
  * @throws Refusal, UnreachableError, TokenError
  */
-export async function findObject(api: Api, { path }: ResourceKind, id: string): Promise<ApiObject | undefined> {
+export async function fetchObject(api: Api, { path }: ResourceKind, id: string): Promise<ApiObject | undefined> {
   try {
-    return readObject(await api.send("GET", `${path}/${encodeURIComponent(id)}`));
+    return parseObject(await api.send("GET", `${path}/${encodeURIComponent(id)}`));
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_found") return undefined;
     throw error;

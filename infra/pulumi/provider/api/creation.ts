@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Inputs, ResourceKind } from "../resources.ts";
 import type { Api } from "./api.ts";
-import { type ApiObject, findObject, readObject } from "./api-object.ts";
+import { type ApiObject, fetchObject, parseObject } from "./api-object.ts";
 import { Refusal } from "./refusal.ts";
 
 type Creation = {
@@ -21,7 +21,7 @@ const MAX_ROUNDS = 500;
  * @returns `adopted` where the object was there before this call: its spec, and its secret, may be others
  * @throws Refusal with code `exists` for an object that another client has made
  */
-export async function createOnce(
+export async function createOrAdopt(
   api: Api,
   kind: ResourceKind,
   creation: Creation,
@@ -42,20 +42,20 @@ async function tryCreate(
 ): Promise<{ object: ApiObject; adopted: boolean } | undefined> {
   try {
     const answer = await api.send("POST", kind.path, body, headers);
-    const object = readObject(answer);
+    const object = parseObject(answer);
     if (!answer.replayed) return { object, adopted: false };
-    return isGone(object) ? undefined : { object, adopted: true };
+    return isRevoked(object) ? undefined : { object, adopted: true };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // The answer to a repetition is the object as it is now.
     if (error.code === "not_found") return undefined;
     if (error.code !== "idempotency_mismatch" || error.id === undefined) throw error;
-    const object = await findObject(api, kind, error.id);
-    return object === undefined || isGone(object) ? undefined : { object, adopted: true };
+    const object = await fetchObject(api, kind, error.id);
+    return object === undefined || isRevoked(object) ? undefined : { object, adopted: true };
   }
 }
 
-export function isGone({ revocation }: ApiObject): boolean {
+export function isRevoked({ revocation }: ApiObject): boolean {
   return revocation !== undefined;
 }
 

@@ -66,7 +66,7 @@ const ADVICE: Readonly<Record<string, Explain>> = {
 
 /** Another client has changed the object since this stack last looked. */
 export const OUTRUN =
-  "somebody has changed it since this stack last looked: run `pulumi refresh`, see in `pulumi preview` what would be undone, then `pulumi up`";
+  "another client has changed it since this stack last read it: run `pulumi refresh`, see in `pulumi preview` what would be undone, then `pulumi up`";
 
 /** A refusal, in words for the person who runs `pulumi up`. */
 export function explainRefusal(refusal: Refusal, subject: Subject): string {

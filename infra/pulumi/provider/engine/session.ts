@@ -11,7 +11,7 @@ export type ProviderDeps = {
 };
 
 /** What one process of the provider works with, and what it has learned so far. */
-export type Session = ProviderDeps & {
+export type ProviderSession = ProviderDeps & {
   /** Undefined before the provider is configured, and where its configuration is not known yet. */
   api: Api | undefined;
   /** What this process has found instead of making it: by a killed `up`, or by the very resource that is replaced. */
@@ -25,12 +25,12 @@ export type Session = ProviderDeps & {
 
 const PREVIEW_ONLY = "the provider's configuration is known only after another resource is made: run `pulumi up`";
 
-export function openSession(deps: ProviderDeps): Session {
+export function openSession(deps: ProviderDeps): ProviderSession {
   return { ...deps, api: undefined, adopted: new Set(), own: new Set(), staying: new Set() };
 }
 
 /** The API that the provider was configured for. */
-export function connected({ api }: Session): Api {
+export function connected({ api }: ProviderSession): Api {
   if (api === undefined) throw new Error(PREVIEW_ONLY);
   return api;
 }
