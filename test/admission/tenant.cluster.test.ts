@@ -25,7 +25,7 @@ describeOnKubernetes("b70: A tenant who writes what only the cluster may", (kube
     token = await kubernetes().createToken(NAMESPACE, "tenant");
   });
 
-  test("b70: declares a key as anybody may", async () => {
+  test("b70: declares a key as every tenant may", async () => {
     expect(await apply(kubernetes(), key("plain"), { token })).toMatchObject({ accepted: true });
     await remove(kubernetes(), key("plain"));
   });

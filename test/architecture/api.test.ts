@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe("the description of the API", () => {
-  it("has every route that is served, but for those of other callers, and no others", () => {
+  it("has every route that is served, but for those that are no API of its users, and no others", () => {
     const wanted = [...served]
       .filter((route) => !(route in NOT_DESCRIBED))
       .map((route) => route.replace(/:(\w+)/g, "{$1}"));

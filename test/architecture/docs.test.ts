@@ -58,7 +58,7 @@ describe("the docs", () => {
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
-  it("have Git ignore each secret that they have readers save in a checkout", () => {
+  it("have Git ignore every secret that they have readers save in a checkout", () => {
     const saved = documents.flatMap((file) =>
       [...read(file).matchAll(/\(umask 077;.*> ([\w.-]+)\)/g)].map(([, name = ""]) => `/${name}`),
     );

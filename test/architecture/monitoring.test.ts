@@ -18,13 +18,13 @@ const { groups } = parse(read("infra/chart/files/alerts.yaml")) as {
 const alerts = groups.flatMap(({ rules }) => rules);
 const RUNBOOKS = read("docs/operations/runbooks.md");
 
-/** What Prometheus may know of us: our own metrics, and what the client library says of the process. */
+/** What Prometheus may know of us: our own metrics, and what the client library reports of the process. */
 const known = new Set(documentedMetrics());
 const process = new Registry();
 collectDefaultMetrics({ register: process });
 for (const { name } of process.getMetricsAsArray()) known.add(name);
 
-/** The metrics that an expression of PromQL names and that no process exports; a histogram by its series. */
+/** The metrics that an expression of PromQL names and no process exposes; a histogram by its series. */
 function unknownMetrics(expr: string): string[] {
   const named =
     expr.match(/\b(?:keyplane|controller_runtime|workqueue|rest_client|leader_election|nodejs|process)_\w+/g) ?? [];

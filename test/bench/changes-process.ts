@@ -23,12 +23,12 @@ async function changeOne(): Promise<void> {
 }
 
 process.stdout.write("ready\n");
-let told = from;
+let lastReport = from;
 setInterval(() => {
   const due = ((performance.now() - from) / 1_000) * perSecond;
-  // What it is behind is not made up for: the rate that was reached is told instead.
+  // What it is behind is not made up for: the rate that was reached is reported instead.
   while (begun < due && begun - done < 16) void changeOne();
-  if (performance.now() - told < 1_000) return;
+  if (performance.now() - lastReport < 1_000) return;
   process.stdout.write(`${done} in ${((performance.now() - from) / 1_000).toFixed(1)} s\n`);
-  told = performance.now();
+  lastReport = performance.now();
 }, 2);

@@ -22,7 +22,7 @@ const PAIRS = 8;
 const SECONDS = 4;
 /** Of one list, at rest and under load each. */
 const PAGES = 120;
-/** Between two pages that somebody looks at beside the gateway's load: more than a dozen people ask for. */
+/** Between two pages that a user opens beside the gateway's load: more than a dozen people ask for. */
 const PAGE_EVERY_MS = 500;
 const ISSUER = "https://issuer.invalid";
 const OIDC_FLAGS = ["--oidc-issuer", ISSUER, "--oidc-audience", "bench", "--oidc-admin-groups", "admins"];
@@ -60,7 +60,7 @@ export async function benchConsole(): Promise<string> {
 
 type World = {
   readonly keyplane: Contestant;
-  /** Of somebody who sees every team. */
+  /** Of a user who sees every team. */
   readonly cookie: string;
   close(): Promise<void>;
 };
@@ -103,7 +103,7 @@ function benchKeyName(place: number): string {
   return place === 0 ? "" : `bench${place - 1}`;
 }
 
-/** Suspends some keys, has some end, and signs somebody in. */
+/** Suspends some keys, has some end, and signs a user in. */
 async function prepare(store: Store): Promise<{ cookie: string }> {
   await store.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);
@@ -191,7 +191,7 @@ async function inTurn(look: (list: string) => Promise<number>, list: string): Pr
 
 type Run = Load & { readonly cpu: number };
 
-/** Runs of the gateway's load by itself, and beside somebody who looks at lists: one of each in turn. */
+/** Runs of the gateway's load by itself, and beside a user who opens lists: one of each in turn. */
 async function measurePairs(
   keyplane: Contestant,
   calls: LoadGenerator,

@@ -42,21 +42,21 @@ async function measure(world: ControllerWorld): Promise<string> {
   await world.requests();
   const first = await world.startController();
   const births = await measureBirths(world, first);
-  tell(`${figure(births.rate)} new keys a second, ${figure(births.cpuMs, 2)} ms of CPU each`);
+  report(`${figure(births.rate)} new keys a second, ${figure(births.cpuMs, 2)} ms of CPU each`);
   const settled = await measureRest(world, first);
-  tell(`${figure(settled.resident)} MB, ${figure(settled.cpuShare * 100, 2)} % of a core at rest`);
+  report(`${figure(settled.resident)} MB, ${figure(settled.cpuShare * 100, 2)} % of a core at rest`);
   await first.stop();
   await world.requests();
   // Not in the first, which it would wake a thousand times a second.
   const second = await world.startController("--import", LOOP_DELAY);
   const restart = await measureRestart(world, second);
-  tell(`started again: ${byKind(restart.requests)}; late by ${restart.late} ms (p99.9)`);
+  report(`started again: ${byKind(restart.requests)}; late by ${restart.late} ms (p99.9)`);
   const healed = await measureHealing(world);
   const ends = await measureEnds(world);
-  tell(`${figure(KEYS)} keys refused in ${figure(ends.refused, 1)} s, gone in ${figure(ends.gone, 1)} s`);
+  report(`${figure(KEYS)} keys refused in ${figure(ends.refused, 1)} s, gone in ${figure(ends.gone, 1)} s`);
   await second.stop();
 
-  tell(`healed in ${figure(healed, 2)} s`);
+  report(`healed in ${figure(healed, 2)} s`);
   await world.declare("plain", PLAIN_KEYS);
   await world.requests();
   await world.generate("plain");
@@ -167,8 +167,8 @@ async function measureEnds(world: ControllerWorld): Promise<{ refused: number; g
   return { refused, gone: (Date.now() - began) / 1_000 };
 }
 
-/** For who waits. */
-function tell(line: string): void {
+/** Progress, beside the results on standard output. */
+function report(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -184,6 +184,6 @@ function byKind(requests: readonly Asked[]): string {
     requests.filter(({ resource }) => !OWN_BUSINESS.has(resource)),
     ({ verb, resource }) => (verb === "list" || verb === "watch" ? verb : `${verb} ${resource}`),
   );
-  const told = Object.entries(counts).map(([what, all]) => `${what} ${all?.length ?? 0}`);
-  return told.length === 0 ? "none" : told.join(", ");
+  const parts = Object.entries(counts).map(([what, all]) => `${what} ${all?.length ?? 0}`);
+  return parts.length === 0 ? "none" : parts.join(", ");
 }

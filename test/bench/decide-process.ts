@@ -70,7 +70,7 @@ const deps: DecisionDeps = {
   config: { vendorHeader: "x-goog-api-key", production: true, placeholders: [] },
 };
 
-/** Texts as the parser makes them: flat, and nobody else's. */
+/** Texts as the parser makes them: flat, and shared with no other. */
 const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
 /** A row of the view for one key, with what all have in common: each text of it is a string of its own. */

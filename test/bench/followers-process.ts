@@ -7,7 +7,7 @@ import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
-// They end with whoever started them, however that ends.
+// They end with the process that started them, however that ends.
 process.stdin.on("end", () => process.exit()).resume();
 const [url = "", count] = process.argv.slice(2);
 const followers = await Promise.all(

@@ -157,7 +157,7 @@ function latencyTable(runs: ReadonlyMap<string, readonly Run[]>, direct: readonl
   return table(["one connection, us", "p50", "p99", "added p50", "added p99"], [straight, ...rows]);
 }
 
-/** A flood of well-formed keys that nobody has, beside a Node server that says 401 to whatever it is asked. */
+/** A flood of well-formed keys that were never minted, beside a Node server that says 401 to whatever it is asked. */
 async function measureFlood(world: Contestants, folder: string, wrk: string): Promise<string> {
   const strangers = Array.from({ length: STRANGERS }, () => mintKey(randomBytes));
   const floods = [

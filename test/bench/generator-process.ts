@@ -1,6 +1,6 @@
 /**
  * What a new key costs at the least: the controller's own writes to the API server and its own transactions, in the same
- * order and on the same kinds of connections, for objects that nobody has worked on, and nothing else: it watches nothing,
+ * order and on the same kinds of connections, for objects that no controller works on, and nothing else: it watches nothing,
  * waits for no replica and decides nothing. Run by `controller.ts` with a kubeconfig, a database and the prefix of the
  * objects' names; prints `ready`, and begins when its input ends.
  */

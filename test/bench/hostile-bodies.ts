@@ -1,4 +1,4 @@
-/** Bodies that are made to cost whoever reads them: of about the given size, each of one shape to its end. */
+/** Bodies that are made to cost their reader: of about the given size, each of one shape to its end. */
 export function hostileBodies(bytes: number): ReadonlyMap<string, Buffer> {
   const times = (text: string, room = bytes): string => text.repeat(Math.floor(room / text.length));
   const list = (text: string): string => `[${times(`${text},`)}${text}]`;

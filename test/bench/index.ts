@@ -55,7 +55,7 @@ export async function benchIndex(): Promise<string> {
   );
 }
 
-/** Copies of one key, by the database itself and without the feed's triggers: to tell of each would take minutes. */
+/** Copies of one key, by the database itself and without the feed's triggers: a row of the feed for each would take minutes. */
 async function fill(store: Store, keys: number): Promise<void> {
   const plaintext = `inf_${randomBytes(24).toString("hex")}`;
   const template = reservationOf(await makeTeam(store), {

@@ -15,7 +15,7 @@ import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
 import { cpuMicroseconds } from "./processes.ts";
 
-/** Followers of one process: an event loop that has more tells its own lateness. */
+/** Followers of one process: an event loop that has more measures its own lateness. */
 const FOLLOWERS_OF_A_PROCESS = 50;
 /** A replica has two at rest, four while it begins, and more where answers are long in coming on a busy machine. */
 const CONNECTIONS = { ofReplica: 12, others: 30 };
@@ -55,7 +55,7 @@ export async function startScaleWorld(replicas: number, keyCount: number) {
         const { confirmed } = await receipts.wait(seq);
         return { confirmed, tookMs: performance.now() - committedAt };
       },
-      /** Changes what a key may do: nobody waits for the replicas. */
+      /** Changes what a key may do: without waiting for the replicas. */
       async change(keyId: string, libraryId: string): Promise<void> {
         await change(store, null, (tx) =>
           sql`update keys set mcp_default_library_id = ${libraryId} where id = ${keyId}`.execute(tx),

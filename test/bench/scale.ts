@@ -87,7 +87,7 @@ async function changeMany(world: ScaleWorld): Promise<void> {
   for (let i = 0; i < FLOOD; i++) {
     const keyId = world.keyIds[i % world.keyIds.length] ?? "";
     const changing = world.change(keyId, `library-${i}`);
-    // Whoever waits for all is told.
+    // The wait for all of them reports it.
     changing.catch(() => {});
     under.push(changing);
     await delay(FLOOD_PACE);

@@ -19,7 +19,7 @@ export const REFUSED_PATH = "/refused";
 const BODY = JSON.stringify({
   model: "gpt-5-mini",
   messages: [
-    { role: "user", content: "Say in one sentence what a platform key is, for somebody who has never seen one." },
+    { role: "user", content: "Say in one sentence what a platform key is, for a reader who has never seen one." },
   ],
 });
 const HEAD = ["Accept: application/json", "Content-Type: application/json", "User-Agent: OpenAI/JS 7.55.0"];

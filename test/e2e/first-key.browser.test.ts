@@ -1,4 +1,4 @@
-/** The guide to the first key, as somebody new goes through it: the pages in a browser, the commands in a shell. */
+/** The guide to the first key, as a new user goes through it: the pages in a browser, the commands in a shell. */
 import { execFile } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The alerts of infra/chart, by Prometheus' own tool and by what processes tell of themselves. */
+/** The alerts of infra/chart, by Prometheus' own tool and by the metrics of processes. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /** A process as Prometheus finds it: `host:port` of its admin listener. */
 export type Target = string;
 
-/** What targets told at a time, with the labels that a scrape of the Prometheus Operator gives. */
+/** What targets answered at a time, with the labels that a scrape of the Prometheus Operator gives. */
 export type Scrape = {
   /** In milliseconds since the epoch. */
   readonly at: number;
@@ -29,7 +29,7 @@ const MINUTES = 90;
 
 export async function scrape(targets: readonly Target[], namespace: string): Promise<Scrape> {
   const at = Date.now();
-  const told = targets.map(async (instance): Promise<[string, Sample][]> => {
+  const scraped = targets.map(async (instance): Promise<[string, Sample][]> => {
     const labels = `instance="${instance}",job="keyplane",namespace="${namespace}"`;
     const url = `http://${instance}/metrics`;
     const text = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -38,7 +38,7 @@ export async function scrape(targets: readonly Target[], namespace: string): Pro
     const up: [string, Sample] = [`up{${labels}}`, { value: text === undefined ? 0 : 1, isCounter: false }];
     return [up, ...(text === undefined ? [] : samplesIn(text, labels))];
   });
-  return { at, samples: new Map((await Promise.all(told)).flat()) };
+  return { at, samples: new Map((await Promise.all(scraped)).flat()) };
 }
 
 function samplesIn(text: string, labels: string): [string, Sample][] {
@@ -72,13 +72,13 @@ export async function firingAlerts(earlier: Scrape, later: Scrape): Promise<stri
     const file = join(folder, "test.yaml");
     // JSON is YAML.
     await writeFile(file, JSON.stringify({ rule_files: [ALERT_RULES], evaluation_interval: "1m", tests }));
-    // Promtool compares, and tells what it finds by what it did not expect.
-    const told = await run(await findPromtool(), ["test", "rules", file], { env: RARE_COLLECTION }).catch(
+    // Promtool compares, and prints what it finds beside what it did not expect.
+    const printed = await run(await findPromtool(), ["test", "rules", file], { env: RARE_COLLECTION }).catch(
       (error: { stdout: string; stderr: string }) => error,
     );
-    const [, got] = `${told.stdout}${told.stderr}`.split("got:");
-    if (got === undefined && !told.stdout.includes("SUCCESS"))
-      throw new Error(`promtool: ${told.stdout}${told.stderr}`);
+    const [, got] = `${printed.stdout}${printed.stderr}`.split("got:");
+    if (got === undefined && !printed.stdout.includes("SUCCESS"))
+      throw new Error(`promtool: ${printed.stdout}${printed.stderr}`);
     return [...(got ?? "").matchAll(/alertname="(\w+)"/g)].map(([, name = ""]) => name).sort();
   } finally {
     await rm(folder, { recursive: true });

@@ -10,7 +10,7 @@ const FLAGS = [
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The system's Chromium. Whoever asks closes it. */
+/** The system's Chromium. The caller closes it. */
 export async function openBrowser() {
   const executablePath = PATHS.find((path) => path !== undefined && existsSync(path));
   if (executablePath === undefined) {

@@ -1,11 +1,11 @@
 import { connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What a run's test files share: what they are told of it, and how it is ended. */
-export type Shared<T> = { readonly told: T; stop(): Promise<void> };
+/** What a run's test files share: what they need to know of it, and how it is ended. */
+export type Shared<T> = { readonly details: T; stop(): Promise<void> };
 
 /** What a desk answers. */
-type Answer<T> = { readonly told: T } | { readonly failed: string };
+type Answer<T> = { readonly details: T } | { readonly failed: string };
 
 /** Where test files ask for what they share; it is started when the first of them asks, since most runs need none. */
 export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ port: number; close(): Promise<void> }> {
@@ -14,7 +14,7 @@ export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ po
     client.on("error", () => {});
     started ??= start();
     const answer = await started.then(
-      ({ told }): Answer<T> => ({ told }),
+      ({ details: told }): Answer<T> => ({ details: told }),
       (error: unknown): Answer<T> => ({ failed: error instanceof Error ? error.message : String(error) }),
     );
     client.end(JSON.stringify(answer));
@@ -40,5 +40,5 @@ export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ po
 export async function askDesk<T>(port: number): Promise<T> {
   const answer: Answer<T> = JSON.parse(await text(connect(port, "127.0.0.1")));
   if ("failed" in answer) throw new Error(answer.failed);
-  return answer.told;
+  return answer.details;
 }

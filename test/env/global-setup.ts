@@ -10,20 +10,20 @@ import { openDesk } from "./desk.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The desk that tells a {@link PostgresOfRun}. */
+    /** The desk that answers with a {@link PostgresOfRun}. */
     postgresPort: number;
   }
 }
 
 export type PostgresOfRun = {
   readonly url: string;
-  /** The name of a database of the present schema that nobody is connected to: to copy it is quicker than to migrate. */
+  /** The name of a database of the present schema that no process is connected to: to copy it is quicker than to migrate. */
   readonly template: string;
   /** It has pgvector. */
   readonly hasVectors: boolean;
 };
 
-/** What a crash would lose is of no concern here: nobody crashes the PostgreSQL that all share. */
+/** What a crash would lose is of no concern here: no test crashes the PostgreSQL that all share. */
 const SETTINGS = { deadlock_timeout: "100ms", synchronous_commit: "off", full_page_writes: "off" } as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -37,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       throw error;
     });
     return {
-      told: { url, template: new URL(template.url).pathname.slice(1), hasVectors: template.hasVectors },
+      details: { url, template: new URL(template.url).pathname.slice(1), hasVectors: template.hasVectors },
       async stop() {
         await template.drop();
         await stop();

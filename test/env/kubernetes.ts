@@ -12,7 +12,7 @@ import { until } from "./until.ts";
 
 /** A control plane of our own. */
 export type StartedKubernetes = Kubernetes & {
-  /** For whoever else is to reach it. */
+  /** For other processes to reach it. */
   readonly address: KubernetesAddress;
   /** Of its processes, by program. */
   readonly pids: Readonly<Record<string, number>>;

@@ -9,13 +9,13 @@ export function documentedMetrics(): ReadonlySet<string> {
 }
 
 /**
- * The metrics that a `/metrics` tells and the reference lacks; those of the process itself are the client library's.
+ * The metrics that a `/metrics` has and the reference lacks; those of the process itself are the client library's.
  *
  * @param text as Prometheus reads it
  */
 export function undocumentedMetrics(text: string): string[] {
-  const told = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = ""]) => name);
-  if (told.length === 0) throw new Error("no metric is told");
+  const names = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = ""]) => name);
+  if (names.length === 0) throw new Error("there is no metric");
   const documented = documentedMetrics();
-  return told.filter((name) => !/^(process|nodejs)_/.test(name) && !documented.has(name));
+  return names.filter((name) => !/^(process|nodejs)_/.test(name) && !documented.has(name));
 }

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const MODULE = join(import.meta.dirname, "node/namespaces.ts");
 
-/** Says where its things are, once it can be reached by nobody else. */
+/** Says where its things are, once no other process can reach it. */
 const COMMAND = ["sh", "-c", 'mkdir /run/seen; echo "$TMPDIR $KEYPLANE_NODE_CGROUP"; sleep 1000'];
 
 describe("namespaces for a node", () => {

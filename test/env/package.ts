@@ -16,7 +16,7 @@ export const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
 /**
  * Copies what a clone of the checkout would have, changes that are not committed included: what is built of it is in
- * nobody's way.
+ * no other test's way.
  *
  * @param folder is made
  */

@@ -30,7 +30,7 @@ export type StackOptions = {
   readonly project?: string;
   /** Besides, or instead of, the variables that say where Keyplane is. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether operations tell their `summary`, which takes another run of the CLI after each. */
+  /** Whether operations return their `summary`, which takes another run of the CLI after each. */
   readonly summaries?: boolean;
 };
 

@@ -34,7 +34,7 @@ export async function startServing(
 ): Promise<Serving> {
   const [program = "", ...rest] = [...launcher, process.execPath, ...nodeFlags, command, ...args];
   const child = spawn(program, rest, {
-    // A server listens on all addresses: here nobody else is to reach it.
+    // A server listens on all addresses: here no other machine is to reach it.
     env: { ...process.env, KEYPLANE_HOST: "127.0.0.1", ...COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

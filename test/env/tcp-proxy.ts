@@ -16,7 +16,7 @@ export type TcpProxy = {
    * Resets the next connection whose client sends what is looked for: before it is passed on, or once the server has
    * answered it, in place of the answer. Resolves when that is certain.
    *
-   * @param makeLook told of each connection's bytes from the client, in order; its state is the connection's own
+   * @param makeLook makes what sees a connection's bytes from the client, in order; its state is the connection's own
    */
   resetAt(when: "sent" | "answered", makeLook: () => Look): Promise<void>;
   /** New connections pass again, without delay. What was frozen stays so. */

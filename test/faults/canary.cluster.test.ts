@@ -124,7 +124,7 @@ describe("a real controller", () => {
   });
 });
 
-/** What would tell of a key: the secret part of it, and its digest as anybody might write it. */
+/** What would give a key away: the secret part of it, and its digest in each usual encoding. */
 function tracesOf(plaintext: string): [string, string][] {
   const digest = Buffer.from(keyDigest(plaintext), "latin1");
   return [

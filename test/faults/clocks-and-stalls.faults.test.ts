@@ -76,10 +76,10 @@ describe.concurrent("a replica and its clocks", () => {
     const replica = follow(context, database);
     await until("it is current", () => replica.view.isCurrent());
     database.proxy.slow(900);
-    const told = replica.replica.databaseTimeAtBeat();
-    await until("it was told the time over the slow network", () => {
+    const before = replica.replica.databaseTimeAtBeat();
+    await until("the time arrived over the slow network", () => {
       const { seq, age } = replica.replica.figures();
-      return seq >= 0 && age > 1.5 && replica.replica.databaseTimeAtBeat() !== told;
+      return seq >= 0 && age > 1.5 && replica.replica.databaseTimeAtBeat() !== before;
     });
     expect(Math.abs(replica.replica.now() - Date.now())).toBeLessThan(1_000);
   });

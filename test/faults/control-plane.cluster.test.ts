@@ -83,7 +83,7 @@ const PROBE = "/apis/keyplane.dev/v1alpha1/namespaces/default/platformkeys/probe
 
 /**
  * Waits until Kubernetes' garbage collector has heard of the keys that are declared. It alone lets go of an object that
- * is deleted in the foreground, and of none that its watch has not told it of.
+ * is deleted in the foreground, and of none that its watch has not reported.
  */
 async function untilCollectorHasHeard({ request }: StartedKubernetes): Promise<void> {
   const { kind, spec } = key("probe");
@@ -313,7 +313,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     const keyPath = (name: string) =>
       `/apis/keyplane.dev/v1alpha1/namespaces/${NAMESPACE}${world.tag}/platformkeys/${name}`;
     for (const name of Object.keys(forbidden)) {
-      await until(`${name} is told`, async () =>
+      await until(`${name} is reported`, async () =>
         (await shown(name)).status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "Invalid"),
       );
       expect(await world.readSecret(name)).toBeUndefined();
@@ -342,7 +342,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
 
     await restore();
     await until("the past is seen", () => world.get("PlatformKey", "deleted"));
-    await until("the deleted one is told to be revoked", () =>
+    await until("the deleted one is reported as revoked", () =>
       world.condition("Ready", "deleted")?.endsWith("Revoked"),
     );
     for (let round = 0; round < 3; round++) await world.collectGarbage();
@@ -361,7 +361,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     await world.declare(key("rotated", { rotation: { trigger: "after the restore" } }));
     expect(world.condition("Ready", "rotated")).toBe("True/Ready");
     const isTeamTooOld = () => world.condition("Accepted", "team-a", "PlatformTeam") === "False/Outdated";
-    await until("the team's too, which a watch of its own tells of", isTeamTooOld);
+    await until("the team's too, which a watch of its own reports", isTeamTooOld);
     await world.declare(teamNamed("After the restore"));
     expect(world.condition("Accepted", "team-a", "PlatformTeam")).toBe("True/Claimed");
     expect(world.decide(await world.plaintextOf("rotated"))).toBe("allowed");

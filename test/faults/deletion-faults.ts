@@ -67,7 +67,7 @@ export const deletionFaults: WorldTests = (setup) => {
     expect(await world.readSecret("agent")).toBeUndefined();
   });
 
-  it("c14: a deletion that nobody saw, before the same name was made again, revokes the old key and mints another", async (context) => {
+  it("c14: a deletion that no watch saw, before the same name was made again, revokes the old key and mints another", async (context) => {
     const world = await startWorld(context, setup(), key("other"), key("agent", { deletionProtection: true }));
     const first = await world.plaintextOf("agent");
     await world.undeclare(key("agent"));

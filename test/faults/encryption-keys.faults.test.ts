@@ -34,7 +34,7 @@ async function startNotingUpstream(context: TestContext) {
   return { url: upstream.url, seen };
 }
 
-/** Calls the gateway `main` of each server again and again, until it is told to end, or the test has ended. */
+/** Calls the gateway `main` of each server again and again, until it is stopped, or the test has ended. */
 function keepCalling(context: TestContext, servers: readonly RunningServer[], plaintext: string) {
   const statuses: number[] = [];
   const call = async (server: RunningServer) => {

@@ -2,7 +2,7 @@ import type { World } from "../controller/fixtures/world.ts";
 
 /**
  * The state of a world for those who live in it, without what differs between any two runs: ids, times, secrets, and
- * how many numbers were spent on versions that nobody ever got.
+ * how many numbers were spent on versions that no client ever got.
  */
 export async function endState(world: World, secretNames: readonly string[], seen: readonly string[]) {
   const objects = world.cluster().list("PlatformKey");

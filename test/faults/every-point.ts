@@ -23,7 +23,7 @@ export const faultsAtEveryPoint: WorldTests = (setup) => {
   for (const name of Object.keys(SCENARIOS) as ScenarioName[]) {
     it(`${name} ends as it does undisturbed`, async (context) => {
       const { injector } = await usual(context, setup(), name);
-      // What takes long is told in the status meanwhile.
+      // The status reports meanwhile what takes long.
       const withoutStatus = (effects: readonly string[]) => effects.filter((effect) => effect !== "writeStatus");
       const effects = withoutStatus([...new Set(injector.trace)]);
       expect(effects, "these are all of its effects").toEqual(withoutStatus(EFFECTS[name]));

@@ -1,4 +1,4 @@
-/** Declarations that went without anybody reportFailureInStatus: what they stood for ends, unless far too many did. */
+/** Declarations that went without a deletion that the controller saw: what they stood for ends, unless far too many did. */
 import { expect, it } from "vitest";
 import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
@@ -30,7 +30,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     };
   }
 
-  /** As somebody does who strips finalizers by hand while no controller runs. */
+  /** As a user does who strips finalizers by hand while no controller runs. */
   async function strip(world: World, side: KubernetesSide, ...names: ManifestName[]): Promise<void> {
     await world.stop();
     for (const name of names) {
@@ -64,7 +64,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     const name = `${NAMESPACE}${world.tag}`;
     const path = `/api/v1/namespaces/${name}`;
     await kubernetes().request("DELETE", path);
-    // Now it is stuck, since nobody takes our finalizer away, and somebody loses patience.
+    // Now it is stuck, since no controller takes our finalizer away, and an administrator loses patience.
     await until("the key is being removed", async () => (await side().read(key("agent")))?.metadata.deletionTimestamp);
     const body = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: { finalizers: [] } });
     await until("the namespace is gone", async () => {
@@ -76,7 +76,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     await until("its Secret is gone", async () => (await world.readSecret("agent")) === undefined);
   });
 
-  it("c13: many that went at once are believed by nobody: garbage collection pauses, and says so", async (context) => {
+  it("c13: many that went at once are not believed: garbage collection pauses, and says so", async (context) => {
     const { setup: own, side } = onItsSide();
     const names = Array.from({ length: 12 }, (_, i) => `key-${i}`);
     const world = await startWorld(context, own, ...names.map((name) => key(name)));
@@ -85,18 +85,18 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     await world.collectGarbage();
     expect(plaintexts.map((plaintext) => world.decide(plaintext))).toEqual(names.map(() => "allowed"));
     expect(world.lines.find((line) => line.startsWith("garbage collection is paused"))).toContain("PlatformKey");
-    const told = (await findAfterRestore(world.cluster(), world.store.db)).filter(
+    const findings = (await findAfterRestore(world.cluster(), world.store.db)).filter(
       ({ severity }) => severity === "error",
     );
-    expect(told[0]?.message).toBe("11 of 12 PlatformKey have no declaration: garbage collection is paused");
-    expect(told.slice(1)).toContainEqual(
+    expect(findings[0]?.message).toBe("11 of 12 PlatformKey have no declaration: garbage collection is paused");
+    expect(findings.slice(1)).toContainEqual(
       expect.objectContaining({
         name: "orphans",
         message: expect.stringMatching(/^PlatformKey \S+\/key-7 has no declaration any more$/),
         action: expect.stringContaining("keyplane revoke key_"),
       }),
     );
-    expect(told).toHaveLength(12);
+    expect(findings).toHaveLength(12);
   });
 
   it("c13: a library, a gateway and a team go as keys do, and come back as they were when they are declared again", async (context) => {

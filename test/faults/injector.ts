@@ -15,9 +15,9 @@ export type How =
   | "killed before"
   /** It happens; the process is gone before it learns so. */
   | "killed after"
-  /** It happens; the process is told that it failed, or nothing. */
+  /** It happens; the process gets an error, or no answer. */
   | "answer lost"
-  /** It does not happen, and the process is told that it may have. */
+  /** It does not happen; the process gets an error that leaves it open. */
   | "failed";
 
 export type InjectedFault = { readonly effect: Effect; readonly how: How };

@@ -102,7 +102,7 @@ export const mintFaults: WorldTests = (setup) => {
 
   it("c5: AlreadyExists for an unmanaged Secret is a conflict: nothing is written, nothing activated", async (context) => {
     let plant = async () => {};
-    // Between the last look and the write somebody else was faster.
+    // Between the last look and the write another client was faster.
     const plantedBefore = withCalls(({ createSecret }) => ({
       async createSecret(draft) {
         await plant();

@@ -110,7 +110,7 @@ describeWorldsOnKubernetes("a network that fails", (setup, kubernetes) => {
       }
     }
 
-    it("c14: a deletion that no watch told of, before the same name was made again, is found by the list", async (context) => {
+    it("c14: a deletion that no watch reported, before the same name was made again, is found by the list", async (context) => {
       const { api, side, setup: behind } = await behindProxies(context, kubernetes(), setup());
       const world = await startWorld(context, behind, key("other"), key("agent"));
       const first = await world.plaintextOf("agent");

@@ -54,12 +54,12 @@ export const statusFaults: WorldTests = (setup) => {
       async readSecret(namespace, name) {
         if (name !== "poison") return readSecret(namespace, name);
         tries++;
-        throw new Error("a Secret that nobody can read");
+        throw new Error("a Secret that cannot be read");
       },
       async createSecret(draft) {
         if (draft.name !== "poison") return createSecret(draft);
         tries++;
-        throw new Error("a Secret that nobody can write");
+        throw new Error("a Secret that cannot be written");
       },
     }));
     const world = await startWorld(context, { ...setup(), wrap: poisoned });

@@ -85,19 +85,19 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
 
-  it("b69: edits or deletes a Secret, and gets a new key, or is told where the declaration wants to be told", async (context) => {
+  it("b69: edits or deletes a Secret, and gets a new key, or a report where the declaration asks for that", async (context) => {
     const report = { secret: { onLost: "Report", onTampered: "Report" } };
-    const { world, side } = await start(context, [NAMESPACE], key("agent"), key("told", report));
+    const { world, side } = await start(context, [NAMESPACE], key("agent"), key("report", report));
     const plaintext = await world.plaintextOf("agent");
     const chosen = `inf_${randomBytes(40).toString("hex")}`;
-    for (const name of ["agent", "told"]) await world.editSecret(name, chosen);
+    for (const name of ["agent", "report"]) await world.editSecret(name, chosen);
     await until("a new key", async () => (await world.keyIn("agent")) !== chosen);
     await ready(world, "True/Ready");
-    await ready(world, "False/SecretTampered", "told");
+    await ready(world, "False/SecretTampered", "report");
     expect(world.decide(chosen)).toBe("unauthorized");
     expect(await isSame(world, plaintext)).toBe(false);
-    for (const name of ["agent", "told"]) await side.remove({ kind: "Secret", name });
-    await ready(world, "False/SecretLost", "told");
+    for (const name of ["agent", "report"]) await side.remove({ kind: "Secret", name });
+    await ready(world, "False/SecretLost", "report");
     await until("the Secret is back", async () => (await world.keyIn("agent")) !== undefined);
     await ready(world, "True/Ready");
   });
@@ -147,7 +147,7 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     await side.patch(key("agent"), { metadata: { finalizers: [FINALIZER] } });
   });
 
-  it("c46: corrupts a Secret's owner, its annotations and a key's uid, gains nothing, and it is told", async (context) => {
+  it("c46: corrupts a Secret's owner, its annotations and a key's uid, gains nothing, and it is reported", async (context) => {
     const { world, side } = await start(context, [NAMESPACE], key("other"), key("agent"));
     const plaintext = await world.plaintextOf("agent");
     const other = (await side.read(key("other"))) ?? expect.fail("it is gone");
@@ -246,7 +246,7 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     expect((await world.storedKeys()).map(({ revocation }) => revocation?.reason)).toEqual(["Deleted"]);
   });
 
-  /** As a backup restores them: the same names and labels, other uids, nobody's. */
+  /** As a backup restores them: the same names and labels, other uids, no owner. */
   async function restore(world: World, side: KubernetesSide, names: readonly string[]): Promise<void> {
     const all: ManifestName[] = names.flatMap((name) => [key(name), { kind: "Secret", name }]);
     const saved = await Promise.all(all.map((one) => side.read(one)));
@@ -274,10 +274,12 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     const first = await world.plaintextOf("agent");
     await restore(world, side, names);
     expect(world.condition("Ready", "agent")).toBe("False/SecretConflict");
-    const told = (await findAfterRestore(world.cluster(), world.store.db)).map(
+    const findings = (await findAfterRestore(world.cluster(), world.store.db)).map(
       ({ severity, message }) => `${severity} ${message}`,
     );
-    expect(told).toContainEqual(expect.stringMatching(/^note PlatformKey \S+\/agent was restored with another uid$/));
+    expect(findings).toContainEqual(
+      expect.stringMatching(/^note PlatformKey \S+\/agent was restored with another uid$/),
+    );
     expect(world.decide(first), "until garbage collection has been, the old ones work").toBe("allowed");
     await world.collectGarbage();
     for (const name of names) world.poke(name);

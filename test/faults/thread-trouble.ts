@@ -1,6 +1,6 @@
 /**
  * Loaded into a server's threads before the server (`node --import`): what a test cannot do to a thread from outside. At
- * SIGUSR2 one worker throws what nobody catches. At SIGHUP the main thread stands still, from when the file that
+ * SIGUSR2 one worker throws an error that is not caught. At SIGHUP the main thread stands still, from when the file that
  * `STANDS_STILL` names is there until the test takes it away.
  */
 import { existsSync, writeFileSync } from "node:fs";

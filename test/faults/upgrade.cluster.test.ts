@@ -21,7 +21,7 @@ import { until } from "../env/until.ts";
 import { startCallers, startRevocations } from "./upgrade-traffic.ts";
 
 const SERVERS = 3;
-/** From leaving the endpoints to being told to end: what a preStop hook waits. Milliseconds. */
+/** From leaving the endpoints to SIGTERM: what a preStop hook waits. Milliseconds. */
 const PRE_STOP_MS = 200;
 /** How long each state of the world is looked at. Milliseconds. */
 const STAYS_MS = 1_500;

@@ -146,7 +146,7 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     const forget = api.rule((call) => inAnEmptyCluster(call));
     api.cutAll();
     await until("it is noticed", () => world.cluster().isReplaced());
-    // A status may be on its way just then, and is refused: that is told.
+    // A status may be on its way just then, and is refused: a line reports that.
     await until("what was under way has ended", () => world.isIdle());
     const failures = () => world.lines.filter((line) => line.startsWith("while reconciling"));
     const refused = failures();

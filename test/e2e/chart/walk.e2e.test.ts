@@ -244,7 +244,7 @@ describe("an installation that is broken", () => {
     await isWhole();
   });
 
-  it("by a second one for the same namespaces is told of, until that is uninstalled", async () => {
+  it("by a second one for the same namespaces is reported, until that is uninstalled", async () => {
     await run("kubectl create namespace keyplane-b");
     for (const [name, file] of [
       ["keyplane-database", "url=database-url"],
@@ -260,7 +260,7 @@ describe("an installation that is broken", () => {
     await isWhole();
   });
 
-  it("by a certificate that nobody renewed gets a new one, which servers read by themselves", async () => {
+  it("by a certificate that was not renewed gets a new one, which servers read by themselves", async () => {
     const save = async (endsIn: number) => {
       const { cert, key } = makeCertificate(endsIn);
       await writeFile(join(terminal.folder, "tls.crt"), cert);

@@ -1,4 +1,4 @@
-/** Somebody at the console, who makes keys, uses them and revokes them again. */
+/** A user of the console, who makes keys, uses them and revokes them again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../env/until.ts";
 import type { Report } from "../../oracle/report.ts";
@@ -30,7 +30,7 @@ export async function useConsole(
   signal: AbortSignal,
 ): Promise<number> {
   const person = { issuer: ISSUER, subject: "ada", groups: [ADMINS] };
-  const session = await until("somebody has signed in", () => signIn(store, { person, displayName: "Ada" }));
+  const session = await until("the user has signed in", () => signIn(store, { person, displayName: "Ada" }));
 
   /** A page; undefined where the call failed. */
   const ask = (path: string, form?: Readonly<Record<string, string>>) =>

@@ -1,4 +1,4 @@
-/** What is judged when the last fault is over and nobody does anything any more. */
+/** What is judged when the last fault is over and no user does anything any more. */
 
 import { until } from "../../env/until.ts";
 import { checkEverySecret } from "../../oracle/every-secret.ts";
@@ -132,7 +132,7 @@ export function checkCalls({ failed }: Calls, struck: readonly Struck[], report:
   }
 }
 
-/** No secret is in what the pods have logged, in the database's log, or in what anybody may look at in the cluster. */
+/** No secret is in what the pods have logged, in the database's log, or in what every user may read in the cluster. */
 export async function checkLogs(
   site: Site,
   logs: ReadonlyMap<string, readonly string[]>,

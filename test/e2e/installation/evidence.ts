@@ -4,7 +4,7 @@ import type { Report } from "../../oracle/report.ts";
 import type { Calls } from "./calls.ts";
 
 /**
- * Keeps what tells whose fault a violation is: the story, what each pod has logged, and the calls that failed. Not among
+ * Keeps what shows whose fault a violation is: the story, what each pod has logged, and the calls that failed. Not among
  * the temporary files, which go with the namespaces.
  *
  * @returns the folder

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-it("an installation loses nothing, and lets nobody in who should not be, whatever its users do and whatever breaks", {
+it("an installation loses nothing, and lets no caller in who should not be, whatever its users do and whatever breaks", {
   timeout: MINUTES * 60_000 + 900_000,
 }, async () => {
   console.log(`KEYPLANE_E2E_SEED=${SEED} KEYPLANE_E2E_MINUTES=${MINUTES}`);

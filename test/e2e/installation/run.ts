@@ -47,7 +47,7 @@ export async function runInstallation(
     await comeToRest(site, report);
     const { answers, looks } = startWitness(site, keys, report, isRestored.signal);
     const { struck, saved, receipts, acts } = await useAndBreak({ site, keys, calls, clientKey, report }, options);
-    report.tell("the last fault is over, and nobody does anything any more");
+    report.tell("the last fault is over, and no user does anything any more");
 
     await comeToRest(site, report);
     await checkKeys(site, keys, report);

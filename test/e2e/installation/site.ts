@@ -116,7 +116,7 @@ async function install(
   databaseUrl.search = "sslmode=disable";
   const values = {
     image: { repository, tag },
-    // They are there already: whoever opened the cluster has applied them.
+    // They are there already: opening the cluster has applied them.
     crds: { install: false },
     publicUrl: url,
     // The other goes and comes: nothing of the release may be in it.

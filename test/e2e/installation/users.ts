@@ -10,7 +10,7 @@ import * as manifests from "../workload/manifests.ts";
 
 /** What a namespace has for its keys to be delivered there. */
 export const RIGHTS = join(import.meta.dirname, "../../../infra/rbac/namespace.yaml");
-/** The keys that clients have, which nobody spoils; rotating them is no spoiling. */
+/** The keys that clients have, which no user spoils; rotating them is no spoiling. */
 export const GATEWAY_KEY = "models";
 export const MEMORY_KEY = "notes";
 
@@ -20,7 +20,7 @@ const PAUSE_MS = 700;
 const UNTIL_GONE = ["--ignore-not-found", "--timeout=30s"];
 /** How long the API server may be away. */
 const AWAY_MS = 120_000;
-/** Short, so that what was rotated is over soon; long enough for whoever reads a Secret again. */
+/** Short, so that what was rotated is over soon; long enough for a client that reads its Secret again. */
 const OVERLAP = { mode: "Fixed", duration: "20s" };
 
 export type Person = {

@@ -56,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const reason = await whyImpossible();
     if (reason !== undefined) throw new NodeMissingError(reason);
-    // Before, since there is no way out of the namespaces to whoever has them; nor to a database that listens elsewhere.
+    // Before, since the namespaces have no way out to where they are downloaded from; nor to a database that listens elsewhere.
     await findBinaries();
     await findNodePrograms();
     await findHelm();

@@ -23,7 +23,7 @@ const APPS = [MOUNTED, VARIABLE];
 /** Of one status: enough to say that it is not an exception. */
 const MANY = 50;
 
-/** Longer than the replicas take to tell of a use, and so that only adoption ends an old version within the test. */
+/** Longer than the replicas take to report a use, and so that only adoption ends an old version within the test. */
 const ADOPTION = { mode: "Adoption", min: "5s", max: "30m", quiet: "15s" };
 
 /** A key that both have. */

@@ -4,7 +4,7 @@ import pg from "pg";
 export type CreatedDatabase = { readonly url: string; drop(): Promise<void> };
 
 /**
- * A new database of a PostgreSQL. Whoever asks drops it.
+ * A new database of a PostgreSQL. The caller drops it.
  *
  * @param server of a superuser
  * @param template the name of the database to copy; an empty one is made without

@@ -55,7 +55,7 @@ async function openCopy(of: "db" | "empty"): Promise<EmbeddedStore> {
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 
 let compiled: Promise<object> | undefined;
-/** Keeps what V8 has compiled of PGlite: as long as somebody has it, no thread of this process compiles it anew. */
+/** Keeps what V8 has compiled of PGlite: as long as it is held, no thread of this process compiles it anew. */
 export async function keepCompiled(): Promise<void> {
   compiled ??= readFile(createRequire(import.meta.url).resolve(WASM)).then((bytes) => WebAssembly.compile(bytes));
   await compiled;

@@ -99,12 +99,12 @@ function withStore(
   }, engine);
 }
 
-/** A new, empty database of the run's PostgreSQL. Whoever asks drops it. */
+/** A new, empty database of the run's PostgreSQL. The caller drops it. */
 export function freshDatabase(): Promise<CreatedDatabase> {
   return createDatabase(postgres.url);
 }
 
-/** By which way somebody else reaches the same database of the run's PostgreSQL. */
+/** By which another process reaches the same database of the run's PostgreSQL. */
 export async function databaseUrl(store: Store): Promise<URL> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(store.db);
   const url = new URL(postgres.url);

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Makes a folder of the cache by `fill`, once, whoever else asks for it, and never in part. */
+/** Makes a folder of the cache by `fill`, once, however many processes ask for it, and never in part. */
 export async function fillOnce(cache: string, fill: (folder: string) => Promise<void>): Promise<void> {
   if (existsSync(cache)) return;
   await mkdir(dirname(cache), { recursive: true });

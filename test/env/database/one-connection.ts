@@ -5,7 +5,7 @@ import type { Store } from "../../../store/database/store.ts";
 
 /**
  * A store that refuses what would wait for itself on PGlite, whose one connection a transaction holds: to ask the store
- * anything within one of its transactions, except by the transaction. On PostgreSQL alone nobody would notice.
+ * anything within one of its transactions, except by the transaction. On PostgreSQL alone no test would notice.
  */
 export function asOnOneConnection(store: Store): Store {
   const transactions = new AsyncLocalStorage<{ isOpen: boolean }>();

@@ -42,10 +42,10 @@ auth_type = any
 pool_mode = ${mode}
 `,
   );
-  // It refuses to be root, and has to read its configuration as somebody else.
+  // It refuses to be root, and has to read its configuration as another user.
   await chmod(home, 0o755);
-  const asNobody = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
-  const child: ChildProcess = spawn(program, ["-q", ...asNobody, join(home, "pgbouncer.ini")], { stdio: "ignore" });
+  const asOtherUser = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const child: ChildProcess = spawn(program, ["-q", ...asOtherUser, join(home, "pgbouncer.ini")], { stdio: "ignore" });
   const url = Object.assign(new URL(database), { hostname: "127.0.0.1", port: String(port) }).href;
   await until("PgBouncer answers", async () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended with ${child.exitCode}`);

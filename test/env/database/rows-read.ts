@@ -19,7 +19,7 @@ export async function rowsRead(
 }
 
 async function tally(connection: Db, tables: readonly string[]): Promise<Tally> {
-  // The first tells the database to note what this connection has done, the next one's end is when it does.
+  // The first has the database note what this connection has done, the next one's end is when it does.
   await sql`select pg_stat_force_next_flush()`.execute(connection);
   const { rows } = await sql<Tally>`
     select sum(seq_scan)::integer as scans, sum(idx_tup_fetch)::integer as rows

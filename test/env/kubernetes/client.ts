@@ -49,7 +49,7 @@ export type Kubernetes = {
   installCrds(): Promise<void>;
   /** A token of a ServiceAccount, by TokenRequest. */
   createToken(namespace: string, serviceAccount: string): Promise<string>;
-  /** A kubeconfig's text for whoever has that token, whose own namespace may be given. */
+  /** A kubeconfig's text for the holder of that token, whose own namespace may be given. */
   kubeconfig(token: string, namespace?: string): Promise<string>;
 };
 

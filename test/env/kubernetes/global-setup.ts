@@ -6,7 +6,7 @@ import type { KubernetesAddress } from "./client.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The desk that tells a {@link KubernetesAddress}. */
+    /** The desk that answers with a {@link KubernetesAddress}. */
     kubernetesPort: number;
   }
 }
@@ -14,7 +14,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const desk = await openDesk<KubernetesAddress>(async () => {
     const { address, close } = await startKubernetes({ controllerManager: true, audit: true });
-    return { told: address, stop: close };
+    return { details: address, stop: close };
   });
   project.provide("kubernetesPort", desk.port);
   return () => desk.close();

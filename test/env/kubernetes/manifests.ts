@@ -1,4 +1,4 @@
-/** Declarations as somebody applies them to a namespace, each a document of YAML. */
+/** Declarations as a user applies them to a namespace, each a document of YAML. */
 
 /** @param namespaces as in a list of YAML: `dev, prod` */
 export const teamManifest = (name: string, namespaces: string) => `

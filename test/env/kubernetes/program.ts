@@ -7,7 +7,7 @@ import { RARE_COLLECTION } from "../go/go-program.ts";
 /** A program that runs until it is stopped, and never longer than this process. */
 export type Program = {
   readonly pid: number;
-  /** Rejects, with the end of its log, when it ends before it was told to. Never resolves. */
+  /** Rejects, with the end of its log, when it ends before `stop()`. Never resolves. */
   readonly died: Promise<never>;
   /** Ends it as a crash does, and leaves its folder for another start. */
   kill(): Promise<void>;
@@ -16,8 +16,8 @@ export type Program = {
 
 /**
  * Runs a program until standard input ends, be it by `stop()` or because we are gone, however that came: then kills it
- * and removes the folder, since there may be nobody left to do it. Says the program's pid first. The mark is not made by
- * `:`, with which a shell ends, and kills nobody, where another program's end has removed the folder already.
+ * and removes the folder, since there may be no process left to do it. Says the program's pid first. The mark is not made by
+ * `:`, with which a shell ends, and kills no process, where another program's end has removed the folder already.
  */
 const UNTIL_INPUT_ENDS = `
 folder=$1; log=$2; shift 2

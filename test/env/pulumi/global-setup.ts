@@ -5,7 +5,7 @@ import { type PulumiAddress, startPulumi } from "./start.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The desk that tells a {@link PulumiAddress}. */
+    /** The desk that answers with a {@link PulumiAddress}. */
     pulumiPort: number;
   }
 }
@@ -13,7 +13,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const desk = await openDesk<PulumiAddress>(async () => {
     const { address, close } = await startPulumi();
-    return { told: address, stop: close };
+    return { details: address, stop: close };
   });
   project.provide("pulumiPort", desk.port);
   return () => desk.close();
