@@ -23,7 +23,7 @@ export default class GateReporter implements Reporter {
       ...modules.filter(isBroken).map((module) => tell(`${fileOf(module)}: not run to its end`, errorsOf(module))),
       ...tests.filter(isLeftOut).map((test) => tell(`${titleOf(test)}: not run, which in the gate is a failure`, [])),
     ];
-    const told = [...failed.map((test) => tell(titleOf(test), test.result().errors ?? [])), ...others];
+    const lines = [...failed.map((test) => tell(titleOf(test), test.result().errors ?? [])), ...others];
     const files = [...new Set(failed.map(({ module }) => fileOf(module)))].map((file) => `${file}\n`).join("");
     const before = {
       counts: readOf(`${report}.count`).split(" ").map(Number),
@@ -32,8 +32,8 @@ export default class GateReporter implements Reporter {
     };
     const [passedBefore = 0, failedBefore = 0] = before.counts;
     const isMore = others.length > 0 || (failedBefore > 0 && before.files === "");
-    writeFileSync(`${report}.count`, `${passedBefore + passed.length} ${failedBefore + told.length}\n`);
-    writeFileSync(`${report}.failed`, before.failed + told.join(""));
+    writeFileSync(`${report}.count`, `${passedBefore + passed.length} ${failedBefore + lines.length}\n`);
+    writeFileSync(`${report}.failed`, before.failed + lines.join(""));
     writeFileSync(`${report}.files`, isMore ? "" : before.files + files);
   }
 }

@@ -72,7 +72,7 @@ function remove(stage: Stage, one: Declared, options?: Record<string, unknown>):
   stage.act(one.title, () => stage.admin.remove(pathOf(one), options));
 }
 
-/** Changes a Secret that is a key's own; one of somebody else's by that name stays as it is. */
+/** Changes a Secret that is a key's own; another owner's by that name stays as it is. */
 function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown>): void {
   const { model, admin, act } = stage;
   const title = `${one.namespace}/${one.secretName}`;
@@ -82,7 +82,7 @@ function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown
   act(one.title, () => admin.patch(secretPathOf(one), patch));
 }
 
-/** What a Secret is made to hold by somebody who edits it. */
+/** What a Secret is made to hold by a user who edits it. */
 const SPOILS: Record<string, (stage: Stage, random: Random) => string | null> = {
   "a forged key": ({ model }) => {
     const value = forgedKey();
@@ -385,7 +385,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       if (one === undefined) return undefined;
       const status = random.pick<Record<string, unknown>>([
         { conditions: [] },
-        { keyID: "key_forged", keyPrefix: "inf_forged00", team: "nobody" },
+        { keyID: "key_forged", keyPrefix: "inf_forged00", team: "absent" },
         { observedGeneration: 999, versions: [], currentVersion: 77 },
       ]);
       stage.act(one.title, () => stage.admin.patch(`${pathOf(one)}/status`, { status }));
@@ -425,7 +425,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       if (to !== undefined) model.teams.get(to)?.add(namespace);
       if (from !== undefined) stage.applyTeam(from);
       if (to !== undefined) stage.applyTeam(to);
-      return `${namespace} from ${from ?? "nobody"} to ${to ?? "nobody"}`;
+      return `${namespace} from ${from ?? "no team"} to ${to ?? "no team"}`;
     },
   },
   "delete a namespace and make it again": {

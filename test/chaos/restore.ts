@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 /**
  * What happens between the copy and its return. What is revoked by hand then is not known to any declaration: a restore
- * forgets it, as `keyplane doctor --after-restore` says, so nobody does it here.
+ * forgets it, as `keyplane doctor --after-restore` says, so no move does it here.
  */
 const FORGOTTEN = [
   "create",

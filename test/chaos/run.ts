@@ -163,7 +163,7 @@ async function playFaults(
 }
 
 /**
- * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: somebody stripped it, or it was
+ * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: a user stripped it, or it was
  * added while the API server was about to delete an object that it had read without one. Garbage collection has those.
  */
 async function checkGone({ store }: World, model: Model, gone: Seen["metadata"], report: Report): Promise<void> {

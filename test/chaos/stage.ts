@@ -21,7 +21,7 @@ export type Stage = Turns & {
   /**
    * Makes a Secret that is not ours, and has it watched.
    *
-   * @param title of the declaration in whose name this is done: its own where it is in nobody's way
+   * @param title of the declaration in whose name this is done: its own where it conflicts with no declaration
    */
   plantUnmanaged(namespace: string, name: string, data: Record<string, string>, title?: string): void;
   applyTeam(team: string): void;
@@ -68,7 +68,7 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
     model.unmanaged.set(title, inTheNameOf);
     act(inTheNameOf, async () => {
       const made = await admin.create(secretsPath(namespace), {
-        metadata: { name, namespace, labels: { "example.com/owner": "somebody-else" } },
+        metadata: { name, namespace, labels: { "example.com/owner": "another" } },
         data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
       });
       if (made.metadata.labels?.["example.com/owner"] === undefined) model.unmanaged.delete(title);
@@ -104,7 +104,7 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
   };
 }
 
-/** A key that is declared in some way; one in twelve imports a value that nobody minted. */
+/** A key that is declared in some way; one in twelve imports a value that was never minted. */
 function randomDeclaration(random: Random, namespace: string, name: string): Declared {
   const spec: KeySpec = randomSpec(random);
   const importing = random.next();

@@ -305,7 +305,7 @@ describe("what is in Secrets and elsewhere", () => {
     data,
   });
 
-  it("I7: another's Secret that is changed or deleted is a violation, unless somebody let go of it", () => {
+  it("I7: another's Secret that is changed or deleted is a violation, unless its owner let go of it", () => {
     const report = newReport();
     const secrets = watchSecrets(newModel(), report);
     const before = secret({ a: base64("b") });

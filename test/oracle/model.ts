@@ -62,13 +62,13 @@ export type Model = {
   readonly former: Declared[];
   /** The namespaces of each team. */
   readonly teams: ReadonlyMap<string, Set<string>>;
-  /** Secrets that are somebody else's, by namespace and name, with the title that acts on them are asked for in. */
+  /** Secrets of other owners, by namespace and name, with the title that acts on them are asked for in. */
   readonly unmanaged: Map<string, string>;
   /** Values that were written into Secrets by hand and must never become keys. */
   readonly planted: Set<string>;
-  /** Owner uids whose finalizer somebody stripped: what they stand for may end a while after them. */
+  /** Owner uids whose finalizer a user stripped: what they stand for may end a while after them. */
   readonly stripped: Set<string>;
-  /** The value that somebody last wrote into a Secret by hand, by namespace and name. */
+  /** The value that a user last wrote into a Secret by hand, by namespace and name. */
   readonly edited: Map<string, string>;
   /** Every name of a Secret that a key ever had, by namespace and name. */
   readonly secretNames: Set<string>;

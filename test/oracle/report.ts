@@ -1,4 +1,4 @@
-/** What a run has seen go wrong, told at once and counted at the end. */
+/** What a run has seen go wrong, reported at once and counted at the end. */
 
 export type Violation = {
   /** As `I5`, or another promise in a word. */
@@ -11,26 +11,26 @@ export type Violation = {
 export type Report = {
   /** Notes a move: the story behind a violation. */
   note(line: string): void;
-  /** Notes a fault, or its end, and tells of it at once. */
+  /** Notes a fault, or its end, and prints it at once. */
   tell(line: string): void;
-  /** Tells of a violation; the same of the same subject is told once. */
+  /** Reports a violation; the same of the same subject once. */
   violation(violation: Violation): void;
   readonly violations: readonly Violation[];
-  /** Everything that was noted and told. */
+  /** Everything that was noted and printed. */
   readonly story: readonly string[];
   /** Seconds since the start. */
   seconds(): string;
 };
 
-/** How much of the story is told with a violation. */
+/** How much of the story is printed with a violation. */
 const STORY = 25;
 
 export function createReport(seed: number, out: (line: string) => void): Report {
   const startedAt = performance.now();
-  // For whoever reads it beside logs that have the time of day.
+  // For reading it beside logs that have the time of day.
   const notes: string[] = [`0.0 ${new Date().toISOString()}`];
   const violations: Violation[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(1);
   return {
     violations,
@@ -46,8 +46,8 @@ export function createReport(seed: number, out: (line: string) => void): Report 
     violation(violation) {
       const { rule, subject, what } = violation;
       const name = `${rule} ${subject} ${what.replace(/\d+/g, "#")}`;
-      if (told.has(name)) return;
-      told.add(name);
+      if (reported.has(name)) return;
+      reported.add(name);
       violations.push(violation);
       const [title = ""] = subject.split(" ");
       const own = notes

@@ -59,7 +59,7 @@ export async function checkRules(store: Store, report: Report): Promise<void> {
   }
 }
 
-/** Values that somebody wrote into a Secret by hand, and that became keys (I3). */
+/** Values that a user wrote into a Secret by hand, and that became keys (I3). */
 export async function checkPlanted(store: Store, digests: ReadonlyMap<string, string>, report: Report): Promise<void> {
   const { rows } = await sql<{ digest: string }>`select encode(digest, 'hex') as digest from key_versions
     where encode(digest, 'hex') = any(${[...digests.keys()]}::text[])`.execute(store.db);

@@ -22,13 +22,13 @@ export type Held = {
 export type Secrets = {
   /** Takes in a state of a Secret. */
   see(secret: Seen, gone: boolean): void;
-  /** Has a value called with as if a Secret of a key had held it: an import. */
+  /** Takes a value as if a Secret of a key had held it: an import. */
   hold(title: string, value: string): void;
   /** That a receipt says that every replica refuses it. */
   refuse(value: string): void;
-  /** Watches over a Secret that is somebody else's, as it is now. */
+  /** Watches over a Secret of another owner, as it is now. */
   keepUntouched(secret: Seen): void;
-  /** That it, or all of a namespace, may change or go from here on, by somebody's own hand. */
+  /** That it, or all of a namespace, may change or go from here on, by its owner's own hand. */
   release(title: string): void;
   readonly held: readonly Held[];
 };
@@ -95,7 +95,7 @@ export function watchSecrets(model: Pick<Model, "secretNames">, report: Report):
   };
 }
 
-/** Everything in it that somebody could have meant. */
+/** Everything in it that a writer could have meant. */
 function substanceOf({ metadata, data, immutable }: Seen): string {
   const { labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
   return JSON.stringify([data, immutable, labels, annotations, ownerReferences, finalizers, deletionTimestamp]);

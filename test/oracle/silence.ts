@@ -27,7 +27,7 @@ export async function nextDeadline({ world }: Pick<Quiet, "world">): Promise<num
 
 /**
  * What is written from now on for so many milliseconds: at rest it is nothing any more, to no object, to no Secret, to no
- * row that the feed tells of (I8). That a key was used for the first time in a day may be told.
+ * row that the feed reports (I8). That a key was used for the first time in a day may be reported.
  */
 export async function findNoise(quiet: Quiet, controllerUser: string, lasts: number): Promise<Found[]> {
   const [before, since] = [await stateOf(quiet), Date.now()];

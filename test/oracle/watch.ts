@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StartedKubernetes } from "../env/kubernetes.ts";
 
-/** An object of the cluster, as far as anybody here looks at it. */
+/** An object of the cluster, as far as the oracle looks at it. */
 export type Seen = {
   readonly metadata: {
     readonly namespace?: string;
@@ -45,15 +45,15 @@ type Line = { readonly type: string; readonly object: Seen };
 const PAUSE_MS = 200;
 
 /**
- * Tells of every state that the objects of a collection have been in, from a list and then a watch that goes on from
+ * Reports every state that the objects of a collection have been in, from a list and then a watch that goes on from
  * where it was when it breaks. Directly at the API server: no fault stands between.
  *
- * @param told of each object's new state, and of its last one with `gone`
+ * @param onChange called with each object's new state, and with its last one and `gone`
  */
 export async function watchAll(
   { address }: Pick<StartedKubernetes, "address">,
   path: string,
-  told: (object: Seen, gone: boolean) => void,
+  onChange: (object: Seen, gone: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const ca = await readFile(join(address.folder, "apiserver.crt"));
@@ -90,7 +90,7 @@ export async function watchAll(
   function tell(object: Seen, gone: boolean): void {
     if (gone) known.delete(object.metadata.uid);
     else known.set(object.metadata.uid, object);
-    told(object, gone);
+    onChange(object, gone);
   }
 
   let from: string | undefined;

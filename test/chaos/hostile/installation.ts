@@ -29,7 +29,7 @@ export type Replica = {
 
 export type Installation = {
   readonly replicas: readonly Replica[];
-  /** Of the team's own, made before the start, or by whoever manages keys; it works everywhere once it is there. */
+  /** Of the team's own, made before the start, or by a manager of keys; it works everywhere once it is there. */
   makeKey(team: TeamName, scopes?: readonly Scope[]): Promise<TenantKey>;
   /** Resolves once the revocation is committed; then `confirmed` does when every replica refuses the key, as is said. */
   revoke(key: TenantKey): Promise<{ readonly confirmed: Promise<void> }>;

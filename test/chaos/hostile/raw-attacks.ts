@@ -22,7 +22,7 @@ const A_MIB = Buffer.alloc(MIB, "a");
 /** In bytes: 259 of them are 70 MB. */
 const STALLED_SAVE = 270_000;
 const CHUNK = `${(65_536).toString(16)}\r\n${"x".repeat(65_536)}\r\n`;
-/** After that an upload that stalls, an answer that nobody reads, and what waits in a pipeline are given up. */
+/** After that an upload that stalls, an answer that is not read, and what waits in a pipeline are given up. */
 const STALL_MS = 12_000;
 const UNREAD_MS = 10_000;
 const PIPELINE_MS = 5_000;

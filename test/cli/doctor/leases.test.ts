@@ -212,7 +212,12 @@ test("doctor leaves alone controllers with namespaces of their own, and those th
 });
 
 test.each([
-  ["is not allowed", new ApiError(403, "Forbidden", "leases is forbidden"), "note", "run it as a cluster administrator"],
+  [
+    "is not allowed",
+    new ApiError(403, "Forbidden", "leases is forbidden"),
+    "note",
+    "run it as a cluster administrator",
+  ],
   ["fails", new ApiError(500, "InternalError", "etcdserver: leader changed"), "error", "kubectl get leases -A"],
   ["has no answer", new ApiError(null, "", "no answer within 5 s"), "error", "kubectl get leases -A"],
 ])("doctor goes on where the list of Leases %s", async (_what, error, severity, action) => {
