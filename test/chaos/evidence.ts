@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { Report } from "../oracle/report.ts";
 import { processesOf, type World } from "./world.ts";
 
-/** What tells whose fault a violation is, and holds no secret and no digest of one. */
+/** What shows whose fault a violation is, and holds no secret and no digest of one. */
 const TABLES = {
   "audit-events": sql`select a.*, k.namespace, k.name, k.owner_uid
     from audit_events a left join keys k on k.id = a.key_id order by a.id`,

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { everDeclared, type Model } from "../oracle/model.ts";
 import type { Report } from "../oracle/report.ts";
-import { base64, type Secrets } from "../oracle/secrets.ts";
+import { base64, type SecretLedger } from "../oracle/secrets.ts";
 import { keysPath, secretsPath } from "../oracle/watch.ts";
 import type { Admin } from "./admin.ts";
 import { DEPLOYMENT, GATEWAY, LIBRARY } from "./specs.ts";
@@ -14,7 +14,7 @@ export type FurnishDeps = {
   readonly admin: Admin;
   readonly world: World;
   readonly model: Model;
-  readonly secrets: Secrets;
+  readonly secrets: SecretLedger;
   readonly report: Report;
 };
 
@@ -99,7 +99,7 @@ async function clearOut(
 ): Promise<void> {
   for (const { metadata } of await admin.list(keysPath(namespace))) {
     const { uid, name, deletionTimestamp } = metadata;
-    report.tell(`${namespace}/${name} has outlived its namespace`);
+    report.log(`${namespace}/${name} has outlived its namespace`);
     const one = everDeclared(model).find((other) => other.uid === uid);
     // Its Secret went with the namespace, and may have come back by now.
     if (one !== undefined && deletionTimestamp === undefined) one.causes++;

@@ -3,7 +3,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { change, type Tx } from "../../store/database/change.ts";
 import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import type { Random } from "../env/random.ts";
-import { type Declared, everDeclared, forget, type KeySpec, NAMESPACES, TEAMS, teamOf } from "../oracle/model.ts";
+import {
+  everDeclared,
+  forget,
+  type KeySpec,
+  type ModelDeclaration,
+  NAMESPACES,
+  TEAMS,
+  teamOf,
+} from "../oracle/model.ts";
 import { base64, forgedKey } from "../oracle/secrets.ts";
 import { keysPath, secretsPath } from "../oracle/watch.ts";
 import { findKeyByOwner } from "../store/questions.ts";
@@ -13,17 +21,17 @@ import type { Stage } from "./stage.ts";
 /** @returns what it did, in words; undefined where there was nothing to do it to */
 type Move = (stage: Stage, random: Random) => string | undefined;
 
-const pathOf = ({ namespace, name }: Declared) => `${keysPath(namespace)}/${name}`;
-const secretPathOf = ({ namespace, secretName }: Declared) => `${secretsPath(namespace)}/${secretName}`;
+const pathOf = ({ namespace, name }: ModelDeclaration) => `${keysPath(namespace)}/${name}`;
+const secretPathOf = ({ namespace, secretName }: ModelDeclaration) => `${secretsPath(namespace)}/${secretName}`;
 
-function anyKey({ model }: Stage, random: Random, fits: (one: Declared) => boolean = () => true) {
+function anyKey({ model }: Stage, random: Random, fits: (one: ModelDeclaration) => boolean = () => true) {
   return random.pickAny([...model.declared.values()].filter((one) => !one.deleting && fits(one)));
 }
 
 /** Changes fields of a declaration's spec; one that is undefined goes. */
 function edit(
   stage: Stage,
-  one: Declared,
+  one: ModelDeclaration,
   spec: { readonly [field in keyof KeySpec]?: KeySpec[field] | undefined },
 ): void {
   Object.assign(one.spec, spec);
@@ -62,18 +70,18 @@ function setStates(state: "Active" | "Suspended", wanted: (state: KeySpec["state
 }
 
 /** That its declaration is deleted: a protected one waits. */
-function expectDeletion({ model }: Stage, one: Declared): void {
+function expectDeletion({ model }: Stage, one: ModelDeclaration): void {
   if (one.spec.deletionProtection === true) one.deleting = true;
   else forget(model, one);
 }
 
-function remove(stage: Stage, one: Declared, options?: Record<string, unknown>): void {
+function remove(stage: Stage, one: ModelDeclaration, options?: Record<string, unknown>): void {
   expectDeletion(stage, one);
   stage.act(one.title, () => stage.admin.remove(pathOf(one), options));
 }
 
 /** Changes a Secret that is a key's own; another owner's by that name stays as it is. */
-function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown>): void {
+function changeSecret(stage: Stage, one: ModelDeclaration, patch: Record<string, unknown>): void {
   const { model, admin, act } = stage;
   const title = `${one.namespace}/${one.secretName}`;
   if (model.unmanaged.has(title)) return;
@@ -82,7 +90,7 @@ function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown
   act(one.title, () => admin.patch(secretPathOf(one), patch));
 }
 
-/** What a Secret is made to hold by a user who edits it. */
+/** What an editor makes a Secret hold. */
 const SPOILS: Record<string, (stage: Stage, random: Random) => string | null> = {
   "a forged key": ({ model }) => {
     const value = forgedKey();
@@ -385,7 +393,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       if (one === undefined) return undefined;
       const status = random.pick<Record<string, unknown>>([
         { conditions: [] },
-        { keyID: "key_forged", keyPrefix: "inf_forged00", team: "absent" },
+        { keyID: "key_forged", keyPrefix: "inf_forged00", team: "none" },
         { observedGeneration: 999, versions: [], currentVersion: 77 },
       ]);
       stage.act(one.title, () => stage.admin.patch(`${pathOf(one)}/status`, { status }));
@@ -470,7 +478,7 @@ function deleteNamespace(
 }
 
 /** Declares most of those again that are to go; a protected one stays. */
-function redeclareSome(stage: Stage, random: Random, deleted: readonly Declared[]): void {
+function redeclareSome(stage: Stage, random: Random, deleted: readonly ModelDeclaration[]): void {
   for (const { title, namespace, name } of deleted) {
     if (!stage.model.declared.has(title) && random.chance(0.7)) stage.declare(random, namespace, name);
   }
@@ -492,7 +500,7 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** What a person does by the management API: on the key that a declaration has at that moment, if it has one. */
-function byHand(stage: Stage, one: Declared, act: (tx: Tx, keyId: string) => Promise<void>): void {
+function byHand(stage: Stage, one: ModelDeclaration, act: (tx: Tx, keyId: string) => Promise<void>): void {
   const { store, clusterUid } = stage.world;
   stage.act(one.title, async () => {
     const key = await patiently(() => findKeyByOwner(store.db, clusterUid, one.uid ?? ""));

@@ -1,4 +1,4 @@
-/** What the operator on call does where garbage collection has paused, as docs/operations/kubernetes.md says. */
+/** What the person on call does where garbage collection has paused, as docs/operations/kubernetes.md says. */
 import { sql } from "kysely";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { change } from "../../store/database/change.ts";
@@ -21,5 +21,5 @@ export async function revokeWherePaused({ model, world }: Stage, report: Report)
   if (!exceedsDeletionLimit(orphans.length, rows.length)) return;
   const stripped = orphans.filter(({ uid }) => model.stripped.has(uid));
   for (const { id } of stripped) await change(store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "on call" }));
-  report.tell(`garbage collection has paused: ${stripped.length} of ${orphans.length} keys were revoked by hand`);
+  report.log(`garbage collection has paused: ${stripped.length} of ${orphans.length} keys were revoked by hand`);
 }

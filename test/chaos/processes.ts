@@ -11,7 +11,7 @@ const SET_CLOCK = join(import.meta.dirname, "set-clock.ts");
 /** How soon a process that ended by itself is started again, as a kubelet does. Milliseconds. */
 const RESTART_PAUSE_MS = 1_000;
 
-/** A `keyplane` process that is started again whenever it ends, unless it is held down. */
+/** A `keyplane` process that is started again whenever it ends, unless it is to stay down. */
 export type Supervised = {
   readonly name: string;
   /** Everything that all of its lives have printed. */
@@ -34,7 +34,7 @@ export type SuperviseOptions = {
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Called at each end that was not asked for, with its last words. */
+  /** Called with each end that was not requested, and its last words. */
   readonly onDeath: (code: number | null, lastWords: string) => void;
 };
 

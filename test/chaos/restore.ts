@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 /**
  * What happens between the copy and its return. What is revoked by hand then is not known to any declaration: a restore
- * forgets it, as `keyplane doctor --after-restore` says, so no move does it here.
+ * forgets it, as `keyplane doctor --after-restore` says, so it is not done here.
  */
 const FORGOTTEN = [
   "create",
@@ -32,7 +32,7 @@ const CARRIED_OUT_MS = 5_000;
 export async function restoreDatabase(stage: Stage, random: Random, report: Report) {
   await putBack(
     stage.world.postgres,
-    (line) => report.tell(line),
+    (line) => report.log(line),
     async () => {
       for (const name of FORGOTTEN) {
         const done = MOVES[name]?.move(stage, random);

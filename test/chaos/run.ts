@@ -15,10 +15,10 @@ import {
   checkRules,
   checkVoided,
   countMinted,
-  type Found,
   livingKeysOf,
+  type RuleBreach,
 } from "../oracle/rules.ts";
-import { type Secrets, watchSecrets } from "../oracle/secrets.ts";
+import { type SecretLedger, watchSecrets } from "../oracle/secrets.ts";
 import { findNoise, nextDeadline } from "../oracle/silence.ts";
 import { lookAtSecrets, type Standings, takeIn } from "../oracle/standings.ts";
 import { type Seen, watchAll } from "../oracle/watch.ts";
@@ -80,7 +80,7 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
     const stage = openStage(world, model, secrets, report);
     await furnishAll(stage, randomFrom(seed ^ 0xf00d), keys);
     await until("the first keys are delivered", () => secrets.held.length > keys / 2, { timeoutMs: 300_000 });
-    report.tell(`${keys} keys are declared, and most of them delivered`);
+    report.log(`${keys} keys are declared, and most of them delivered`);
 
     const probers = startProbers(world.serverUrls, secrets, report, over.signal);
     const looks = startLooks({ stage, probers, endings, disturbances, report }, over.signal);
@@ -93,10 +93,10 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
       playMoves(stage, seed, lasts, report),
     ]);
     await stage.settled();
-    report.tell("the last fault is over");
+    report.log("the last fault is over");
     clearInterval(progress);
     await comeToRest(stage, allowance, report, () => findNoise(stage, CONTROLLER_USER, SILENCE));
-    report.tell(`at rest: nothing was written for ${SILENCE / 1_000} s`);
+    report.log(`at rest: nothing was written for ${SILENCE / 1_000} s`);
     const known = { standings: await looks.next(), takeovers: looks.leaderships.takeovers };
     await checkEnd(stage, report, known, (url, value) => callAtRest(url, value, allowance));
     checkTakeovers(looks.leaderships.count(), faults, report);
@@ -152,18 +152,18 @@ async function playFaults(
       disturbances.begin();
       const struck = await FAULTS[name]?.strike(world, place, randomFrom(own));
       if (struck === undefined) throw new Error(`there is no fault ${name}`);
-      report.tell(`FAULT ${name}: ${struck.of}, for ${(forMs / 1_000).toFixed(1)} s`);
+      report.log(`FAULT ${name}: ${struck.of}, for ${(forMs / 1_000).toFixed(1)} s`);
       await delay(forMs);
       await struck.heal();
       disturbances.end();
-      report.tell(`over: ${name}: ${struck.of}`);
+      report.log(`over: ${name}: ${struck.of}`);
     }),
   );
   return scheduled.length;
 }
 
 /**
- * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: a user stripped it, or it was
+ * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: it was stripped, or it was
  * added while the API server was about to delete an object that it had read without one. Garbage collection has those.
  */
 async function checkGone({ store }: World, model: Model, gone: Seen["metadata"], report: Report): Promise<void> {
@@ -234,7 +234,7 @@ function startLooks({ stage, probers, endings, disturbances, report }: LookDeps,
 }
 
 /** What a Secret of a key held that the store did not know by then: it was to be reserved before it was written, but by hand. */
-function* unknownTo(standings: Standings, secrets: Secrets, model: Model, lookedAt: number): Generator<Violation> {
+function* unknownTo(standings: Standings, secrets: SecretLedger, model: Model, lookedAt: number): Generator<Violation> {
   const byHand = new Set([...model.planted, ...everDeclared(model).map(({ imported }) => imported)]);
   for (const { value, digest, prefix, title, seenAt } of secrets.held) {
     if (seenAt > lookedAt || standings.has(hex(digest)) || byHand.has(value)) continue;
@@ -253,7 +253,7 @@ async function comeToRest(
   stage: Stage,
   allowance: number,
   report: Report,
-  listen?: () => Promise<Found[]>,
+  listen?: () => Promise<RuleBreach[]>,
 ): Promise<void> {
   for (const one of stage.model.declared.values()) {
     if (one.interval === undefined) continue;
@@ -264,7 +264,7 @@ async function comeToRest(
   const promised = performance.now() + REST_WITHIN;
   const deadline = promised + allowance;
   if (listen === undefined) await delay(REST_WITHIN);
-  let unrest: Found[] = [];
+  let unrest: RuleBreach[] = [];
   do {
     const isPromised = performance.now() > promised;
     unrest = await findUnrest(stage);

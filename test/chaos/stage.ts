@@ -1,8 +1,8 @@
 import { keyDigest } from "../../domain/key/key-format.ts";
 import type { Random } from "../env/random.ts";
-import { type Declared, everDeclared, type KeySpec, type Model, NAMESPACES } from "../oracle/model.ts";
+import { everDeclared, type KeySpec, type Model, type ModelDeclaration, NAMESPACES } from "../oracle/model.ts";
 import type { Report } from "../oracle/report.ts";
-import { base64, forgedKey, type Secrets } from "../oracle/secrets.ts";
+import { base64, forgedKey, type SecretLedger } from "../oracle/secrets.ts";
 import { keysPath, secretsPath, TEAMS_PATH } from "../oracle/watch.ts";
 import { type Admin, createAdmin } from "./admin.ts";
 import { furnish } from "./furnish.ts";
@@ -14,14 +14,14 @@ import type { World } from "./world.ts";
 export type Stage = Turns & {
   readonly model: Model;
   readonly world: World;
-  readonly secrets: Secrets;
+  readonly secrets: SecretLedger;
   readonly admin: Admin;
   /** Declares a key of a name that is free. */
-  declare(random: Random, namespace: string, name: string): Declared;
+  declare(random: Random, namespace: string, name: string): ModelDeclaration;
   /**
    * Makes a Secret that is not ours, and has it watched.
    *
-   * @param title of the declaration in whose name this is done: its own where it conflicts with no declaration
+   * @param title of the declaration in whose name this is done: its own where it is in no other's way
    */
   plantUnmanaged(namespace: string, name: string, data: Record<string, string>, title?: string): void;
   applyTeam(team: string): void;
@@ -29,11 +29,11 @@ export type Stage = Turns & {
   furnish(namespace: string): Promise<void>;
 };
 
-export function openStage(world: World, model: Model, secrets: Secrets, report: Report): Stage {
+export function openStage(world: World, model: Model, secrets: SecretLedger, report: Report): Stage {
   const admin = createAdmin(world.kubernetes);
   const { act, settled } = makeTurns(report);
 
-  function declare(random: Random, namespace: string, name: string): Declared {
+  function declare(random: Random, namespace: string, name: string): ModelDeclaration {
     const one = randomDeclaration(random, namespace, name);
     const { title, imported, spec } = one;
     if (imported !== undefined) secrets.hold(title, imported);
@@ -68,7 +68,7 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
     model.unmanaged.set(title, inTheNameOf);
     act(inTheNameOf, async () => {
       const made = await admin.create(secretsPath(namespace), {
-        metadata: { name, namespace, labels: { "example.com/owner": "another" } },
+        metadata: { name, namespace, labels: { "example.com/owner": "another-owner" } },
         data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
       });
       if (made.metadata.labels?.["example.com/owner"] === undefined) model.unmanaged.delete(title);
@@ -104,8 +104,8 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
   };
 }
 
-/** A key that is declared in some way; one in twelve imports a value that was never minted. */
-function randomDeclaration(random: Random, namespace: string, name: string): Declared {
+/** A key that is declared in some way; one in twelve imports a value that Keyplane did not mint. */
+function randomDeclaration(random: Random, namespace: string, name: string): ModelDeclaration {
   const spec: KeySpec = randomSpec(random);
   const importing = random.next();
   const imported = importing < 0.08 ? forgedKey() : undefined;

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { BOUND } from "../oracle/judgement.ts";
-import type { Declared } from "../oracle/model.ts";
+import type { ModelDeclaration } from "../oracle/model.ts";
 import { call, hex } from "../oracle/probers.ts";
 import type { Report } from "../oracle/report.ts";
 import { decode } from "../oracle/secrets.ts";
@@ -40,7 +40,7 @@ export async function runWorkloads(
   }
 
   /** One request of a workload, with as many reads of its Secret as it takes. */
-  async function work(key: Declared, url: string): Promise<void> {
+  async function work(key: ModelDeclaration, url: string): Promise<void> {
     let last: string | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const value = await readKey(key);
@@ -60,7 +60,7 @@ export async function runWorkloads(
     }
   }
 
-  async function readKey({ namespace, secretName, dataKey }: Declared): Promise<string | undefined> {
+  async function readKey({ namespace, secretName, dataKey }: ModelDeclaration): Promise<string | undefined> {
     const { status, body } = await world.kubernetes.request("GET", `${secretsPath(namespace)}/${secretName}`);
     return status === 200 ? decode((body as Seen).data, dataKey) : undefined;
   }

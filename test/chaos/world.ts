@@ -135,14 +135,14 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
       });
       const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort, "--lease-name", LEASE];
       if (rights === "namespaced") args.push("--namespaces", NAMESPACES.join(","));
-      return start(name, args, database, (code, words) => report.tell(`${name} ended with ${code}: ${words}`));
+      return start(name, args, database, (code, words) => report.log(`${name} ended with ${code}: ${words}`));
     });
     /** One that is up for a while: deposed, or with nothing to reach, it stays down. */
     const passing = (name: string, namespaces: readonly string[], databaseUrl: string): Supervised => {
       const args = ["controller", "--kubeconfig", accountConfig, "--admin-port", "0", "--lease-name", name];
       if (namespaces.length > 0) args.push("--namespaces", namespaces.join(","));
       const one = prepare(name, args, databaseUrl, (code, words) => {
-        report.tell(`${name} ended with ${code}: ${words}`);
+        report.log(`${name} ended with ${code}: ${words}`);
         void one.down("SIGKILL");
       });
       return one;

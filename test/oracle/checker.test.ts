@@ -10,9 +10,9 @@ import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, nextVersion, reservationOf } from "../store/fixtures.ts";
 import { checkCounts } from "./counts.ts";
 import { watchEndings } from "./endings.ts";
-import { type Answer, BOUND, judge } from "./judgement.ts";
+import { BOUND, judgeAnswer, type TimedAnswer } from "./judgement.ts";
 import { checkTakeovers, type Takeover, watchLeaderships } from "./leaderships.ts";
-import { type Declared, type KeySpec, newModel } from "./model.ts";
+import { type KeySpec, type ModelDeclaration, newModel } from "./model.ts";
 import { searchFor } from "./plaintext.ts";
 import { hex } from "./probers.ts";
 import { createReport } from "./report.ts";
@@ -30,7 +30,7 @@ import { lookAtSecrets, type Row, type Standings, takeIn } from "./standings.ts"
 import type { Seen } from "./watch.ts";
 import { checkRates, checkWrites } from "./writes.ts";
 
-function declaration(namespace: string, name: string): Declared {
+function declaration(namespace: string, name: string): ModelDeclaration {
   return {
     ...{ title: `${namespace}/${name}`, namespace, name, secretName: name, dataKey: "api-key", uid: undefined },
     ...{ spec: { rotation: { trigger: "0" }, secret: {} }, causes: 1, holds: 0, createdAt: 0, interval: undefined },
@@ -63,7 +63,7 @@ describe("what a replica answers", () => {
         new Map(),
       )
       .get("d");
-  const answer = (status: number, sentAt: number): Answer => {
+  const answer = (status: number, sentAt: number): TimedAnswer => {
     return { status, sentAt, receivedAt: sentAt + 1, sentAtWall: sentAt, receivedAtWall: sentAt + 1 };
   };
 
@@ -72,51 +72,51 @@ describe("what a replica answers", () => {
 
   it("a revoked key that is let in after the bound is a violation, and before it none", () => {
     const revoked = standingAfter([0, {}], [1_000, GONE]);
-    expect(judge(answer(200, 1_000 + BOUND), revoked, seen(0))).toBeUndefined();
-    expect(judge(answer(200, 1_001 + BOUND), revoked, seen(0))?.rule).toBe("I5/I9");
-    expect(judge(answer(401, 60_000), revoked, seen(0))).toBeUndefined();
-    expect(judge(answer(503, 60_000), revoked, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(200, 1_000 + BOUND), revoked, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(200, 1_001 + BOUND), revoked, seen(0))?.rule).toBe("I5/I9");
+    expect(judgeAnswer(answer(401, 60_000), revoked, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(503, 60_000), revoked, seen(0))).toBeUndefined();
   });
 
   it("a suspended key that is let in after the bound is a violation, unless it was changed again meanwhile", () => {
     const suspended = { usable: false, seq: 2 };
-    expect(judge(answer(200, 20_000), standingAfter([0, {}], [1_000, suspended]), seen(0))?.rule).toBe("I9");
+    expect(judgeAnswer(answer(200, 20_000), standingAfter([0, {}], [1_000, suspended]), seen(0))?.rule).toBe("I9");
     const twice = standingAfter([0, {}], [1_000, suspended], [15_000, { usable: false, seq: 4 }]);
-    expect(judge(answer(200, 20_000), twice, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(200, 20_000), twice, seen(0))).toBeUndefined();
   });
 
   it("a key that is refused although its Secret holds it and the store knows it is a violation", () => {
-    expect(judge(answer(401, 100), standingAfter([50, {}]), seen(90))?.rule).toBe("I2");
-    expect(judge(answer(401, 80), standingAfter([50, {}]), seen(90))).toBeUndefined();
+    expect(judgeAnswer(answer(401, 100), standingAfter([50, {}]), seen(90))?.rule).toBe("I2");
+    expect(judgeAnswer(answer(401, 80), standingAfter([50, {}]), seen(90))).toBeUndefined();
     const switchedBefore = standingAfter([50, { usableSinceMinted: false }]);
-    expect(judge(answer(401, 100), switchedBefore, seen(0))).toBeUndefined();
-    expect(judge(answer(401, 50 + BOUND), switchedBefore, seen(0))?.rule).toBe("I2");
+    expect(judgeAnswer(answer(401, 100), switchedBefore, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(401, 50 + BOUND), switchedBefore, seen(0))?.rule).toBe("I2");
     const resumed = standingAfter([0, { usable: false }], [1_000, { seq: 2 }]);
-    expect(judge(answer(401, 2_000), resumed, seen(0))).toBeUndefined();
-    expect(judge(answer(401, 1_000 + BOUND), resumed, seen(0))?.rule).toBe("I2");
+    expect(judgeAnswer(answer(401, 2_000), resumed, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(401, 1_000 + BOUND), resumed, seen(0))?.rule).toBe("I2");
     const moved = standingAfter([0, {}], [1_000, { seq: 3, interruptions: 3 }]);
-    expect(judge(answer(401, 500), moved, seen(0))).toBeUndefined();
-    expect(judge(answer(401, 1_000 + BOUND), moved, seen(0))?.rule).toBe("I2");
+    expect(judgeAnswer(answer(401, 500), moved, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(401, 1_000 + BOUND), moved, seen(0))?.rule).toBe("I2");
   });
 
   it("a deadline ends a key by itself", () => {
     const ending = standingAfter([0, { until: 10_000 }]);
-    expect(judge(answer(200, 9_000), ending, seen(0))).toBeUndefined();
-    expect(judge(answer(200, 12_000), ending, seen(0))?.rule).toBe("c10");
-    expect(judge(answer(401, 8_000), ending, seen(0))?.rule).toBe("I2");
-    expect(judge(answer(401, 9_999), ending, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(200, 9_000), ending, seen(0))).toBeUndefined();
+    expect(judgeAnswer(answer(200, 12_000), ending, seen(0))?.rule).toBe("c10");
+    expect(judgeAnswer(answer(401, 8_000), ending, seen(0))?.rule).toBe("I2");
+    expect(judgeAnswer(answer(401, 9_999), ending, seen(0))).toBeUndefined();
   });
 
   it("a key that is let in once its receipt is there is a violation, and before it none", () => {
     const revoked = standingAfter([0, {}], [1_000, GONE]);
     const known = { seenAt: 0, refusedFrom: 2_000 };
-    expect(judge(answer(200, 1_999), revoked, known)).toBeUndefined();
-    expect(judge(answer(200, 2_000), revoked, known)?.rule).toBe("I9");
-    expect(judge(answer(401, 2_000), revoked, known)).toBeUndefined();
+    expect(judgeAnswer(answer(200, 1_999), revoked, known)).toBeUndefined();
+    expect(judgeAnswer(answer(200, 2_000), revoked, known)?.rule).toBe("I9");
+    expect(judgeAnswer(answer(401, 2_000), revoked, known)).toBeUndefined();
   });
 
   it("a value that is no key and is let in is a violation", () => {
-    expect(judge(answer(200, 100), undefined, seen(0))?.rule).toBe("I3");
+    expect(judgeAnswer(answer(200, 100), undefined, seen(0))?.rule).toBe("I3");
   });
 });
 

@@ -1,10 +1,10 @@
-import type { Declared } from "./model.ts";
+import type { ModelDeclaration } from "./model.ts";
 import type { Report } from "./report.ts";
 import type { MintedCounts } from "./rules.ts";
 
 /** One secret is delivered for one cause, and none is minted without, whatever refuses or alters the Secret (spec §6.2). */
 export function checkCounts(
-  declarations: readonly Declared[],
+  declarations: readonly ModelDeclaration[],
   counts: ReadonlyMap<string, MintedCounts>,
   report: Report,
 ): void {

@@ -1,5 +1,5 @@
 /** Keys that are to be refused, however many come to that at once (spec §6.4, threats c71). */
-import type { Found } from "./rules.ts";
+import type { RuleBreach } from "./rules.ts";
 import type { Row } from "./standings.ts";
 import type { Seen } from "./watch.ts";
 
@@ -10,7 +10,7 @@ export type Endings = {
   /** Takes in a state of a declaration. */
   see(key: Seen, gone: boolean): void;
   /** Those which the store lets work though nothing has disturbed the controllers for longer than that. */
-  late(rows: readonly Row[], undisturbedSince: number): Found[];
+  late(rows: readonly Row[], undisturbedSince: number): RuleBreach[];
 };
 
 /** @param allowance what a noisy machine may add, in milliseconds */

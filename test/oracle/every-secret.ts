@@ -1,12 +1,12 @@
 import { isAccepted } from "./judgement.ts";
 import { type Ask, hex } from "./probers.ts";
 import type { Report } from "./report.ts";
-import type { Secrets } from "./secrets.ts";
+import type { SecretLedger } from "./secrets.ts";
 import type { Standings } from "./standings.ts";
 
 /** Every replica says of every secret what the store does. */
 export async function checkEverySecret(
-  { serverUrls, secrets }: { readonly serverUrls: readonly string[]; readonly secrets: Pick<Secrets, "held"> },
+  { serverUrls, secrets }: { readonly serverUrls: readonly string[]; readonly secrets: Pick<SecretLedger, "held"> },
   report: Report,
   standings: Standings,
   ask: Ask,

@@ -3,7 +3,7 @@ import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Standing } from "./standings.ts";
 
 /** An answer to a request with a secret. Times are of the monotonic clock, in milliseconds. */
-export type Answer = {
+export type TimedAnswer = {
   readonly status: number;
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -24,7 +24,7 @@ const ACCEPTED: ReadonlySet<number> = new Set([200, 403, 404, 429]);
 export const isAccepted = (status: number) => ACCEPTED.has(status);
 
 /** What is known of a secret beside what the store says of it. Times are of the monotonic clock, in milliseconds. */
-export type Known = {
+export type KnownSecret = {
   /** When a Secret was first seen to hold it. */
   readonly seenAt: number;
   /** When a receipt said that every replica refuses it; undefined without one. */
@@ -37,18 +37,25 @@ export type Known = {
  * @param standing by a look that began after the answer had come; undefined where the store does not know the secret
  * @returns what is wrong, or undefined
  */
-export function judge(answer: Answer, standing: Standing | undefined, known: Known): Verdict | undefined {
+export function judgeAnswer(
+  answer: TimedAnswer,
+  standing: Standing | undefined,
+  known: KnownSecret,
+): Verdict | undefined {
   if (isAccepted(answer.status)) return judgeReceipt(answer, known) ?? judgeAcceptance(answer, standing);
   if (answer.status === 401) return judgeRefusal(answer, standing, known.seenAt);
   return undefined;
 }
 
-function judgeReceipt({ status, sentAt }: Answer, { refusedFrom }: Known): Verdict | undefined {
+function judgeReceipt({ status, sentAt }: TimedAnswer, { refusedFrom }: KnownSecret): Verdict | undefined {
   if (refusedFrom === undefined || sentAt < refusedFrom) return undefined;
   return { rule: "I9", what: `${status} ${Math.round(sentAt - refusedFrom)} ms after its receipt` };
 }
 
-function judgeAcceptance({ status, sentAt, sentAtWall }: Answer, standing: Standing | undefined): Verdict | undefined {
+function judgeAcceptance(
+  { status, sentAt, sentAtWall }: TimedAnswer,
+  standing: Standing | undefined,
+): Verdict | undefined {
   if (standing === undefined) return { rule: "I3", what: `a value that is no key was answered with ${status}` };
   const { endedSince, refusedSince, until, untilSince } = standing;
   const isLate = (since: number | undefined) => since !== undefined && sentAt > since + BOUND;
@@ -66,7 +73,7 @@ function judgeAcceptance({ status, sentAt, sentAtWall }: Answer, standing: Stand
   return undefined;
 }
 
-function judgeRefusal(answer: Answer, standing: Standing | undefined, deliveredAt: number): Verdict | undefined {
+function judgeRefusal(answer: TimedAnswer, standing: Standing | undefined, deliveredAt: number): Verdict | undefined {
   if (standing?.usableSince === undefined) return undefined;
   const { usableSince, until, untilSince } = standing;
   if (until !== null && answer.receivedAtWall > until - ALLOWANCE) return undefined;

@@ -1,4 +1,4 @@
-/** Who may write to the store, and when that changed hands: as far as looks can tell. */
+/** Who may write to the store, and when that changed hands: as far as it can be observed. */
 import { sql } from "kysely";
 import type { Store } from "../../store/database/store.ts";
 import type { Report } from "./report.ts";

@@ -31,7 +31,7 @@ export type Overlap =
   | { mode: "Adoption"; min: string; max: string; quiet: string };
 
 /** One declaration, from its creation to its end; the same name made again is another. */
-export type Declared = {
+export type ModelDeclaration = {
   readonly title: string;
   readonly namespace: string;
   readonly name: string;
@@ -57,18 +57,18 @@ export type Declared = {
 
 export type Model = {
   /** The declarations that are there, by namespace and name. */
-  readonly declared: Map<string, Declared>;
+  readonly declared: Map<string, ModelDeclaration>;
   /** Those that were there. */
-  readonly former: Declared[];
+  readonly former: ModelDeclaration[];
   /** The namespaces of each team. */
   readonly teams: ReadonlyMap<string, Set<string>>;
   /** Secrets of other owners, by namespace and name, with the title that acts on them are asked for in. */
   readonly unmanaged: Map<string, string>;
   /** Values that were written into Secrets by hand and must never become keys. */
   readonly planted: Set<string>;
-  /** Owner uids whose finalizer a user stripped: what they stand for may end a while after them. */
+  /** Owner uids whose finalizer was stripped by hand: what they stand for may end a while after them. */
   readonly stripped: Set<string>;
-  /** The value that a user last wrote into a Secret by hand, by namespace and name. */
+  /** The value that was last written into a Secret by hand, by namespace and name. */
   readonly edited: Map<string, string>;
   /** Every name of a Secret that a key ever had, by namespace and name. */
   readonly secretNames: Set<string>;
@@ -99,12 +99,12 @@ export function teamOf(model: Model, namespace: string): string | undefined {
 }
 
 /** The declared and those before them. */
-export function everDeclared(model: Model): Declared[] {
+export function everDeclared(model: Model): ModelDeclaration[] {
   return [...model.declared.values(), ...model.former];
 }
 
 /** A declaration's end: it is history from here on, whatever the cluster has yet to do. */
-export function forget(model: Model, one: Declared): void {
+export function forget(model: Model, one: ModelDeclaration): void {
   model.declared.delete(one.title);
   model.former.push(one);
 }

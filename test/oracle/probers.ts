@@ -1,9 +1,9 @@
 /** Clients that call every replica with every key that a Secret ever held. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Answer, judge } from "./judgement.ts";
+import { judgeAnswer, type TimedAnswer } from "./judgement.ts";
 import type { Report } from "./report.ts";
-import type { Held, Secrets } from "./secrets.ts";
-import type { Look, Standings } from "./standings.ts";
+import type { HeldValue, SecretLedger } from "./secrets.ts";
+import type { SecretRows, Standings } from "./standings.ts";
 
 /** Requests at once to a replica, and the pause of each between two. Milliseconds. */
 const AT_ONCE = 3;
@@ -15,7 +15,7 @@ const CLOSELY_EVERY_MS = 700;
 const ANSWER_TIMEOUT_MS = 40_000;
 
 /** Calls a replica with a key. Undefined where it does not answer. */
-export async function call(url: string, value: string, path = "/atoms?limit=1"): Promise<Answer | undefined> {
+export async function call(url: string, value: string, path = "/atoms?limit=1"): Promise<TimedAnswer | undefined> {
   const [sentAt, sentAtWall] = [performance.now(), Date.now()];
   try {
     const response = await fetch(url + path, {
@@ -38,7 +38,7 @@ export type Ask = (url: string, value: string) => ReturnType<typeof call>;
  *
  * @param allowance how long, in milliseconds
  */
-export async function callAtRest(url: string, value: string, allowance: number): Promise<Answer | undefined> {
+export async function callAtRest(url: string, value: string, allowance: number): Promise<TimedAnswer | undefined> {
   const deadline = performance.now() + allowance;
   for (;;) {
     const answer = await call(url, value);
@@ -50,26 +50,31 @@ export async function callAtRest(url: string, value: string, allowance: number):
 
 export type Probers = {
   /** Judges what was answered before the look began. */
-  onLook(look: Look, standings: Standings): void;
+  onLook(look: SecretRows, standings: Standings): void;
   /** Answers by status, of all replicas. */
   readonly counts: ReadonlyMap<number, number>;
 };
 
 /** Runs until the signal. */
-export function startProbers(urls: readonly string[], secrets: Secrets, report: Report, signal: AbortSignal): Probers {
+export function startProbers(
+  urls: readonly string[],
+  secrets: SecretLedger,
+  report: Report,
+  signal: AbortSignal,
+): Probers {
   const counts = new Map<number, number>();
   let standings: Standings = new Map();
-  let pending: { replica: number; held: Held; answer: Answer }[] = [];
+  let pending: { replica: number; held: HeldValue; answer: TimedAnswer }[] = [];
   const changedAt = new Map<string, number>();
 
   /** The next secret for a replica: one that has just changed, else the one after the last. */
-  function createTurns(): () => Held | undefined {
+  function createTurns(): () => HeldValue | undefined {
     const calledAt = new Map<string, number>();
     let next = 0;
     let closely = 0;
     return () => {
       const now = performance.now();
-      const isDue = ({ digest, seenAt }: Held) =>
+      const isDue = ({ digest, seenAt }: HeldValue) =>
         now - Math.max(seenAt, changedAt.get(digest) ?? 0) < WATCHED_CLOSELY &&
         now - (calledAt.get(digest) ?? 0) > CLOSELY_EVERY_MS;
       const hot = closely++ % 3 === 0 ? undefined : secrets.held.findLast(isDue);
@@ -79,7 +84,7 @@ export function startProbers(urls: readonly string[], secrets: Secrets, report: 
     };
   }
 
-  async function probe(replica: number, url: string, turn: () => Held | undefined): Promise<void> {
+  async function probe(replica: number, url: string, turn: () => HeldValue | undefined): Promise<void> {
     while (!signal.aborted) {
       const held = turn();
       const answer = held && (await call(url, held.value));
@@ -105,7 +110,7 @@ export function startProbers(urls: readonly string[], secrets: Secrets, report: 
       const ripe = pending.filter(({ answer }) => answer.receivedAt < look.beganAt);
       pending = pending.filter(({ answer }) => answer.receivedAt >= look.beganAt);
       for (const { replica, held, answer } of ripe) {
-        const wrong = judge(answer, standings.get(hex(held.digest)), held);
+        const wrong = judgeAnswer(answer, standings.get(hex(held.digest)), held);
         if (wrong === undefined) continue;
         report.violation({
           rule: wrong.rule,

@@ -12,8 +12,8 @@ export type Report = {
   /** Notes a move: the story behind a violation. */
   note(line: string): void;
   /** Notes a fault, or its end, and prints it at once. */
-  tell(line: string): void;
-  /** Reports a violation; the same of the same subject once. */
+  log(line: string): void;
+  /** Prints a violation; the same of the same subject is printed once. */
   violation(violation: Violation): void;
   readonly violations: readonly Violation[];
   /** Everything that was noted and printed. */
@@ -22,12 +22,12 @@ export type Report = {
   seconds(): string;
 };
 
-/** How much of the story is printed with a violation. */
+/** How many lines of the story are printed with a violation. */
 const STORY = 25;
 
 export function createReport(seed: number, out: (line: string) => void): Report {
   const startedAt = performance.now();
-  // For reading it beside logs that have the time of day.
+  // For a reader who compares it with logs that have the time of day.
   const notes: string[] = [`0.0 ${new Date().toISOString()}`];
   const violations: Violation[] = [];
   const reported = new Set<string>();
@@ -39,7 +39,7 @@ export function createReport(seed: number, out: (line: string) => void): Report 
     note(line) {
       notes.push(`${seconds()} ${line}`);
     },
-    tell(line) {
+    log(line) {
       this.note(line);
       out(`${seconds()} s: ${line}`);
     },

@@ -2,9 +2,9 @@
 
 import type { Store } from "../../store/database/store.ts";
 import { isAccepted } from "./judgement.ts";
-import { type Declared, type Model, NAMESPACES, teamOf } from "./model.ts";
+import { type Model, type ModelDeclaration, NAMESPACES, teamOf } from "./model.ts";
 import { type Ask, call } from "./probers.ts";
-import { endsByOwner, type Found, heldBackOwners, livingKeysOf, overdueVersions } from "./rules.ts";
+import { endsByOwner, heldBackOwners, livingKeysOf, overdueVersions, type RuleBreach } from "./rules.ts";
 import { decode } from "./secrets.ts";
 import { keysPath, type Seen, secretsPath } from "./watch.ts";
 
@@ -19,7 +19,7 @@ export type Asked = {
 };
 
 /** What is not yet, or not at all, as declared. Looks at every declaration, its state and its Secret, and calls every replica with each key that is Ready, by `ask`. */
-export async function findUnrest(asked: Asked, ask: Ask = call): Promise<Found[]> {
+export async function findUnrest(asked: Asked, ask: Ask = call): Promise<RuleBreach[]> {
   const { model, admin, world } = asked;
   const lists = await Promise.all(
     NAMESPACES.map(async (namespace) => [
@@ -64,7 +64,7 @@ type Present = {
 
 async function unrestOf(
   { model, world }: Asked,
-  one: Declared,
+  one: ModelDeclaration,
   present: Present,
   ask: Ask,
 ): Promise<string | undefined> {
@@ -91,7 +91,7 @@ async function unrestOf(
 }
 
 /** What a declaration may say of itself at rest, as status and reason of `Ready`. */
-function allowedOf(model: Model, one: Declared, { secret, end, isHeldBack }: Present): string[] {
+function allowedOf(model: Model, one: ModelDeclaration, { secret, end, isHeldBack }: Present): string[] {
   const { spec } = one;
   if (one.deleting) return ["False DeletionProtected"];
   if (spec.state === "Revoked") return ["True Revoked"];
@@ -116,6 +116,6 @@ function allowedOf(model: Model, one: Declared, { secret, end, isHeldBack }: Pre
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason);
 }
 
-function isOwned({ metadata }: Seen, { uid }: Declared): boolean {
+function isOwned({ metadata }: Seen, { uid }: ModelDeclaration): boolean {
   return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 }

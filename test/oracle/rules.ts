@@ -5,8 +5,8 @@ import type { Takeover } from "./leaderships.ts";
 import { everDeclared, type Model } from "./model.ts";
 import type { Report } from "./report.ts";
 
-export type Found = { readonly subject: string; readonly what: string };
-type Rule = { readonly rule: string; readonly finds: RawBuilder<Found> };
+export type RuleBreach = { readonly subject: string; readonly what: string };
+type Rule = { readonly rule: string; readonly finds: RawBuilder<RuleBreach> };
 
 const KEY = sql`k.namespace || '/' || k.name`;
 
@@ -59,7 +59,7 @@ export async function checkRules(store: Store, report: Report): Promise<void> {
   }
 }
 
-/** Values that a user wrote into a Secret by hand, and that became keys (I3). */
+/** Values that were written into a Secret by hand, and that became keys (I3). */
 export async function checkPlanted(store: Store, digests: ReadonlyMap<string, string>, report: Report): Promise<void> {
   const { rows } = await sql<{ digest: string }>`select encode(digest, 'hex') as digest from key_versions
     where encode(digest, 'hex') = any(${[...digests.keys()]}::text[])`.execute(store.db);
@@ -78,16 +78,16 @@ export async function checkVoided(store: Store, digests: ReadonlyMap<string, str
 }
 
 /** The living keys of declarations that are no longer there (I6). */
-export async function livingKeysOf(store: Store, ownerUids: readonly string[]): Promise<Found[]> {
-  const { rows } = await sql<Found>`
+export async function livingKeysOf(store: Store, ownerUids: readonly string[]): Promise<RuleBreach[]> {
+  const { rows } = await sql<RuleBreach>`
     select ${KEY} as subject, 'its declaration is gone and its key lives' as what
     from keys k where k.owner_uid = any(${ownerUids}::text[]) and k.state <> 'revoked'`.execute(store.db);
   return rows;
 }
 
 /** The living keys of declarations that are none of these (I6). */
-export async function strayKeys(store: Store, ownerUids: readonly string[]): Promise<Found[]> {
-  const { rows } = await sql<Found>`
+export async function strayKeys(store: Store, ownerUids: readonly string[]): Promise<RuleBreach[]> {
+  const { rows } = await sql<RuleBreach>`
     select ${KEY} as subject, 'its declaration is gone and its key lives' as what
     from keys k where k.owner_uid <> all(${ownerUids}::text[]) and k.state <> 'revoked'`.execute(store.db);
   return rows;
@@ -161,8 +161,8 @@ export async function countMinted(store: Store): Promise<number> {
 }
 
 /** Old versions that are past their deadline and have not been retired, of keys that a declaration and a team hold. */
-export async function overdueVersions(store: Store): Promise<Found[]> {
-  const { rows } = await sql<Found>`
+export async function overdueVersions(store: Store): Promise<RuleBreach[]> {
+  const { rows } = await sql<RuleBreach>`
     select ${KEY} as subject, 'version ' || v.number || ' is past its deadline and still retiring' as what
     from key_versions v join keys k on k.id = v.key_id
     join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id

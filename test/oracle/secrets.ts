@@ -7,7 +7,7 @@ import type { Report } from "./report.ts";
 import type { Seen } from "./watch.ts";
 
 /** A value as a Secret held it. */
-export type Held = {
+export type HeldValue = {
   readonly value: string;
   readonly digest: string;
   readonly prefix: string;
@@ -19,7 +19,7 @@ export type Held = {
   refusedFrom: number | undefined;
 };
 
-export type Secrets = {
+export type SecretLedger = {
   /** Takes in a state of a Secret. */
   see(secret: Seen, gone: boolean): void;
   /** Takes a value as if a Secret of a key had held it: an import. */
@@ -28,9 +28,9 @@ export type Secrets = {
   refuse(value: string): void;
   /** Watches over a Secret of another owner, as it is now. */
   keepUntouched(secret: Seen): void;
-  /** That it, or all of a namespace, may change or go from here on, by its owner's own hand. */
+  /** That it, or all of a namespace, may change or go from here on, by its owner's hand. */
   release(title: string): void;
-  readonly held: readonly Held[];
+  readonly held: readonly HeldValue[];
 };
 
 const titleOf = ({ metadata }: Seen) => `${metadata.namespace}/${metadata.name}`;
@@ -42,8 +42,8 @@ export function decode(data: Seen["data"], key: string): string | undefined {
   return value === undefined ? undefined : Buffer.from(value, "base64").toString();
 }
 
-export function watchSecrets(model: Pick<Model, "secretNames">, report: Report): Secrets {
-  const held: Held[] = [];
+export function watchSecrets(model: Pick<Model, "secretNames">, report: Report): SecretLedger {
+  const held: HeldValue[] = [];
   const values = new Set<string>();
   /** By uid. */
   const untouched = new Map<string, { readonly title: string; readonly substance: string }>();
@@ -95,7 +95,7 @@ export function watchSecrets(model: Pick<Model, "secretNames">, report: Report):
   };
 }
 
-/** Everything in it that a writer could have meant. */
+/** Everything in it that its owner could have meant. */
 function substanceOf({ metadata, data, immutable }: Seen): string {
   const { labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
   return JSON.stringify([data, immutable, labels, annotations, ownerReferences, finalizers, deletionTimestamp]);

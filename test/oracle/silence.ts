@@ -5,7 +5,7 @@ import type { Store } from "../../store/database/store.ts";
 import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { NAMESPACES } from "./model.ts";
 import { hex } from "./probers.ts";
-import type { Found } from "./rules.ts";
+import type { RuleBreach } from "./rules.ts";
 import { keysPath, type Seen, secretsPath, TEAMS_PATH } from "./watch.ts";
 import { writesOf } from "./writes.ts";
 
@@ -29,13 +29,13 @@ export async function nextDeadline({ world }: Pick<Quiet, "world">): Promise<num
  * What is written from now on for so many milliseconds: at rest it is nothing any more, to no object, to no Secret, to no
  * row that the feed reports (I8). That a key was used for the first time in a day may be reported.
  */
-export async function findNoise(quiet: Quiet, controllerUser: string, lasts: number): Promise<Found[]> {
+export async function findNoise(quiet: Quiet, controllerUser: string, lasts: number): Promise<RuleBreach[]> {
   const [before, since] = [await stateOf(quiet), Date.now()];
   await delay(lasts);
   const until = Date.now();
   const after = await stateOf(quiet);
   const changed = [...after].filter(([subject, now]) => before.get(subject)?.version !== now.version);
-  const noise: Found[] = [];
+  const noise: RuleBreach[] = [];
   const used = changed.filter(([subject, now]) => before.get(subject)?.text === now.text).map(([subject]) => subject);
   for (const [subject, now] of changed) {
     if (used.includes(subject)) continue;

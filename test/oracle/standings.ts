@@ -28,7 +28,7 @@ export type Row = {
 };
 
 /** One look, and when it was begun and answered on the monotonic clock. */
-export type Look = { readonly beganAt: number; readonly endedAt: number; readonly rows: readonly Row[] };
+export type SecretRows = { readonly beganAt: number; readonly endedAt: number; readonly rows: readonly Row[] };
 
 /** What is known of one secret from all looks so far. Times are of the monotonic clock, in milliseconds. */
 export type Standing = Row & {
@@ -46,7 +46,7 @@ export type Standing = Row & {
 
 export type Standings = ReadonlyMap<string, Standing>;
 
-export async function lookAtSecrets(store: Store): Promise<Look> {
+export async function lookAtSecrets(store: Store): Promise<SecretRows> {
   const beganAt = performance.now();
   const { rows } = await sql<Row>`
     with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref),
@@ -73,7 +73,7 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
 }
 
 /** Takes a look in. A moment is always given by the end of the look that first showed it: it was so before. */
-export function takeIn(before: Standings, { endedAt, rows }: Look): Standings {
+export function takeIn(before: Standings, { endedAt, rows }: SecretRows): Standings {
   return new Map(rows.map((row) => [row.digest, standingOf(before.get(row.digest), row, endedAt)]));
 }
 

@@ -48,12 +48,12 @@ const PAUSE_MS = 200;
  * Reports every state that the objects of a collection have been in, from a list and then a watch that goes on from
  * where it was when it breaks. Directly at the API server: no fault stands between.
  *
- * @param onChange called with each object's new state, and with its last one and `gone`
+ * @param onState called with each object's new state, and with its last one and `gone`
  */
 export async function watchAll(
   { address }: Pick<StartedKubernetes, "address">,
   path: string,
-  onChange: (object: Seen, gone: boolean) => void,
+  onState: (object: Seen, gone: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const ca = await readFile(join(address.folder, "apiserver.crt"));
@@ -82,15 +82,15 @@ export async function watchAll(
     for await (const line of linesOf("")) text += line;
     const { metadata, items }: { metadata: { resourceVersion: string }; items: Seen[] } = JSON.parse(text);
     const present = new Set(items.map((item) => item.metadata.uid));
-    for (const [uid, object] of known) if (!present.has(uid)) tell(object, true);
-    for (const item of items) tell(item, false);
+    for (const [uid, object] of known) if (!present.has(uid)) report(object, true);
+    for (const item of items) report(item, false);
     return metadata.resourceVersion;
   }
 
-  function tell(object: Seen, gone: boolean): void {
+  function report(object: Seen, gone: boolean): void {
     if (gone) known.delete(object.metadata.uid);
     else known.set(object.metadata.uid, object);
-    onChange(object, gone);
+    onState(object, gone);
   }
 
   let from: string | undefined;
@@ -104,7 +104,7 @@ export async function watchAll(
           break;
         }
         from = object.metadata.resourceVersion;
-        if (type !== "BOOKMARK") tell(object, type === "DELETED");
+        if (type !== "BOOKMARK") report(object, type === "DELETED");
       }
     } catch {
       // The API server is being restarted, or the run is over.

@@ -47,16 +47,16 @@ process.on("message", async (message: Orders | "stop") => {
     return message.urls.map((url) => attack(one, { url, keys: message.keys, signal: over.signal, count }));
   });
   await Promise.all(attacks);
-  tell({ outcomes });
+  post({ outcomes });
   process.disconnect?.();
   upstream.closeAllConnections();
   upstream.close();
 });
 upstream.listen(0, "127.0.0.1", () => {
   const address = upstream.address();
-  if (typeof address === "object" && address !== null) tell({ upstream: `http://127.0.0.1:${address.port}` });
+  if (typeof address === "object" && address !== null) post({ upstream: `http://127.0.0.1:${address.port}` });
 });
 
-function tell(message: FromAttacker): void {
+function post(message: FromAttacker): void {
   process.send?.(message);
 }

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 30_000;
 /** Beyond this a process takes what others need: the run is over. */
 const MAX_RESIDENT_MB = 2_000;
 
-/** How often Node's monitor of the event loop wakes: what it tells is from one waking to the next. */
+/** How often Node's monitor of the event loop wakes: what it measures is from one waking to the next. */
 const MONITOR_MS = 10;
 
 /** The greatest of one replica. */

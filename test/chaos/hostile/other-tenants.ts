@@ -4,7 +4,7 @@ import { Agent, request } from "undici";
 import type { Report } from "../../oracle/report.ts";
 import { GATEWAYS, LIBRARY, MODEL, SEARCH_WORDS } from "./tenants.ts";
 
-/** Generous: a call that takes as long has failed for any caller. */
+/** Generous: a call that takes as long has failed for any client. */
 const TIMEOUT_MS = 30_000;
 /** An idle connection is not used again after that: the server may be about to close it. */
 const KEEP_ALIVE_MS = 1_000;

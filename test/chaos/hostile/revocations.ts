@@ -1,7 +1,7 @@
 /** Keys of another tenant that are minted, used on every replica, and revoked: the prober of revocation. */
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../env/until.ts";
-import { type Answer, isAccepted, judge } from "../../oracle/judgement.ts";
+import { isAccepted, judgeAnswer, type TimedAnswer } from "../../oracle/judgement.ts";
 import { call } from "../../oracle/probers.ts";
 import type { Report } from "../../oracle/report.ts";
 import type { Standing } from "../../oracle/standings.ts";
@@ -23,7 +23,7 @@ export type Revocations = {
   readonly done: Promise<void>;
 };
 
-type Asked = Answer & { readonly replica: string };
+type Asked = TimedAnswer & { readonly replica: string };
 
 export function startRevocations(installation: Installation, report: Report, signal: AbortSignal): Revocations {
   const lateAccepts: number[] = [];
@@ -58,7 +58,7 @@ export function startRevocations(installation: Installation, report: Report, sig
     for (const answer of answers) {
       const subject = `a revoked key on ${answer.replica}`;
       const known = { seenAt: times.usableSince, refusedFrom: times.confirmedAt };
-      const wrong = judge(answer, standingOf(key, answer, times), known);
+      const wrong = judgeAnswer(answer, standingOf(key, answer, times), known);
       if (wrong !== undefined) report.violation({ rule: wrong.rule, subject, what: wrong.what });
       const isOther = !isAccepted(answer.status) && answer.status !== 401;
       if (isOther) report.violation({ rule: "others", subject, what: `its owner was answered ${answer.status}` });
@@ -94,7 +94,7 @@ async function ask({ name, url }: Replica, key: TenantKey, answers: Asked[], sig
 }
 
 /** What the store said of the key when the answer had come, as the judgement of the chaos run takes it. */
-function standingOf(key: TenantKey, { receivedAt }: Answer, { usableSince, endedSince }: Times): Standing {
+function standingOf(key: TenantKey, { receivedAt }: TimedAnswer, { usableSince, endedSince }: Times): Standing {
   const ended = receivedAt > endedSince;
   return {
     digest: "",

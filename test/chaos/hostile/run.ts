@@ -49,14 +49,14 @@ export async function runHostileTenant({
     const revocations = startRevocations(installation, report, probing);
     await delay(restMs);
 
-    report.tell("the attacks begin");
+    report.log("the attacks begin");
     others.enter("during");
     health.enter("during");
     attacker.start({ urls: replicas.map(({ url }) => url), keys, without });
     const held = startHeldBack({ installation, upstream, reader: keys.reader, report }, probing);
     await delay(attackMs, undefined, { signal: attackOver.signal }).catch(() => {});
     const outcomes = await stopped(attacker);
-    report.tell("the attacks are over");
+    report.log("the attacks are over");
     // What is still asked about keys that were revoked meanwhile goes on beside the others at rest.
     attackOver.abort();
     others.enter("after");

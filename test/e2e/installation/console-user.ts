@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../env/until.ts";
 import type { Report } from "../../oracle/report.ts";
-import type { Secrets } from "../../oracle/secrets.ts";
+import type { SecretLedger } from "../../oracle/secrets.ts";
 import { ownPage, signIn } from "../../server/auth/session/sign-in.ts";
 import { type Calls, StatusError } from "./calls.ts";
 import type { Site } from "./site.ts";
@@ -17,7 +17,7 @@ export const ISSUER = "https://id.example";
 export const ADMINS = "platform-admins";
 
 /** What of it is judged. */
-export type Judged = { readonly calls: Calls; readonly secrets: Secrets; readonly report: Report };
+export type Judged = { readonly calls: Calls; readonly secrets: SecretLedger; readonly report: Report };
 
 /**
  * Works until the signal, by a session as a sign-in at the issuer makes it.

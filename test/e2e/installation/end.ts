@@ -6,7 +6,7 @@ import { isAccepted } from "../../oracle/judgement.ts";
 import { searchFor } from "../../oracle/plaintext.ts";
 import { callAtRest } from "../../oracle/probers.ts";
 import type { Report } from "../../oracle/report.ts";
-import { type Found, strayKeys } from "../../oracle/rules.ts";
+import { type RuleBreach, strayKeys } from "../../oracle/rules.ts";
 import { lookAtSecrets, takeIn } from "../../oracle/standings.ts";
 import { type Calls, causeOf, type Struck } from "./calls.ts";
 import type { Site } from "./site.ts";
@@ -52,7 +52,7 @@ async function declared({ cluster, team, namespaces }: Site): Promise<Declared[]
 }
 
 /** What is wrong with it as its status says. */
-function unrestOf(one: Declared): Found[] {
+function unrestOf(one: Declared): RuleBreach[] {
   const { metadata, status } = one;
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   if (ready?.status === "True" && status?.observedGeneration === metadata.generation) return [];
@@ -61,7 +61,7 @@ function unrestOf(one: Declared): Found[] {
 
 /** Waits until all that is declared is Ready, and no key lives on after its declaration. */
 export async function comeToRest(site: Site, report: Report): Promise<void> {
-  let unrest: Found[] = [{ subject: "the cluster or the store", what: "it does not answer" }];
+  let unrest: RuleBreach[] = [{ subject: "the cluster or the store", what: "it does not answer" }];
   const isAtRest = async () => {
     const all = await declared(site);
     const uids = all.map(({ metadata }) => metadata.uid);

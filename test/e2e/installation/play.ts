@@ -42,12 +42,12 @@ async function strike(site: Site, name: string, fault: Fault, random: Random, re
   const [least, most] = fault.lasts;
   try {
     const { of, heal } = await fault.strike(site, random);
-    report.tell(`FAULT ${name}: ${of}`);
+    report.log(`FAULT ${name}: ${of}`);
     await delay(random.between(least, most));
     await heal?.();
     await delay(NOTICED_MS);
     await until("all has recovered", () => hasRecovered(site), { timeoutMs: RECOVERY_MS });
-    report.tell(`over: ${name}`);
+    report.log(`over: ${name}`);
   } catch (error) {
     report.violation({
       rule: "recovery",

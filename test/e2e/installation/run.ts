@@ -47,7 +47,7 @@ export async function runInstallation(
     await comeToRest(site, report);
     const { answers, looks } = startWitness(site, keys, report, isRestored.signal);
     const { struck, saved, receipts, acts } = await useAndBreak({ site, keys, calls, clientKey, report }, options);
-    report.tell("the last fault is over, and no user does anything any more");
+    report.log("the last fault is over, and no user does anything any more");
 
     await comeToRest(site, report);
     await checkKeys(site, keys, report);
@@ -71,7 +71,7 @@ export async function runInstallation(
   } finally {
     isRestored.abort();
     over.abort();
-    if (!isWhole) report.tell(`evidence: ${await keepEvidence(report, logs, calls)}`);
+    if (!isWhole) report.log(`evidence: ${await keepEvidence(report, logs, calls)}`);
   }
 }
 
@@ -116,7 +116,7 @@ const personAt = ({ cluster }: Site, namespace: string, seed: number, report: Re
 async function restore(site: Site, keys: Keys, { seed }: RunOptions, report: Report): Promise<void> {
   await putBack(
     site.postgres,
-    (line) => report.tell(line),
+    (line) => report.log(line),
     async () => {
       const person = personAt(site, site.namespaces[0], seed, report);
       await useKubectl(person, ON_KEYS, AbortSignal.timeout(FORGOTTEN_MS));

@@ -4,7 +4,7 @@ import { KEY_LABEL } from "../../../controller/cluster/port.ts";
 import { type Probers, startProbers } from "../../oracle/probers.ts";
 import type { Report } from "../../oracle/report.ts";
 import { checkRules } from "../../oracle/rules.ts";
-import { decode, type Secrets, watchSecrets } from "../../oracle/secrets.ts";
+import { decode, type SecretLedger, watchSecrets } from "../../oracle/secrets.ts";
 import { lookAtSecrets, type Standings, takeIn } from "../../oracle/standings.ts";
 import type { Seen } from "../../oracle/watch.ts";
 import type { Site } from "./site.ts";
@@ -14,7 +14,7 @@ const BETWEEN_LOOKS_MS = 600;
 const AGAIN_MS = 200;
 
 export type Keys = {
-  readonly secrets: Secrets;
+  readonly secrets: SecretLedger;
   /** What the Secret of each key holds at the moment, by its namespace and name. */
   readonly present: ReadonlyMap<string, string>;
 };

@@ -1,4 +1,4 @@
-import type { Change, Changes, Snapshot } from "../../../../store/feed/change-feed.ts";
+import type { Changes, FeedChange, Snapshot } from "../../../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../../../store/keys/key-records.ts";
 import type { FeedPosition, Heartbeat, Neighbour, ReplicaRow, Replicas } from "../../../../store/replicas/replicas.ts";
 import { digestOf } from "../../../store/fixtures.ts";
@@ -13,7 +13,7 @@ type Row = { acked: number; seenAt: number; readonly leaseMs: number };
 type State = {
   readonly keys: ReadonlyMap<string, SimKey>;
   readonly replicas: ReadonlyMap<string, Readonly<Row>>;
-  readonly changes: readonly Change[];
+  readonly changes: readonly FeedChange[];
   readonly head: number;
 };
 
@@ -25,7 +25,7 @@ export class SimDatabase {
   readonly #time: TrueTime;
   #keys = new Map<string, SimKey>();
   #replicas = new Map<string, Row>();
-  #changes: Change[] = [];
+  #changes: FeedChange[] = [];
   #head = 0;
   #ids = 0;
   #clockOffset = 0;
