@@ -1,5 +1,5 @@
 import { parseDuration } from "../domain/duration.ts";
-import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
+import { type MigrationPlan, migrate, migrationTitle, planMigration } from "../store/database/migrate/migrate.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import type { AddCommand } from "./command/command.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
@@ -39,7 +39,7 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
 
 function inWords({ from, to, migrations }: MigrationPlan, dryRun: boolean): string {
   const summary = `${from} -> ${to}, ${migrations.length} ${dryRun ? "to apply" : "applied"}`;
-  return dryRun ? [...migrations.map(titleOf), summary].join("\n") : summary;
+  return dryRun ? [...migrations.map(migrationTitle), summary].join("\n") : summary;
 }
 
 /** @throws UsageError for a text that is no duration */

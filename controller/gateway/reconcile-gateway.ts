@@ -11,7 +11,7 @@ import { change } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
 import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
-import { findObject } from "../../store/objects/objects.ts";
+import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
@@ -59,7 +59,7 @@ export async function reconcileGateway(
   }
   const { upstreams, missing } = read;
   const place = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
-  const before = await findObject(store.db, "gateway", place);
+  const before = await findActiveObject(store.db, "gateway", place);
   const saved = await save(deps, {
     ...place,
     ownerUid: object.uid,

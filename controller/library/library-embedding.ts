@@ -6,7 +6,7 @@ import { change } from "../../store/database/change.ts";
 import {
   type EmbeddingProgress,
   embeddingProgress,
-  MAX_COUNTED,
+  MAX_COUNTED_ATOMS,
 } from "../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
 import { findInTeam } from "../../store/objects/references.ts";
@@ -87,8 +87,8 @@ export function embeddedCondition(progress: EmbeddingProgress): StatedCondition 
 }
 
 function setAsideInWords(setAside: number): string {
-  const count = Math.min(setAside, MAX_COUNTED).toLocaleString("en");
-  return setAside > MAX_COUNTED ? `More than ${count} atoms` : `${count} atoms`;
+  const count = Math.min(setAside, MAX_COUNTED_ATOMS).toLocaleString("en");
+  return setAside > MAX_COUNTED_ATOMS ? `More than ${count} atoms` : `${count} atoms`;
 }
 
 /** In round numbers, so that a library of many atoms takes few different messages. */

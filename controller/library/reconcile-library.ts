@@ -2,7 +2,7 @@ import { condition } from "../../domain/conditions.ts";
 import { change } from "../../store/database/change.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
-import { findObject } from "../../store/objects/objects.ts";
+import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
@@ -36,7 +36,7 @@ export async function reconcileLibrary(
     return AT_REST;
   }
   const place = { cluster: cluster.uid, namespace, name, teamId: team.id };
-  const before = await findObject(store.db, "library", place);
+  const before = await findActiveObject(store.db, "library", place);
   const { result } = await change(store, fence, (tx) =>
     saveLibrary(tx, {
       ...place,

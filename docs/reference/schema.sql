@@ -1,4 +1,4 @@
--- The schema as the catalogue of a new embedded database tells it, after all migrations in store/migrations/.
+-- The schema as the catalogue of a new embedded database has it, after all migrations in store/migrations/.
 -- Written by `vitest run test/store/database/schema.test.ts -u`.
 
 create table atom_embeddings (

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
-import { placeOf, type Sort } from "../../store/memory/atom-order.ts";
+import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
 import { type AtomsWithin, readInOrder } from "../../store/memory/atoms-within.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
@@ -174,7 +174,7 @@ export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; curso
     const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit };
     const { items, nextCursor } = page(await listAtoms(db, reachOf(key), asked), {
       scope,
-      positionOf: (atom) => placeOf(sort, atom),
+      positionOf: (atom) => positionOf(sort, atom),
       json: (atom) => atomJson(key, atom),
       bytesOf: shownBytes(atomText),
     });

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
-import type { Page } from "../../store/memory/page.ts";
+import type { ListPage } from "../../store/memory/page.ts";
 import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomLine } from "./atom-json.ts";
@@ -44,7 +44,7 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
 async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGenerator<string> {
   let after: AtomPosition | null = null;
   do {
-    const { items, isMore }: Page<Atom> = await readPiece(call, library, after);
+    const { items, isMore }: ListPage<Atom> = await readPiece(call, library, after);
     for (const atom of items) yield `${JSON.stringify(atomLine(atom))}\n`;
     const last = isMore ? items.at(-1) : undefined;
     after = last === undefined ? null : { at: last.createdAt, id: last.id };

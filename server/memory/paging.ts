@@ -1,4 +1,4 @@
-import { PAGE_BYTES, type Page } from "../../store/memory/page.ts";
+import { type ListPage, PAGE_BYTES } from "../../store/memory/page.ts";
 import { problem } from "../http/errors.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor, writeCursor } from "./cursor.ts";
 
@@ -23,7 +23,7 @@ type PagedList<Row, Json> = {
 
 /** A page as it is shown: of the rows that were read, as many as there is room for. */
 export function page<Row, Json>(
-  found: Page<Row>,
+  found: ListPage<Row>,
   { scope, positionOf, json, bytesOf = encodedBytes }: PagedList<Row, Json>,
 ): { items: readonly Json[]; nextCursor: string | null } {
   const items = fitting(found.items, json, bytesOf);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
-import { placeOf } from "../../store/memory/atom-order.ts";
+import { positionOf } from "../../store/memory/atom-order.ts";
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
@@ -57,7 +57,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         const asked = { ...filter, libraryId: library?.id ?? null, sort, after, limit };
         return page(await listAtoms(db, reachOf(principal), asked), {
           scope,
-          positionOf: (atom) => placeOf(sort, atom),
+          positionOf: (atom) => positionOf(sort, atom),
           json: (atom) => atomJson(principal, atom),
         });
       }),

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import {
   type BoundedPage,
   findBoundedPage,
-  type Looked,
   PAGE_BOUNDS,
   type PageBounds,
+  type ScannedRows,
 } from "../database/bounded-page.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
@@ -81,7 +81,7 @@ async function askIndex(
   db: Db,
   search: AuditSearch,
   { found }: PageBounds,
-): Promise<Looked<AuditPosition> | undefined> {
+): Promise<ScannedRows<AuditPosition> | undefined> {
   const { teamIds, limit } = search;
   const asked = termsOf(search);
   if (asked.length === 0 && search.about === undefined) return undefined;
@@ -112,7 +112,7 @@ async function walk(
   db: Db,
   search: AuditSearch,
   { step, steps }: Pick<PageBounds, "step" | "steps">,
-): Promise<Looked<AuditPosition>> {
+): Promise<ScannedRows<AuditPosition>> {
   const { limit, teamIds } = search;
   const positions: AuditPosition[] = [];
   const isEveryWanted = termsOf(search).length === 0 && search.about === undefined;

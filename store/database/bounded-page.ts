@@ -12,10 +12,10 @@ export type PageBounds = {
 export const PAGE_BOUNDS: PageBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
 
 /** Wanted rows in their order, and where the list goes on behind those that were looked at; null at its end. */
-export type Looked<Position> = { readonly positions: readonly Position[]; readonly next: Position | null };
+export type ScannedRows<Position> = { readonly positions: readonly Position[]; readonly next: Position | null };
 
 /** A page of a list, and where the next one begins. */
-export type BoundedPage<Position> = Looked<Position> & {
+export type BoundedPage<Position> = ScannedRows<Position> & {
   /** Whether more may match before the page is full, behind `next`: looking through them all would take too long. */
   readonly isPartial: boolean;
 };
@@ -23,9 +23,9 @@ export type BoundedPage<Position> = Looked<Position> & {
 /** The two ways in which wanted rows are found. */
 export type PageSource<Position> = {
   /** Looks at the rows in the list's order. */
-  walk(bounds: Pick<PageBounds, "step" | "steps">): Promise<Looked<Position>>;
+  walk(bounds: Pick<PageBounds, "step" | "steps">): Promise<ScannedRows<Position>>;
   /** Undefined where nothing is asked for that is rare, or where it is not. */
-  askIndex(): Promise<Looked<Position> | undefined>;
+  askIndex(): Promise<ScannedRows<Position> | undefined>;
 };
 
 /**

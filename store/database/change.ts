@@ -117,7 +117,7 @@ export async function takeLeadership(store: Store, scope: string): Promise<Fence
     const { rows } = await sql<{ held: [epoch: string, term: string] | null }>`
       select ${leadershipOf(scope)} as held`.execute(tx);
     const held = rows[0]?.held;
-    if (held == null) throw new Error("the database gave no row for what is always one");
+    if (held == null) throw new Error("the database returned no row where there is always one");
     const [epoch, term] = held;
     return { scope, epoch: Number(epoch), term };
   });
@@ -144,7 +144,7 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
     tx,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("the database gave no row for what is always one");
+  if (row === undefined) throw new Error("the database returned no row where there is always one");
   const { name, held } = row;
   const [epoch, term] = held ?? [];
   if (fence === null || (epoch === String(fence.epoch) && term === fence.term)) return name;

@@ -12,7 +12,7 @@ export const DATABASE_NOW = sql<Date>`date_trunc('milliseconds', statement_times
 export async function databaseTime(db: Db): Promise<number> {
   const { rows } = await sql<{ now: Date }>`select ${DATABASE_NOW} as now`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error("the database gave no row for what is always one");
+  if (row === undefined) throw new Error("the database returned no row where there is always one");
   return toMs(row.now);
 }
 

@@ -93,7 +93,7 @@ async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
   if (lacking.length === 0) return;
   throw new EncryptionKeyError(
     `the first encryption key, ${fingerprint}, is not given to ${lacking.length} of the servers (${lacking[0]?.id}): ` +
-      "what is stored under it they could not open. Give it to every server as a further line, then put it first.",
+      "they could not open what is stored under it. Give it to every server as a further line, then put it first.",
   );
 }
 

@@ -96,7 +96,7 @@ export function unseal(keyring: Keyring, sealed: Uint8Array, aad: string): strin
   try {
     return decipher.update(bytes.subarray(HEADER_BYTES), undefined, "utf8") + decipher.final("utf8");
   } catch (error) {
-    throw new KeyringError("a stored credential does not open: it was changed, or belongs to something else", {
+    throw new KeyringError("a stored credential cannot be decrypted: it was changed, or belongs to something else", {
       cause: error,
     });
   }

@@ -19,7 +19,7 @@ export const CHANGES_CHANNEL = "keyplane_changes";
 
 type ChangeKind = "key" | "team" | "gateway" | "library";
 
-export type Change = {
+export type FeedChange = {
   readonly seq: number;
   /** Random: distinguishes a change from another of the same number, after the database was rolled back. */
   readonly id: string;
@@ -59,7 +59,7 @@ export type Changes = {
   /** The id of the change that was asked from; null where it is pruned, or was never made here. */
   readonly idOfSeq: string | null;
   /** In the order of seq, without a gap: the first is the one after the seq that was asked for. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly FeedChange[];
   /** True when changes that are asked for are pruned, or were never made here: take a new snapshot. */
   readonly gone: boolean;
   /** The present state of what `changes` touch, ended versions too where they ended in one of them. */

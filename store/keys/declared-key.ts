@@ -59,7 +59,7 @@ export async function findDeclaredKey(
     db,
   );
   const [first] = rows;
-  if (first === undefined) throw new Error("the database gave no row for what is always one");
+  if (first === undefined) throw new Error("the database returned no row where there is always one");
   const [stored] = first.id === null ? [] : toKeys(rows);
   const { team, gateway: found, libraries: ids } = first.refs;
   return {

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import {
   type BoundedPage,
   findBoundedPage,
-  type Looked,
   PAGE_BOUNDS,
   type PageBounds,
+  type ScannedRows,
 } from "../database/bounded-page.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
@@ -12,7 +12,7 @@ import { toDate } from "../database/times.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
 import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
-import { lostPlaces, type Place } from "./lost-places.ts";
+import { type LostNamespace, lostNamespaces } from "./lost-places.ts";
 
 /** A search among the keys. */
 export type KeySearch = {
@@ -34,16 +34,16 @@ export type FoundKeys = Omit<BoundedPage<KeyPosition>, "positions"> & {
 };
 
 /** How much work one page may be, however many keys there are. */
-export type SearchBounds = PageBounds & {
+export type KeySearchBounds = PageBounds & {
   /** Namespaces that are looked at for those that their teams have lost. */
   readonly places: number;
 };
-const BOUNDS: SearchBounds = { ...PAGE_BOUNDS, places: 2_000 };
+const BOUNDS: KeySearchBounds = { ...PAGE_BOUNDS, places: 2_000 };
 /** Keys of each of several teams that are looked at at a time. */
 const LEAST_OF_A_TEAM = 20;
 
 /** Finds a page of keys in an order. */
-export async function searchKeys(db: Db, search: KeySearch, bounds: SearchBounds = BOUNDS): Promise<FoundKeys> {
+export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBounds = BOUNDS): Promise<FoundKeys> {
   const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
     walk: (within) => walk(db, search, within),
     askIndex: () => askIndex(db, search, bounds),
@@ -78,7 +78,11 @@ export async function identifyKeys(db: Db, text: string, teamIds: readonly strin
 }
 
 /** @returns undefined where nothing is asked for that few keys have, or where too many have it */
-async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promise<Looked<KeyPosition> | undefined> {
+async function askIndex(
+  db: Db,
+  search: KeySearch,
+  bounds: KeySearchBounds,
+): Promise<ScannedRows<KeyPosition> | undefined> {
   const { order, after, limit } = search;
   const { found } = bounds;
   const candidates = await candidatesOf(db, search, bounds);
@@ -108,15 +112,15 @@ async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promis
 async function candidatesOf(
   db: Db,
   { name, state, teamIds }: KeySearch,
-  { places }: SearchBounds,
+  { places }: KeySearchBounds,
 ): Promise<RawBuilder<unknown> | undefined> {
   const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
   if (name === "" && state?.is === "expired") {
     return sql`select k.* from keys k where ${ofTeams} and k.ends_at <= ${toDate(state.at)}`;
   }
   if (name === "" && state?.is === "suspended") {
-    const lost = await lostPlaces(db, teamIds, places);
-    const column = (name: keyof Place) => sql`${lost?.map((place) => place[name])}::text[]`;
+    const lost = await lostNamespaces(db, teamIds, places);
+    const column = (name: keyof LostNamespace) => sql`${lost?.map((place) => place[name])}::text[]`;
     return (
       lost &&
       sql`select k.* from keys k where ${ofTeams} and k.state = 'suspended'
@@ -136,7 +140,7 @@ async function walk(
   db: Db,
   search: KeySearch,
   { step, steps }: Pick<PageBounds, "step" | "steps">,
-): Promise<Looked<KeyPosition>> {
+): Promise<ScannedRows<KeyPosition>> {
   const { name, state, limit, teamIds } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.

@@ -4,7 +4,7 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
 
 /** Where keys of a team are declared. */
-export type Place = { readonly teamId: string; readonly cluster: string; readonly namespace: string };
+export type LostNamespace = { readonly teamId: string; readonly cluster: string; readonly namespace: string };
 
 /**
  * The namespaces with keys of these teams that their teams do not hold any more. Each place is found behind the one
@@ -12,18 +12,18 @@ export type Place = { readonly teamId: string; readonly cluster: string; readonl
  *
  * @returns undefined where there are more places than are looked at
  */
-export async function lostPlaces(
+export async function lostNamespaces(
   db: Db,
   teamIds: readonly string[] | undefined,
   bound: number,
-): Promise<readonly Place[] | undefined> {
+): Promise<readonly LostNamespace[] | undefined> {
   const place = sql`k.team_id, k.cluster, k.namespace`;
   const next = (where: RawBuilder<unknown>) =>
     sql`select ${place} from keys k where ${where} order by ${place} limit 1`;
   const within = teamIds === undefined ? sql`true` : sql`k.team_id = team`;
   const teams = teamIds === undefined ? sql`(select) team` : sql`unnest(${teamIds}::text[]) team`;
   const rows = await withOrderedPlans(db, async (tx) => {
-    const { rows } = await sql<Place & { isHeld: boolean }>`
+    const { rows } = await sql<LostNamespace & { isHeld: boolean }>`
       with recursive places as (
         select one.* from ${teams} cross join lateral (${next(within)}) one
         union all

@@ -4,9 +4,9 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomPosition, Reach } from "./atom.ts";
 import type { AtomFilter } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
-import { type AtomList, firstOf, idsOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
+import { ATOM_PAGE_BOUNDS, type AtomList, type AtomPageBounds, firstOf, idsOf } from "./atom-pages.ts";
 import { bytesBefore, readInOrder, readWithin, storedBytes } from "./atoms-within.ts";
-import { nonEmpty, type Page, type PageSize } from "./page.ts";
+import { type ListPage, nonEmpty, type PageSize } from "./page.ts";
 
 /** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
 export async function listAtoms(
@@ -19,8 +19,8 @@ export async function listAtoms(
       readonly after: AtomPosition | null;
       readonly limit: number;
     },
-  bounds: PageBounds = PAGE_BOUNDS,
-): Promise<Page<Atom>> {
+  bounds: AtomPageBounds = ATOM_PAGE_BOUNDS,
+): Promise<ListPage<Atom>> {
   const { limit, libraryId, after, sort = "newest", bytes, characters, ...filter } = page;
   const size = { bytes, characters };
   const list: AtomList = { reach, libraryId, after, sort, filter };

@@ -41,7 +41,7 @@ export function orderOf(sort: Sort): Order {
 }
 
 /** The place of an atom in a list of this order. */
-export function placeOf(sort: Sort, { id, createdAt, updatedAt, importance }: Atom): AtomPosition {
+export function positionOf(sort: Sort, { id, createdAt, updatedAt, importance }: Atom): AtomPosition {
   if (sort === "importance") return { at: updatedAt, id, importance };
   return { at: sort === "updated" ? updatedAt : createdAt, id };
 }

@@ -11,14 +11,14 @@ import { ATOM_TERMS, owners } from "./search/candidates.ts";
 import { printTextQuery, type TextQuery } from "./search/index-condition.ts";
 
 /** What one statement of a page looks at. */
-export type PageBounds = {
+export type AtomPageBounds = {
   /** Atoms with a tag that are sorted for a page; where there are more, the list is walked instead. */
   readonly tagged: number;
   /** Atoms of the list that one step of the walk looks at. */
   readonly walked: number;
 };
 
-export const PAGE_BOUNDS: PageBounds = { tagged: 3_000, walked: 4_000 };
+export const ATOM_PAGE_BOUNDS: AtomPageBounds = { tagged: 3_000, walked: 4_000 };
 /** Atoms of a step, however many libraries there are. */
 const MIN_STEP = 50;
 
@@ -62,7 +62,7 @@ export async function idsOf(
   db: Db,
   list: AtomList,
   limit: number,
-  bounds: PageBounds = PAGE_BOUNDS,
+  bounds: AtomPageBounds = ATOM_PAGE_BOUNDS,
 ): Promise<string[]> {
   const { found, libraries } = await withOrderedPlans(db, (tx) => askIndex(tx, list, limit, bounds));
   if (found !== null) return found;
@@ -84,7 +84,7 @@ async function askIndex(
   tx: Tx,
   list: AtomList,
   limit: number,
-  bounds: PageBounds,
+  bounds: AtomPageBounds,
 ): Promise<{ found: string[] | null; libraries: number }> {
   const { rows: libraries } = await sql<{ id: string }>`${preparedStatement}
     select l.id from libraries l where ${isAskedFor(list.reach, list.libraryId)} order by l.id`.execute(tx);

@@ -2,7 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import type { AtomRevision, Reach } from "./atom.ts";
 import { ATOMS_IN_LIBRARIES, type AtomRow, fieldsOf, findAtoms, linksWithin, reachable } from "./atoms.ts";
 import { bytesBefore, storedBytes } from "./atoms-within.ts";
-import { PAGE_BYTES, type Page, type PageSize } from "./page.ts";
+import { type ListPage, PAGE_BYTES, type PageSize } from "./page.ts";
 
 const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, updated_at`;
 
@@ -16,7 +16,7 @@ export async function listRevisions(
     limit,
     bytes = PAGE_BYTES,
   }: Pick<PageSize, "bytes"> & { readonly before: number | null; readonly limit: number },
-): Promise<Page<AtomRevision> | undefined> {
+): Promise<ListPage<AtomRevision> | undefined> {
   const [present] = await findAtoms(db, reach, [id]);
   if (present === undefined) return undefined;
   const { rows } = await sql<Omit<AtomRow, "created_ms"> & { found: number }>`

@@ -2,7 +2,7 @@
 export const PAGE_BYTES = 1_048_576;
 
 /** Rows of a list in its order, and whether there are more behind them. */
-export type Page<Row> = { readonly items: readonly Row[]; readonly isMore: boolean };
+export type ListPage<Row> = { readonly items: readonly Row[]; readonly isMore: boolean };
 
 /** How much of the rows that are there is read. */
 export type PageSize = {
@@ -16,7 +16,7 @@ export type PageSize = {
  * Asks for a page anew where all that it found was deleted before it was read: a page without a row, by whose last one
  * the next is asked for, would end its list.
  */
-export async function nonEmpty<Row>(ask: () => Promise<Page<Row>>): Promise<Page<Row>> {
+export async function nonEmpty<Row>(ask: () => Promise<ListPage<Row>>): Promise<ListPage<Row>> {
   for (;;) {
     const page = await ask();
     if (page.items.length > 0 || !page.isMore) return page;

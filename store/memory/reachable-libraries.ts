@@ -1,6 +1,6 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Reach } from "./atom.ts";
-import type { Page } from "./page.ts";
+import type { ListPage } from "./page.ts";
 
 /** A library as a caller that may reach it sees it. */
 export type ReachableLibrary = {
@@ -62,7 +62,7 @@ export async function listLibraries(
   db: QueryExecutorProvider,
   reach: Reach,
   { after, limit }: { readonly after: string | null; readonly limit: number },
-): Promise<Page<ReachableLibrary>> {
+): Promise<ListPage<ReachableLibrary>> {
   const found = await select(db, reach, sql`(${after}::text is null or l.id > ${after})`, limit + 1);
   return { items: found.slice(0, limit), isMore: found.length > limit };
 }

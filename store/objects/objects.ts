@@ -127,7 +127,7 @@ export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter:
 const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as const;
 
 /** The gateway or library of this name, where the team has it and it is in service. */
-export async function findObject(
+export async function findActiveObject(
   db: Db,
   kind: Exclude<ObjectKind, "team">,
   { cluster, namespace, name, teamId }: Pick<StoredObject, "cluster" | "namespace" | "name" | "teamId">,

@@ -13,7 +13,7 @@ export async function addSignInLink(db: Db, digest: string, lifetimeMs: number):
   const { rows } = await sql<{ expires_at: Date }>`insert into sign_in_links (digest, expires_at)
     values (${toDigest(digest)}, ${databaseTimeIn(lifetimeMs)}) returning expires_at`.execute(db);
   const [row] = rows;
-  if (row === undefined) throw new Error("the database gave no row for what it has inserted");
+  if (row === undefined) throw new Error("the database returned no row for what it inserted");
   return toMs(row.expires_at);
 }
 

@@ -32,11 +32,11 @@ export type LoggedWebhook = {
   readonly url: string;
   readonly events: readonly string[];
   readonly hasSecret: boolean;
-  /** No more are counted than {@link MAX_COUNTED}. */
+  /** No more are counted than {@link MAX_COUNTED_DELIVERIES}. */
   readonly waiting: number;
 };
 
-export const MAX_COUNTED = 1_000;
+export const MAX_COUNTED_DELIVERIES = 1_000;
 
 const COLUMNS = sql`d.id, d.team_id as "teamId", t.name as team, d.url, d.event, d.key_id as "keyId",
   coalesce(d.data->>'name', d.key_id) as "keyName", ${ms("d.at")} as at, d.state, d.tries,
@@ -104,7 +104,7 @@ export async function listWebhooks(
   const { rows } = await sql<LoggedWebhook>`
     select w.id, w.team_id as "teamId", t.name as team, w.url, w.events, w.secret is not null as "hasSecret",
       (select count(*) from (select from webhook_deliveries where webhook_id = w.id and state = 'pending'
-        limit ${MAX_COUNTED}) waiting) as waiting
+        limit ${MAX_COUNTED_DELIVERIES}) waiting) as waiting
     from team_webhooks w join teams t on t.id = w.team_id
     where ${teamIds === undefined ? sql`true` : sql`w.team_id = any(${[...teamIds]}::text[])`}
     order by t.name, w.url limit ${limit}`.execute(db);

@@ -17,19 +17,19 @@ type Happening = {
  * queued if and only if it has happened. If a webhook is removed meanwhile, the removal waits, or nothing is queued.
  */
 export async function queueDeliveries(db: Db, events: readonly Happening[]): Promise<void> {
-  const told = events.flatMap(({ kind, keyId, ...happening }) => {
-    const event = toldAs(kind, happening.detail);
+  const queued = events.flatMap(({ kind, keyId, ...happening }) => {
+    const event = webhookEventOf(kind, happening.detail);
     return event === undefined || keyId == null ? [] : [{ event, keyId, ...happening }];
   });
-  if (told.length === 0) return;
+  if (queued.length === 0) return;
   const { rows: webhooks } = await sql<{ id: string; team_id: string; url: string; place: number }>`
-    select w.id, w.team_id, w.url, told.place::int as place
-    from unnest(${told.map(({ keyId }) => keyId)}::text[], ${told.map(({ event }) => event)}::text[])
-      with ordinality as told (key_id, event, place)
-    join keys k on k.id = told.key_id
-    join team_webhooks w on w.team_id = k.team_id and told.event = any(w.events)
-    order by told.place, w.id for share of w`.execute(db);
-  for (const [index, { at, event, keyId, detail }] of told.entries()) {
+    select w.id, w.team_id, w.url, queued.place::int as place
+    from unnest(${queued.map(({ keyId }) => keyId)}::text[], ${queued.map(({ event }) => event)}::text[])
+      with ordinality as queued (key_id, event, place)
+    join keys k on k.id = queued.key_id
+    join team_webhooks w on w.team_id = k.team_id and queued.event = any(w.events)
+    order by queued.place, w.id for share of w`.execute(db);
+  for (const [index, { at, event, keyId, detail }] of queued.entries()) {
     const addressed = webhooks.filter(({ place }) => place === index + 1);
     if (addressed.length === 0) continue;
     const data = JSON.stringify({ ...(await describeKey(db, keyId, detail.version)), ...detail });
@@ -46,7 +46,7 @@ export async function queueDeliveries(db: Db, events: readonly Happening[]): Pro
 }
 
 /** What webhooks call an event of the audit log; undefined for one that they are not notified of. */
-function toldAs(kind: string, detail: Readonly<Record<string, unknown>>): WebhookEvent | undefined {
+function webhookEventOf(kind: string, detail: Readonly<Record<string, unknown>>): WebhookEvent | undefined {
   switch (kind) {
     case "key.activated":
       return detail.succeeds == null ? undefined : "key.rotated";

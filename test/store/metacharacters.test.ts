@@ -6,7 +6,7 @@ import { listKeys } from "../../store/keys/key-lists.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
-import { findObject } from "../../store/objects/objects.ts";
+import { findActiveObject } from "../../store/objects/objects.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";
 import { findTeam, findTeamOfNamespace } from "../../store/teams/teams.ts";
@@ -52,7 +52,7 @@ describeOnEachEngine("SQL metacharacters", (store) => {
 
   test("b63: are data in a library", async () => {
     const { libraryId, ...library } = await saveDefaultLibrary(await makeNastyTeam());
-    expect(await findObject(store().db, "library", library)).toEqual({ id: libraryId });
+    expect(await findActiveObject(store().db, "library", library)).toEqual({ id: libraryId });
   });
 
   test("b63: are data in a gateway, its upstreams and its routes", async () => {

@@ -10,7 +10,7 @@ import { until } from "../env/until.ts";
 
 const HOUR = 3_600_000;
 
-test("c65: Sessions and one-time links that a restored backup brings back let nobody in, and new ones do", async (context) => {
+test("c65: Sessions and one-time links that a restored backup brings back are refused, and new ones work", async (context) => {
   const database = await restorableDatabase(context);
   const store = await openPostgres(database.url);
   context.onTestFinished(() => store.close());

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Db } from "../../../store/database/change.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
-import { placeOf } from "../../../store/memory/atom-order.ts";
+import { positionOf } from "../../../store/memory/atom-order.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
@@ -122,7 +122,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
     const last = isMore ? items.at(-1) : undefined;
     const atoms = items.map((atom) => ({ atom, snippet: undefined }));
-    return { atoms, next: last === undefined ? null : placeOf("newest", last) };
+    return { atoms, next: last === undefined ? null : positionOf("newest", last) };
   }
 
   /** Which of these libraries is its team's default. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
-import { findObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
+import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
@@ -56,7 +56,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
 
   async function defaultLibraryOf({ id: teamId, cluster, defaultLibrary }: StoredTeam): Promise<string | undefined> {
     if (defaultLibrary === null) return undefined;
-    return (await findObject(store.db, "library", { cluster, teamId, ...defaultLibrary }))?.id;
+    return (await findActiveObject(store.db, "library", { cluster, teamId, ...defaultLibrary }))?.id;
   }
 }
 

@@ -1,5 +1,9 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import { type LoggedDelivery, type LoggedWebhook, MAX_COUNTED } from "../../../store/webhooks/delivery-log.ts";
+import {
+  type LoggedDelivery,
+  type LoggedWebhook,
+  MAX_COUNTED_DELIVERIES,
+} from "../../../store/webhooks/delivery-log.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
@@ -68,7 +72,7 @@ function receivers({ webhooks, areMore }: WebhooksPage): Html {
     hasSecret
       ? html`<span class="badge good">There</span>`
       : html`<span class="badge bad">Missing</span><span class="line muted small">Nothing is sent. The team's condition ResolvedRefs says which Secret is looked for.</span>`,
-    waiting === MAX_COUNTED ? `${waiting} and more` : String(waiting),
+    waiting === MAX_COUNTED_DELIVERIES ? `${waiting} and more` : String(waiting),
   ]);
   return html`${table("Receivers", RECEIVERS, rows)}${
     areMore && html`<div class="foot"><p class="muted small">There are more: write a team's name above.</p></div>`

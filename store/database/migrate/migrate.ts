@@ -136,7 +136,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
       if (isNew) onProgress(`${title} ${done} in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
     };
     for (const migration of pending) {
-      await timed(titleOf(migration), "applied", async () => {
+      await timed(migrationTitle(migration), "applied", async () => {
         await apply(db, migration);
         return true;
       });
@@ -152,7 +152,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
 }
 
 /** As its file is called: `008-concurrent`. */
-export function titleOf({ version, name }: { readonly version: number; readonly name: string }): string {
+export function migrationTitle({ version, name }: { readonly version: number; readonly name: string }): string {
   return `${String(version).padStart(3, "0")}-${name}`;
 }
 
@@ -181,7 +181,7 @@ async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ fr
 
 function tooOld(version: number, oldest: number): SchemaVersionError {
   return new SchemaVersionError(
-    `the database's schema is version ${version}, and this build carries over none before ${oldest}: nothing was changed; bring it to version ${oldest} with a build of that version, and come back with this one`,
+    `the database's schema is version ${version}, and this build migrates none before ${oldest}: nothing was changed; bring it to version ${oldest} with a build of that version, and come back with this one`,
   );
 }
 

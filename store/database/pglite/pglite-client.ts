@@ -2,12 +2,12 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseUnavailableError } from "../errors.ts";
-import type { Failure, FromThread, Question, Rows, ToThread } from "./pglite-protocol.ts";
+import type { Failure, FromThread, QueryResult, Question, ToThread } from "./pglite-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
 
-type Outcome = { readonly answer: Rows } | { readonly failure: Failure };
+type Outcome = { readonly answer: QueryResult } | { readonly failure: Failure };
 type Waiting = { settle(outcome: Outcome): void; fail(error: Error): void };
 
 /**
@@ -55,7 +55,7 @@ export class PGliteClient {
    * @throws Error with the SQLSTATE as `code` for what the database refuses
    * @throws DatabaseUnavailableError once the thread is gone, whether or not the question was answered there
    */
-  async ask(question: Question): Promise<Rows> {
+  async ask(question: Question): Promise<QueryResult> {
     const outcome = await this.#send(question);
     if ("answer" in outcome) return outcome.answer;
     // Made here, so that its stack leads to who asked.
@@ -63,7 +63,7 @@ export class PGliteClient {
   }
 
   /** A statement without arguments, of its own. */
-  run(statement: string): Promise<Rows> {
+  run(statement: string): Promise<QueryResult> {
     return this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
   }
 
@@ -105,7 +105,7 @@ export class PGliteClient {
   }
 
   #take(message: FromThread): void {
-    if (message.told === "notification") {
+    if (message.type === "notification") {
       for (const onNotify of this.#listeners.get(message.channel) ?? []) onNotify(message.payload);
       return;
     }

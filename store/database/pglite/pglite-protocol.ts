@@ -13,7 +13,7 @@ export type Question = { readonly ask: "open"; readonly folder: string } | Query
 export type ToThread = Question & { readonly id: number };
 
 /** `command`: what the database says that it did, as `INSERT`. */
-export type Rows = {
+export type QueryResult = {
   readonly rows: unknown[];
   readonly affectedRows: number | undefined;
   readonly command: string;
@@ -23,6 +23,6 @@ export type Rows = {
 export type Failure = { readonly message: string; readonly fields: Readonly<Record<string, string>> };
 
 export type FromThread =
-  | { readonly told: "answer"; readonly id: number; readonly answer: Rows }
-  | { readonly told: "failure"; readonly id: number; readonly failure: Failure }
-  | { readonly told: "notification"; readonly channel: string; readonly payload: string };
+  | { readonly type: "answer"; readonly id: number; readonly answer: QueryResult }
+  | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
+  | { readonly type: "notification"; readonly channel: string; readonly payload: string };

@@ -14,13 +14,13 @@ import { errorMessage } from "../../../domain/error-text.ts";
 import { COLUMN_TYPES } from "../column-types.ts";
 import { DISK_FULL } from "../errors.ts";
 import { preparedName } from "../prepared-statement.ts";
-import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
+import type { Failure, FromThread, Query, QueryResult, Question, ToThread } from "./pglite-protocol.ts";
 
 const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
 
 const WITH_VECTOR = { extensions: { vector } };
-const NO_ROWS: Rows = { rows: [], affectedRows: undefined, command: "" };
+const NO_ROWS: QueryResult = { rows: [], affectedRows: undefined, command: "" };
 /** Of PostgreSQL's own error fields those that a caller may decide by; its detail shows the row. */
 const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "routine"] as const;
 
@@ -32,20 +32,20 @@ type Opened = { readonly database: PGlite; readonly client: pg.Client };
 
 let opened: Opened | undefined;
 
-const tell = (message: FromThread) => main.postMessage(message);
+const post = (message: FromThread) => main.postMessage(message);
 
 main.on("message", async ({ id, ...question }: ToThread) => {
   try {
-    tell({ told: "answer", id, answer: await answer(question) });
+    post({ type: "answer", id, answer: await answer(question) });
   } catch (error) {
     const failure = failureOf(error);
     // The thread's end fails all calls that wait, this one included: a message from here might come before it or after.
     if (LAST.has(failure.fields.severity)) throw error;
-    tell({ told: "failure", id, failure });
+    post({ type: "failure", id, failure });
   }
 });
 
-async function answer(question: Question): Promise<Rows> {
+async function answer(question: Question): Promise<QueryResult> {
   switch (question.ask) {
     case "open":
       opened = await connect(await open(question.folder));
@@ -67,7 +67,7 @@ async function open(folder: string): Promise<PGlite> {
 }
 
 async function connect(database: PGlite): Promise<Opened> {
-  database.onNotification((channel, payload) => tell({ told: "notification", channel, payload }));
+  database.onNotification((channel, payload) => post({ type: "notification", channel, payload }));
   const client = new pg.Client(Object.assign(createPgConfig(database), { types: COLUMN_TYPES }));
   await client.connect();
   return { database, client };
@@ -82,7 +82,7 @@ async function create(folder: string): Promise<void> {
   await rename(draft, folder);
 }
 
-async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
+async function query({ sql: text, parameters, begins }: Query): Promise<QueryResult> {
   if (opened === undefined) throw new Error("the embedded database is not open");
   const { client } = opened;
   if (begins) await whole(client.query("begin"));

@@ -46,7 +46,7 @@ const MANY_HOSTS =
 const NODES_OWN =
   "sslrootcert=system is known to libpq alone: leave it out for the authorities that Node brings, and set NODE_USE_SYSTEM_CA=1 for this machine's as well";
 const WRONG_MODE =
-  "sslmode must be verify-full, which holds for another machine where none is given, or disable for a connection without TLS; prefer, allow and no-verify are refused";
+  "sslmode must be verify-full, which is the default for another machine, or disable for a connection without TLS; prefer, allow and no-verify are refused";
 
 /**
  * What a new connection is made with. It reads files synchronously, since pg makes a client at once.

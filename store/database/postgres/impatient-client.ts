@@ -27,7 +27,7 @@ class NoSocket extends Socket {
   }
 }
 
-export type ImpatientOptions = pg.ClientConfig & {
+export type TimeoutClientOptions = pg.ClientConfig & {
   /** Says what this one connection is made with. */
   readonly locate?: () => pg.ClientConfig;
 };
@@ -37,8 +37,8 @@ export type ImpatientOptions = pg.ClientConfig & {
  * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40). Each is located anew, so that
  * a pool goes on by another password or another address (threats c74).
  */
-export class ImpatientClient extends pg.Client {
-  constructor({ locate = () => ({}), ...options }: ImpatientOptions = {}) {
+export class TimeoutClient extends pg.Client {
+  constructor({ locate = () => ({}), ...options }: TimeoutClientOptions = {}) {
     const located = orError(locate);
     const isPlace = !(located instanceof Error);
     const config = isPlace ? located : {};
@@ -73,7 +73,7 @@ export class ImpatientClient extends pg.Client {
     if (!(asked instanceof Promise)) return asked as never;
     return asked.catch((error: unknown) => {
       if (error instanceof Error && error.message === "Query read timeout") this.#giveUp();
-      throw awayOr(error);
+      throw asUnavailable(error);
     }) as never;
   }
 }
@@ -94,7 +94,7 @@ const AWAY: ReadonlySet<string> = new Set([CANCELLED, "57P01", "57P02", "57P03",
 const BROKEN_CONNECTION = /^08/;
 
 /** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
-export function awayOr(error: unknown): unknown {
+export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof DatabaseUnavailableError)
     return error;
   const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
@@ -108,8 +108,8 @@ export function awayOr(error: unknown): unknown {
  * The same of an attempt to connect: a server that refuses a password may take the one that is read for the next
  * attempt, so it counts as one that is away (threats c74).
  */
-export function awayOrRefused(error: unknown): unknown {
-  const known = awayOr(error);
+export function asUnavailableOrRefused(error: unknown): unknown {
+  const known = asUnavailable(error);
   if (known !== error || !(error instanceof pg.DatabaseError)) return known;
   return new DatabaseUnavailableError(`the database refuses the connection: ${error.message}`, { cause: error });
 }

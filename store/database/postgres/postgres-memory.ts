@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Database } from "../schema.ts";
-import { awayOrRefused, ImpatientClient } from "./impatient-client.ts";
+import { asUnavailableOrRefused, TimeoutClient } from "./impatient-client.ts";
 
 /**
  * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
@@ -10,10 +10,10 @@ export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();
     const client = await pool.connect().catch((error: unknown) => {
-      throw awayOrRefused(error);
+      throw asUnavailableOrRefused(error);
     });
     const abandon = () => {
-      if (client instanceof ImpatientClient) client.abandon();
+      if (client instanceof TimeoutClient) client.abandon();
     };
     const release = (destroy = false) => {
       signal.removeEventListener("abort", abandon);

@@ -7,7 +7,7 @@ import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
-import { awayOr, awayOrRefused, ImpatientClient, type ImpatientOptions } from "./impatient-client.ts";
+import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./impatient-client.ts";
 import { lendConnections } from "./postgres-memory.ts";
 
 type PostgresOptions = {
@@ -68,7 +68,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
       try {
         await copyRows(located(), answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take);
       } catch (error) {
-        throw awayOr(error);
+        throw asUnavailable(error);
       }
     },
     async withConnection(body) {
@@ -86,7 +86,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
 function databaseOn(pool: pg.Pool): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
-      throw awayOrRefused(error);
+      throw asUnavailableOrRefused(error);
     });
   const asking = { options: pool.options, connect, end: () => pool.end() };
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
@@ -97,7 +97,7 @@ function databaseOn(pool: pg.Pool): Kysely<Database> {
  * @param settings of each connection's session
  */
 function openPool(
-  connection: pg.PoolConfig & ImpatientOptions,
+  connection: pg.PoolConfig & TimeoutClientOptions,
   max: number,
   answerTimeoutMs: number,
   settings: readonly string[] = [],
@@ -106,7 +106,7 @@ function openPool(
   const all = [...limit, ...settings];
   const pool = new pg.Pool({
     ...connection,
-    Client: ImpatientClient,
+    Client: TimeoutClient,
     max,
     // What is given up here has ended in the database by then, whatever it waited for (threats c47).
     ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),

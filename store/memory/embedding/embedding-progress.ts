@@ -4,7 +4,7 @@ import type { Db } from "../../database/change.ts";
 import { hasVectorTable } from "../../database/migrate/vector-table.ts";
 
 /** More are not counted. */
-export const MAX_COUNTED = 10_000;
+export const MAX_COUNTED_ATOMS = 10_000;
 
 /** How far a library's embedding is. */
 export type EmbeddingProgress = {
@@ -17,7 +17,7 @@ export type EmbeddingProgress = {
   readonly waiting: number;
   /** More wait, or those that were there before have not all been queued. */
   readonly isMore: boolean;
-  /** Atoms that were set aside, counted to one more than {@link MAX_COUNTED}; and why one of them was. */
+  /** Atoms that were set aside, counted to one more than {@link MAX_COUNTED_ATOMS}; and why one of them was. */
   readonly setAside: number;
   readonly refusal: string | null;
   /** Why the last try failed; null where it did not. */
@@ -27,7 +27,7 @@ export type EmbeddingProgress = {
 /** @returns undefined for a library that is not embedded */
 export async function embeddingProgress(db: Db, libraryId: string): Promise<EmbeddingProgress | undefined> {
   const counted = (isDue: RawBuilder<unknown>) => sql`(select count(*)::integer from (select from embedding_queue
-    where library_id = e.library_id and due_at ${isDue} limit ${MAX_COUNTED + 1}) q)`;
+    where library_id = e.library_id and due_at ${isDue} limit ${MAX_COUNTED_ATOMS + 1}) q)`;
   const { rows } = await sql<{
     keyId: string;
     revoked: RevocationReason | null;
@@ -45,6 +45,6 @@ export async function embeddingProgress(db: Db, libraryId: string): Promise<Embe
   const [row] = rows;
   if (row === undefined) return undefined;
   const { walked, waiting, ...rest } = row;
-  const isMore = waiting > MAX_COUNTED || !walked;
-  return { ...rest, waiting: Math.min(waiting, MAX_COUNTED), isMore, hasVectors: await hasVectorTable(db) };
+  const isMore = waiting > MAX_COUNTED_ATOMS || !walked;
+  return { ...rest, waiting: Math.min(waiting, MAX_COUNTED_ATOMS), isMore, hasVectors: await hasVectorTable(db) };
 }

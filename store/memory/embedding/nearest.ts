@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Reach } from "../atom.ts";
-import { isWanted, type Scope } from "../search/candidates.ts";
+import { candidateCondition, type SearchScope } from "../search/candidates.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
 /** Libraries whose vectors can be compared with one of a question. */
@@ -63,7 +63,7 @@ export async function questionSpaces(
  */
 export async function nearestAtoms(
   db: Db,
-  scope: Scope,
+  scope: SearchScope,
   { space: { dimensions, libraries }, vector }: QuestionVector,
   limit: number,
 ): Promise<string[]> {
@@ -86,7 +86,7 @@ export async function nearestAtoms(
         order by e.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}
       )
       select a.id::text as id from close cross join lateral (
-        select a.id from atoms a where a.id = close.atom_id and a.revision = close.revision and ${isWanted(scope)} offset 0
+        select a.id from atoms a where a.id = close.atom_id and a.revision = close.revision and ${candidateCondition(scope)} offset 0
       ) a
       order by close.embedding <=> ${question}::vector, a.id desc limit ${limit}`.execute(tx);
   });

@@ -6,8 +6,23 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Reach } from "../atom.ts";
 import type { AtomsWithin } from "../atoms-within.ts";
 import type { PageSize } from "../page.ts";
-import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
-import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
+import {
+  type AtomSearchBounds,
+  candidates,
+  matches,
+  resolveScope,
+  SEARCH_BOUNDS,
+  type SearchScope,
+} from "./candidates.ts";
+import {
+  byRank,
+  type Ranked,
+  type RankedAtom,
+  readRankedAtoms,
+  type Search,
+  SOURCES,
+  withMeaning,
+} from "./ranked-atoms.ts";
 import type { RankedRow } from "./ranked-row.ts";
 import { readTopic, withoutWords } from "./search-words.ts";
 import {
@@ -39,10 +54,10 @@ export async function recallAtoms(
   db: Db,
   reach: Reach,
   search: Search & PageSize,
-  bounds: SearchBounds = SEARCH_BOUNDS,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<AtomsWithin> {
   const ranked = await rankForRecall(db, reach, search, bounds);
-  const { found, cut } = await inOrder(db, reach, ranked, search);
+  const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
   return { atoms: found.map(({ atom }) => atom), cut };
 }
 
@@ -51,7 +66,7 @@ export async function rankForRecall(
   db: Db,
   reach: Reach,
   search: Search,
-  bounds: SearchBounds = SEARCH_BOUNDS,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   const { scope, ids, comparison, texts } = await byAnyWord(db, reach, search, bounds);
   const compared = await compareTexts(comparison, "any", texts);
@@ -73,7 +88,7 @@ const MIN_SCORE = 0.05;
 
 /** What is found by a topic's words as they stand, and what is to be compared with it. */
 type Recalled = {
-  readonly scope: Scope;
+  readonly scope: SearchScope;
   /** Of the atoms that have any of them, those first that are worth the most. */
   readonly ids: readonly string[];
   readonly comparison: Comparison;
@@ -81,7 +96,7 @@ type Recalled = {
   readonly texts: readonly SimilarText[];
 };
 
-async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: SearchBounds): Promise<Recalled> {
+async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: AtomSearchBounds): Promise<Recalled> {
   const topic = readTopic(search.query);
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
@@ -102,7 +117,7 @@ async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: SearchBou
   });
 }
 
-async function worthMost(tx: Tx, scope: Scope, limit: number, bounds: SearchBounds): Promise<string[]> {
+async function worthMost(tx: Tx, scope: SearchScope, limit: number, bounds: AtomSearchBounds): Promise<string[]> {
   const found = await candidates(tx, scope, bounds);
   if (found === undefined) return [];
   const { rows } = await sql<{ id: string }>`${preparedStatement}

@@ -4,15 +4,22 @@ import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
-import { nonEmpty, type Page, type PageSize } from "../page.ts";
-import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
+import { type ListPage, nonEmpty, type PageSize } from "../page.ts";
+import {
+  type AtomSearchBounds,
+  candidates,
+  matches,
+  resolveScope,
+  SEARCH_BOUNDS,
+  type SearchScope,
+} from "./candidates.ts";
 import {
   byId,
   byRank,
-  inOrder,
   type Match,
   type Ranked,
   type RankedAtom,
+  readRankedAtoms,
   type Search,
   SOURCES,
   withMeaning,
@@ -22,11 +29,11 @@ import { readSearch, type SearchWords, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
   compareTexts,
+  type MatchMode,
   prepareComparison,
   type SimilarText,
   sampleTexts,
   similarTexts,
-  type Wanted,
 } from "./similar-atoms.ts";
 import { MAX_SNIPPET_SOURCE, snippetOf } from "./snippet.ts";
 import { takeTurns } from "./turns.ts";
@@ -70,7 +77,7 @@ export async function rankAtoms(
   db: Db,
   reach: Reach,
   search: PagedSearch,
-  bounds: SearchBounds = SEARCH_BOUNDS,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   return (await rank(db, reach, search, bounds)).ranked;
 }
@@ -80,7 +87,7 @@ async function rank(
   db: Db,
   reach: Reach,
   { after = null, sort = "rank", ...search }: PagedSearch,
-  bounds: SearchBounds,
+  bounds: AtomSearchBounds,
 ): Promise<{ ranked: RankedAtom[]; words: SearchWords; before: number }> {
   // Of a fused order, places further down change with how many are fused.
   const most = search.meaning?.length ? MAX_FUSED : after === null ? search.limit : MAX_RANKED;
@@ -99,8 +106,8 @@ function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): n
 async function rankByWords(
   db: Db,
   reach: Reach,
-  { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: SearchBounds },
-): Promise<{ all: RankedAtom[]; words: SearchWords; scope: Scope }> {
+  { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: AtomSearchBounds },
+): Promise<{ all: RankedAtom[]; words: SearchWords; scope: SearchScope }> {
   const asked = readSearch(search.query);
   const { scope, words, rows, others } = await byWords(db, reach, { search, asked, sort, most, bounds });
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
@@ -120,7 +127,7 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
 
 /** What is found by the words as they stand; and where that is little, what may have them in another form. */
 type ByWords = {
-  readonly scope: Scope;
+  readonly scope: SearchScope;
   readonly words: SearchWords;
   readonly rows: readonly (RankedRow & { readonly rank: number })[];
   readonly others: Others | null;
@@ -128,7 +135,7 @@ type ByWords = {
 
 type Others = {
   readonly comparison: Comparison;
-  readonly of: Wanted;
+  readonly of: MatchMode;
   readonly texts: readonly SimilarText[];
 };
 
@@ -148,7 +155,7 @@ async function byWords(db: Db, reach: Reach, { search, asked, sort, most, bounds
   });
 }
 
-function mostSimilar(of: Wanted, { similar }: SearchBounds): number {
+function mostSimilar(of: MatchMode, { similar }: AtomSearchBounds): number {
   return of === "all" ? similar : Math.ceil(similar / 2);
 }
 
@@ -157,12 +164,12 @@ type WordSearch = {
   readonly asked: SearchWords;
   readonly sort: SearchSort;
   readonly most: number;
-  readonly bounds: SearchBounds;
+  readonly bounds: AtomSearchBounds;
 };
 
 async function matchingAtoms(
   tx: Tx,
-  scope: Scope,
+  scope: SearchScope,
   { sort, most, bounds }: Pick<WordSearch, "sort" | "most" | "bounds">,
 ): Promise<(RankedRow & { rank: number })[]> {
   const found = await candidates(tx, scope, bounds);
@@ -183,9 +190,9 @@ async function matchingAtoms(
 /** The atoms that have the words in some form; where none has them all and `isFirst`, those that have some of them. */
 async function bySimilarity(
   db: Db,
-  scope: Scope,
+  scope: SearchScope,
   { comparison, of, texts }: Others,
-  { isFirst, bounds }: { isFirst: boolean; bounds: SearchBounds },
+  { isFirst, bounds }: { isFirst: boolean; bounds: AtomSearchBounds },
 ): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
@@ -204,11 +211,11 @@ export function searchAtoms(
   db: Db,
   reach: Reach,
   { limit, ...search }: PagedSearch & PageSize,
-  bounds: SearchBounds = SEARCH_BOUNDS,
-): Promise<Page<AtomHit>> {
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
+): Promise<ListPage<AtomHit>> {
   return nonEmpty(async () => {
     const { ranked, words, before } = await rank(db, reach, { ...search, limit: limit + 1 }, bounds);
-    const { found, cut } = await inOrder(db, reach, ranked.slice(0, limit), search);
+    const { found, cut } = await readRankedAtoms(db, reach, ranked.slice(0, limit), search);
     const hits: AtomHit[] = [];
     const turn = takeTurns();
     for (const hit of found) {

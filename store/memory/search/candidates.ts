@@ -18,7 +18,7 @@ import {
 } from "./index-condition.ts";
 
 /** How much a search looks at, whatever is stored and whatever is asked (docs/decisions/memory-search.md). */
-export type SearchBounds = {
+export type AtomSearchBounds = {
   /** The newest atoms, of which the words' frequencies are estimated. */
   readonly sample: number;
   /** Rows of the index. */
@@ -35,7 +35,7 @@ export type SearchBounds = {
   readonly similarBytes: number;
 };
 
-export const SEARCH_BOUNDS: SearchBounds = {
+export const SEARCH_BOUNDS: AtomSearchBounds = {
   sample: 250,
   indexed: 10_000,
   newest: 1_500,
@@ -57,7 +57,7 @@ export type SearchFilter = AtomFilter & {
 };
 
 /** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
-export type Scope = {
+export type SearchScope = {
   readonly reach: Reach;
   readonly libraryIds: readonly string[];
   readonly query: string;
@@ -76,7 +76,7 @@ export async function resolveScope(
   reach: Reach,
   { query, words }: { readonly query: RawBuilder<unknown>; readonly words: readonly Word[] },
   { libraryId, ...filter }: SearchFilter,
-): Promise<Scope> {
+): Promise<SearchScope> {
   const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`${preparedStatement}
     select (${query})::text as query, array(
       select word from unnest(${words.map(({ text }) => text)}::text[]) word
@@ -109,8 +109,8 @@ const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a
  */
 export async function candidates(
   db: Db,
-  scope: Scope,
-  bounds: SearchBounds = SEARCH_BOUNDS,
+  scope: SearchScope,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<RawBuilder<unknown> | undefined> {
   const words = parseTextQuery(scope.query);
   if (words === undefined || scope.libraryIds.length === 0) return undefined;
@@ -125,7 +125,7 @@ export async function candidates(
   return sql`(${sql.join(sources, sql` union all `)})`;
 }
 
-async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBounds): Promise<IndexCondition> {
+async function choose(db: Db, scope: SearchScope, query: TextQuery, bounds: AtomSearchBounds): Promise<IndexCondition> {
   const lexemes = lexemesOf(query);
   const { tags, anyTags } = scope.filter;
   const isAskedByTag = indexedTags(scope.filter).length > 0;
@@ -154,13 +154,13 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
 type WalkOrder = Extract<Sort, "newest" | "importance">;
 
 /** The first atoms of each library in the order of an index, together about `rows`. */
-function walk(scope: Scope, order: WalkOrder, rows: number, bounds: SearchBounds): RawBuilder<unknown> {
+function walk(scope: SearchScope, order: WalkOrder, rows: number, bounds: AtomSearchBounds): RawBuilder<unknown> {
   return withinBytes(firstOfEach(scope, COLUMNS, order, rows), bounds);
 }
 
 /** As {@link walk}, and of any columns, which a size limits. */
 export function firstOfEach(
-  scope: Scope,
+  scope: SearchScope,
   columns: RawBuilder<unknown>,
   order: WalkOrder,
   rows: number,
@@ -177,7 +177,7 @@ export function firstOfEach(
 /**
  * What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read.
  */
-function indexed(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
+function indexed(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBounds): RawBuilder<unknown> {
   const owned = owners(scope.reach, scope.libraryIds);
   return withinBytes(
     sql`select ${COLUMNS} from atoms a
@@ -200,19 +200,19 @@ export function owners(reach: Reach, libraryIds: readonly string[]): TextQuery {
 export const ATOM_TERMS: RawBuilder<unknown> = sql`(a.search || atom_terms(a.team_id, a.library_id, a.tags))`;
 
 /** Cuts a source where the vectors that it would have to read come to too much: an atom of 60 kB has one of as much. */
-function withinBytes(source: RawBuilder<unknown>, bounds: SearchBounds): RawBuilder<unknown> {
+function withinBytes(source: RawBuilder<unknown>, bounds: AtomSearchBounds): RawBuilder<unknown> {
   return sql`(select ${COLUMNS} from (
       select a.*, sum(pg_column_size(a.search)) over (rows unbounded preceding) as bytes from (${source}) a
     ) a where a.bytes <= ${bounds.bytes}::bigint)`;
 }
 
 /** The condition of a candidate: within the reach, and what was asked for. */
-export function matches(scope: Scope): RawBuilder<unknown> {
-  return sql`${isWanted(scope)} and a.search @@ ${scope.query}::tsquery`;
+export function matches(scope: SearchScope): RawBuilder<unknown> {
+  return sql`${candidateCondition(scope)} and a.search @@ ${scope.query}::tsquery`;
 }
 
 /** The condition of a candidate beside its words: within the reach, and what the search is for. */
-export function isWanted({ reach, libraryIds, filter }: Scope): RawBuilder<unknown> {
+export function candidateCondition({ reach, libraryIds, filter }: SearchScope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
     and ${passes(filter)} and ${UNEXPIRED}`;
 }

@@ -3,7 +3,7 @@ import type { Atom, Reach } from "../atom.ts";
 import { readInOrder } from "../atoms-within.ts";
 import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { PageSize } from "../page.ts";
-import type { Scope, SearchFilter } from "./candidates.ts";
+import type { SearchFilter, SearchScope } from "./candidates.ts";
 import { fuse } from "./fuse.ts";
 import type { RankedRow } from "./ranked-row.ts";
 
@@ -45,7 +45,7 @@ export function byId(a: Ranked, b: Ranked): number {
 /** Those that the words find, and those that mean the same, in one order (docs/decisions/semantic-search.md). */
 export async function withMeaning(
   db: Db,
-  scope: Scope,
+  scope: SearchScope,
   ranked: RankedAtom[],
   { meaning = [], limit }: Pick<Search, "meaning" | "limit">,
 ): Promise<RankedAtom[]> {
@@ -59,7 +59,7 @@ export async function withMeaning(
 }
 
 /** The ranked atoms with their text, but those that went meanwhile, as far as there is room for them. */
-export async function inOrder(
+export async function readRankedAtoms(
   db: Db,
   reach: Reach,
   ranked: readonly RankedAtom[],

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { indexedTags } from "../atom-filter.ts";
-import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
+import { type AtomSearchBounds, candidateCondition, firstOfEach, owners, type SearchScope } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
@@ -40,7 +40,7 @@ export type Comparison = {
 const MAX_TOPIC_WORDS = 12;
 
 /** Texts of the newest atoms of the libraries, by which words and their parts are taken for frequent or rare. */
-export async function sampleTexts(tx: Tx, scope: Scope, bounds: SearchBounds): Promise<string[]> {
+export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearchBounds): Promise<string[]> {
   if (scope.libraryIds.length === 0) return [];
   const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
     || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
@@ -56,17 +56,17 @@ export function prepareComparison(search: SearchWords, sample: readonly string[]
 }
 
 /** Whether atoms are meant that have all of the words, or any of them. */
-export type Wanted = "all" | "any";
+export type MatchMode = "all" | "any";
 
 type SimilarSearch = {
-  readonly of: Wanted;
+  readonly of: MatchMode;
   /** Atoms that are read from each source. */
   readonly most: number;
   /** Ids of atoms that are read besides. */
   readonly known?: readonly string[];
   /** Those of the words by which other atoms are looked for; left out for all. */
   readonly sought?: readonly WantedWord[];
-  readonly bounds: SearchBounds;
+  readonly bounds: AtomSearchBounds;
 };
 
 /** An atom that may be like what is searched for. */
@@ -78,13 +78,13 @@ export type SimilarText = RankedRow & { readonly text: string };
  */
 export async function similarTexts(
   tx: Tx,
-  scope: Scope,
+  scope: SearchScope,
   { search, words: all, share }: Comparison,
   { of, most, known = [], sought = all, bounds }: SimilarSearch,
 ): Promise<SimilarText[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
   const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
-  const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
+  const wanted = sql`${candidateCondition(scope)} ${exceptFor(search.excluded)}`;
   // Where atoms are known, the newest that have its frequent words are among them.
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const others = [
@@ -107,7 +107,7 @@ export async function similarTexts(
 /** How like what is searched for the atoms are, each once, in no order. */
 export async function compareTexts(
   { search, words }: Comparison,
-  of: Wanted,
+  of: MatchMode,
   texts: readonly SimilarText[],
 ): Promise<SimilarAtom[]> {
   const compare = similarity(of === "all" ? words : words.slice(0, MAX_TOPIC_WORDS), search.phrases);
@@ -127,7 +127,7 @@ function byIds(ids: readonly string[]): RawBuilder<unknown> {
 }
 
 /** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */
-function byParts(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
+function byParts(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBounds): RawBuilder<unknown> {
   const tags = indexedTags(scope.filter);
   const asked: TextQuery = { kind: "and", of: [owners(scope.reach, scope.libraryIds), ...tags, condition] };
   return sql`select ${COLUMNS} from atoms a where ${ATOM_PARTS} @@ ${printTextQuery(asked)}::tsquery limit ${bounds.indexed}`;

@@ -58,7 +58,7 @@ describe("keyplane doctor --database-url", () => {
     const tooOld = SCHEMA_VERSION - MIN_SCHEMA_VERSION + 1;
     await sql`update schema_migrations set version = version - ${tooOld}`.execute(store.db);
     expect(await wrong(url)).toEqual([
-      expect.stringContaining(`this build carries over none before ${MIN_SCHEMA_VERSION}`),
+      expect.stringContaining(`this build migrates none before ${MIN_SCHEMA_VERSION}`),
     ]);
     await sql`update schema_migrations set version = version + ${tooOld}`.execute(store.db);
   });

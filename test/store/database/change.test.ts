@@ -4,7 +4,7 @@ import { appendAudit } from "../../../store/audit/audit.ts";
 import { change, type Tx, takeLeadership } from "../../../store/database/change.ts";
 import { StaleLeaderError } from "../../../store/database/errors.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
-import { type Change, changesAfter } from "../../../store/feed/change-feed.ts";
+import { changesAfter, type FeedChange } from "../../../store/feed/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
@@ -45,7 +45,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
     const { head } = await readSnapshot(store());
     await run(store(), body, at);
     const { changes } = await changesAfter(store(), head, 100);
-    return changes.map(({ kind, ref }: Change) => `${kind} ${ref}`);
+    return changes.map(({ kind, ref }: FeedChange) => `${kind} ${ref}`);
   };
 
   test("of a key: one change for each transition, however many rows it touches, and none for a repetition", async () => {
@@ -157,7 +157,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
 });
 
 describeOnEachEngine("A transaction", (store) => {
-  test("in which a statement failed is not taken for committed, though whoever asked it went on", async () => {
+  test("in which a statement failed is not taken for committed, though its caller went on", async () => {
     const name = unique("undone");
     const write = store()
       .db.transaction()
@@ -303,7 +303,7 @@ describeOnPostgres("A leader that is slow", (store) => {
     expect(await findKey(store().db, reservation.key.id)).toBeDefined();
   });
 
-  test("c21: that is paused in a transaction is cut off, and holds up nobody's revocation for longer", async () => {
+  test("c21: that is paused in a transaction is cut off, and holds up no revocation for longer", async () => {
     const home = await makeTeam(store());
     const { key } = await reserveKey(store(), home);
     const paused = Promise.withResolvers<void>();

@@ -72,7 +72,7 @@ describe("The dump of the schema", () => {
   });
 });
 
-const HEADER = `-- The schema as the catalogue of a new embedded database tells it, after all migrations in store/migrations/.
+const HEADER = `-- The schema as the catalogue of a new embedded database has it, after all migrations in store/migrations/.
 -- Written by \`vitest run test/store/database/schema.test.ts -u\`.
 
 `;

@@ -4,7 +4,7 @@ import { TeamShare } from "../../../store/database/team-share.ts";
 
 const NEVER = new AbortController().signal;
 
-/** A share in which calls are told by their names, in the order in which they began. */
+/** A share in which calls are known by their names, in the order in which they began. */
 function share(limits: ConstructorParameters<typeof TeamShare>[0]) {
   const teams = new TeamShare(limits);
   const began: string[] = [];
@@ -29,7 +29,7 @@ describe("The memory's share of the database", () => {
     expect(began).toEqual(["a1", "b1", "c1", "a2", "a3"]);
   });
 
-  test("b86: no team runs more than its share, though nobody else asks", async () => {
+  test("b86: no team runs more than its share, though no other team asks", async () => {
     const { enter, leave, began } = share({ running: 4, runningPerTeam: 2, waiting: 10, waitingPerTeam: 5 });
     const calls = ["a1", "a2", "a3"].map((name) => enter("a", name));
     await enter("b", "b1");

@@ -41,7 +41,7 @@ async function makeGateway(store: Store, keyring: Keyring, credential = "sk-prov
 }
 
 describeOnEachEngine("c54: the encryption keys", (opened) => {
-  test("of whoever starts first are those that all others must have, by their fingerprint", async () => {
+  test("of the process that starts first are those that all others must have, by their fingerprint", async () => {
     const { db } = opened();
     await assertKeyring(db, keys(A));
     await assertKeyring(db, keys(A));

@@ -4,7 +4,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { change, type Tx } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
-import { CHANGES_CHANNEL, type Change, changesAfter } from "../../../store/feed/change-feed.ts";
+import { CHANGES_CHANNEL, changesAfter, type FeedChange } from "../../../store/feed/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
@@ -34,8 +34,8 @@ import {
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
 /** Follows the feed to its head, as a replica does. */
-async function readAll(store: Store, after: number): Promise<Change[]> {
-  const all: Change[] = [];
+async function readAll(store: Store, after: number): Promise<FeedChange[]> {
+  const all: FeedChange[] = [];
   for (let seq = after; ; ) {
     const { head, changes, gone } = await changesAfter(store, seq, 50);
     expect(gone).toBe(false);
@@ -164,7 +164,7 @@ describeOnPostgres("c27: concurrent writers", (store) => {
       }
     };
     let writing = true;
-    const seen: Change[] = [];
+    const seen: FeedChange[] = [];
     const reader = (async () => {
       for (let last = start; ; ) {
         const over = !writing;
@@ -262,7 +262,7 @@ describeOnEachEngine("The change feed", (store) => {
     await listening.close();
   });
 
-  test("a reader that is behind what was pruned is told so, one that is not goes on", async () => {
+  test("a reader that is behind what was pruned has to begin anew, one that is not goes on", async () => {
     const home = await makeTeam(store());
     const before = await headOf(store());
     for (let i = 0; i < 5; i++) await reserveKey(store(), home);
@@ -276,7 +276,7 @@ describeOnEachEngine("The change feed", (store) => {
     expect(await changesAfter(store(), before + 5, 50)).toMatchObject({ gone: false, changes: [], ...last });
   });
 
-  test("c26: a reader that knows more changes than the database is told to begin anew", async () => {
+  test("c26: a reader that knows more changes than the database has to begin anew", async () => {
     const head = await headOf(store());
     expect(await changesAfter(store(), head + 1, 50)).toMatchObject({ gone: true, head });
   });

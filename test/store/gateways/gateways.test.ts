@@ -3,7 +3,7 @@ import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
 import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
-import { findObject } from "../../../store/objects/objects.ts";
+import { findActiveObject } from "../../../store/objects/objects.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "../fixtures.ts";
 
@@ -50,9 +50,9 @@ describeOnEachEngine("A gateway", (store) => {
     });
     const stored = Buffer.from((await credentialRow(gatewayId)) ?? []).toString("latin1");
     expect(stored).not.toContain("canary");
-    expect(await findObject(store().db, "gateway", draft)).toEqual({ id: gatewayId });
+    expect(await findActiveObject(store().db, "gateway", draft)).toEqual({ id: gatewayId });
     const other = await makeTeam(store());
-    expect(await findObject(store().db, "gateway", { ...draft, teamId: other.teamId })).toBeUndefined();
+    expect(await findActiveObject(store().db, "gateway", { ...draft, teamId: other.teamId })).toBeUndefined();
   });
 
   test("a change takes effect and leaves out what is no longer declared", async () => {
@@ -105,7 +105,7 @@ describeOnEachEngine("A gateway", (store) => {
     await release(draft);
     expect(await credentialRow(gatewayId)).toBeUndefined();
     await expect(sealed(gatewayId)).rejects.toThrow("not served");
-    expect(await findObject(store().db, "gateway", draft)).toBeUndefined();
+    expect(await findActiveObject(store().db, "gateway", draft)).toBeUndefined();
     const stranger = draftOf(await makeTeam(store()), { publicId: draft.publicId });
     await expect(save(stranger)).rejects.toThrow(PublicIdTakenError);
     const heir = draftOf(draft, { publicId: draft.publicId });
@@ -146,7 +146,7 @@ describeOnEachEngine("A gateway", (store) => {
 });
 
 describeOnPostgres("Two gateways at once", (store) => {
-  test("b73: that claim one public id: one has it, the other is told so", async () => {
+  test("b73: that claim one public id: one has it, the other is refused", async () => {
     const homes = await Promise.all([makeTeam(store()), makeTeam(store())]);
     for (let round = 0; round < 10; round++) {
       const publicId = unique("public");

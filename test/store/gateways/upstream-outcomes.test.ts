@@ -29,7 +29,7 @@ describeOnEachEngine("how an upstream was last heard of", (store) => {
     const { answeredAt, status, failedAt, failure, acceptedAt, refusedAt } = state;
     return { answeredAt, status, failedAt, failure, acceptedAt, refusedAt };
   }
-  test("is the latest that any replica tells, in whatever order they write, and nothing of no upstream", async () => {
+  test("is the latest that any replica reports, in whatever order they write, and nothing of no upstream", async () => {
     const of = { gatewayId, upstream: "primary" };
     expect(await state()).toEqual(NOTHING);
     const failed = { failedAt: NOW + 2, failure: "late" };
@@ -71,7 +71,7 @@ describeOnEachEngine("how an upstream was last heard of", (store) => {
     await record({ acceptedAt: at - 8 * MINUTE });
     expect(await isRefused()).toBe(false);
     await record({ refusedAt: at - 11 * MINUTE });
-    expect(await isRefused(), "another replica tells late").toBe(false);
+    expect(await isRefused(), "another replica reports late").toBe(false);
     await record({ refusedAt: at - 10 });
     await record({ acceptedAt: at });
     expect(await isRefused(), "some calls are taken, and some refused").toBe(true);

@@ -26,7 +26,7 @@ import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { digestOf, HOUR, type Home, makeTeam, NOW, policyOf, run, unique } from "../fixtures.ts";
 
-/** What writes to a key: a step of its plan, or a rotation that somebody asks for. */
+/** What writes to a key: a step of its plan, or a rotation that is requested by hand. */
 type Write = KeyAction | { readonly do: "RequestRotation"; readonly revokeOld: boolean };
 type Step = {
   readonly write: Write;

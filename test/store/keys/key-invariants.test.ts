@@ -112,10 +112,10 @@ function holdsInvariants(before: States, after: States): void {
 
 /** A replica that follows the feed learns of every version whose state changed, and of its state. */
 async function isOnFeed(store: Store, head: number, before: States, after: States): Promise<void> {
-  const told = new Map(
+  const onFeed = new Map(
     (await changesAfter(store, head, 10)).keys.map(({ version, attributes }) => [version, attributes.versionState]),
   );
   for (const [number, state] of after.versions) {
-    if (before.versions.get(number) !== state) expect(told.get(number)).toBe(state);
+    if (before.versions.get(number) !== state) expect(onFeed.get(number)).toBe(state);
   }
 }

@@ -116,7 +116,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
     for (const keys of await bothWays(store(), home, head)) expect(keys).toEqual(expected.toSorted(byDigest));
   });
 
-  test("is the same by a snapshot and by the changes for each version of a key, of which each is told once", async () => {
+  test("is the same by a snapshot and by the changes for each version of a key, each of which comes once", async () => {
     const home = await makeTeam(store());
     const { head } = await readSnapshot(store());
     const [plain, rotated] = [await reserveKey(store(), home), await reserveKey(store(), home)];

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import { LISTED_STATES, type ListedKey, listedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
-import { findKeys, type KeySearch, type SearchBounds, searchKeys } from "../../../store/keys/key-search.ts";
+import { findKeys, type KeySearch, type KeySearchBounds, searchKeys } from "../../../store/keys/key-search.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 
@@ -14,7 +14,7 @@ const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
 const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%"];
 const TEAM_SETS = [undefined, [], ["team_1"], ["team_1", "team_3"], TEAMS, ["none", "team_2"]];
 /** So narrow that a page is of each kind: full, partial, by an index, and after many steps. */
-const BOUNDS: readonly (SearchBounds | undefined)[] = [
+const BOUNDS: readonly (KeySearchBounds | undefined)[] = [
   undefined,
   { first: 7, found: 5, places: 1, step: 6, steps: 2 },
   { first: 3, found: 50, places: 100, step: 30, steps: 1 },
@@ -74,7 +74,7 @@ async function everyKey({ db }: Store, order: KeyOrder, keys: ReadonlyMap<string
   return rows.flatMap(({ id }) => keys.get(id) ?? []);
 }
 
-async function everyPage({ db }: Store, search: KeySearch, bounds: SearchBounds | undefined): Promise<string[]> {
+async function everyPage({ db }: Store, search: KeySearch, bounds: KeySearchBounds | undefined): Promise<string[]> {
   const seen: string[] = [];
   let after: KeyPosition | undefined;
   do {

@@ -83,7 +83,7 @@ describeOnEachEngine("A key", (store) => {
     return first.key;
   };
 
-  test("an activation tells which old versions it has ended, also where its version is active already", async () => {
+  test("an activation returns which old versions it has ended, also where its version is active already", async () => {
     const { key } = await keyWithVersions(2);
     expect(await activate(key.id, 2, HOUR, NOW + 2 * HOUR)).toEqual([1]);
     expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retired", 2: "active" });
@@ -316,7 +316,7 @@ describeOnEachEngine("A key", (store) => {
     ]);
   });
 
-  test("I1: the database refuses a second active version and a fifth retiring one, whoever writes", async () => {
+  test("I1: the database refuses a second active version and a fifth retiring one, whatever writes", async () => {
     const first = await keyWithVersions(5);
     const become = (number: number, set: string) =>
       sql`update key_versions set ${sql.raw(set)} where key_id = ${first.key.id} and number = ${number}`.execute(
@@ -453,8 +453,8 @@ describeOnEachEngine("A key", (store) => {
       [second, "Deleted"],
       [third, "Declared"],
     ] as const) {
-      const told = (await auditOfKey(store().db, keyId)).filter(({ kind }) => kind === "key.revoked");
-      expect(told.map(({ detail }) => detail)).toEqual([{ reason }]);
+      const revocations = (await auditOfKey(store().db, keyId)).filter(({ kind }) => kind === "key.revoked");
+      expect(revocations.map(({ detail }) => detail)).toEqual([{ reason }]);
     }
   });
 
@@ -490,7 +490,7 @@ describeOnEachEngine("A key", (store) => {
     await expect(activate(newId("key"), 1)).rejects.toThrow(UnknownKeyError);
   });
 
-  test("a released key works on and is nobody's", async () => {
+  test("a released key keeps working and has no owner", async () => {
     const { key } = await keyWithVersions(1);
     await run(store(), (tx) => releaseKey(tx, key.id));
     expect(await read(store(), key.id)).toMatchObject({
@@ -523,7 +523,7 @@ describeOnEachEngine("A key", (store) => {
     expect((await read(store(), first.key.id)).lastNumber).toBe(9);
   });
 
-  test("a revocation comes with its receipt, whoever revokes, and the first one stands", async () => {
+  test("a revocation comes with its receipt, by whatever way, and the first one stands", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     expect((await read(store(), key.id)).revocation?.seq).toBe(seq);
@@ -570,7 +570,7 @@ describeOnEachEngine("A key", (store) => {
     expect(text).not.toContain("digest");
   });
 
-  test("c13: garbage collection sees the keys that live and nobody declares any longer, within its scope, and how many live", async () => {
+  test("c13: garbage collection sees the keys that live and are no longer declared, within its scope, and how many live", async () => {
     const cluster = unique("cluster");
     const home = await makeTeam(store(), { cluster });
     const other = await makeTeam(store(), { cluster });

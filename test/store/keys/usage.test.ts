@@ -60,7 +60,7 @@ describeOnEachEngine("The use of a key is known", (store) => {
     expect(lostUntil).toBeGreaterThanOrEqual(before);
     expect(knownUntil).toBe(NOW);
     await removeReplicas(store(), dead);
-    expect((await known()).lostUntil, "nobody died since").toBe(lostUntil);
+    expect((await known()).lostUntil, "no replica died since").toBe(lostUntil);
     await removeAllReplicas(store());
     expect((await known()).lostUntil).toBeGreaterThan(lostUntil ?? 0);
   });

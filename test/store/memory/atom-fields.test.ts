@@ -80,7 +80,7 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     ]);
   });
 
-  test("an expired atom is not found, listed, counted, corrected or deleted by anybody from that moment on", async () => {
+  test("an expired atom is not found, listed, counted, corrected or deleted by any caller from that moment on", async () => {
     const { db } = opened();
     const fields = { content: "The kettle is on.", tags: ["t"] };
     const { id } = await save("lib-diary", { ...fields, expiresAt: Date.UTC(2999, 0) });

@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from "vitest";
 import type { Atom, AtomPosition, Reach } from "../../../store/memory/atom.ts";
 import type { AtomFilter } from "../../../store/memory/atom-filter.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
-import { placeOf, SORTS, type Sort } from "../../../store/memory/atom-order.ts";
-import type { Page } from "../../../store/memory/page.ts";
+import { positionOf, SORTS, type Sort } from "../../../store/memory/atom-order.ts";
+import type { ListPage } from "../../../store/memory/page.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
@@ -88,11 +88,11 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
         let after: AtomPosition | null = null;
         for (;;) {
           const page = { ...filter, libraryId: null, sort, after, limit: 17 };
-          const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
+          const { items: atoms }: ListPage<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
           const last = atoms.at(-1);
           if (last === undefined) break;
           seen.push(...atoms.map(numberOf));
-          after = placeOf(sort, last);
+          after = positionOf(sort, last);
         }
         expect(seen, sort).toEqual(numbers(sort, passes));
       }

@@ -6,7 +6,7 @@ import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
-import type { Page } from "../../../store/memory/page.ts";
+import type { ListPage } from "../../../store/memory/page.ts";
 import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
@@ -170,7 +170,7 @@ describeOnEachEngine("atoms", (opened) => {
     const seen: string[] = [];
     let after = null;
     for (;;) {
-      const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, {
+      const { items: atoms }: ListPage<Atom> = await listAtoms(opened().db, TEAM_A, {
         ...page,
         libraryId: "lib-diary",
         after,

@@ -6,7 +6,7 @@ import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { findObject } from "../../../store/objects/objects.ts";
+import { findActiveObject } from "../../../store/objects/objects.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
@@ -37,7 +37,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     expect(await count("atoms"), "none of them within the removal").toBe(100);
     const page = { libraryId: "lib-diary", after: null, limit: 10 };
     expect((await listAtoms(opened().db, REACH, page)).items).toEqual([]);
-    expect(await findObject(opened().db, "library", { ...DIARY, teamId: "team-a" })).toBeUndefined();
+    expect(await findActiveObject(opened().db, "library", { ...DIARY, teamId: "team-a" })).toBeUndefined();
 
     const again = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
     const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...again, ownerUid: "uid-2" }));
@@ -82,7 +82,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
   });
 });
 
-/** Somebody who sees what was before, for as long as it takes. */
+/** A transaction that sees the state of before for as long as it is open, as a backup does. */
 async function beginBackup(store: Store): Promise<() => Promise<void>> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();

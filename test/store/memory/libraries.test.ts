@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { findObject } from "../../../store/objects/objects.ts";
+import { findActiveObject } from "../../../store/objects/objects.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../fixtures.ts";
 
@@ -8,7 +8,8 @@ describeOnEachEngine("A library", (store) => {
   const save = (draft: LibraryDraft) => run(store(), (tx) => saveLibrary(tx, draft));
   const remove = (draft: LibraryDraft, policy: "Retain" | "Delete") =>
     run(store(), (tx) => removeLibrary(tx, { ...draft, policy }));
-  const find = (draft: LibraryDraft, teamId = draft.teamId) => findObject(store().db, "library", { ...draft, teamId });
+  const find = (draft: LibraryDraft, teamId = draft.teamId) =>
+    findActiveObject(store().db, "library", { ...draft, teamId });
 
   test("is found by its name within its team, and in no other", async () => {
     const draft = libraryDraft(await makeTeam(store()));

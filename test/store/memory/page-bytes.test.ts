@@ -4,11 +4,11 @@ import type { Database } from "../../../store/database/schema.ts";
 import type { Atom, AtomPosition, Reach } from "../../../store/memory/atom.ts";
 import type { AtomFilter } from "../../../store/memory/atom-filter.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
-import { placeOf, SORTS } from "../../../store/memory/atom-order.ts";
+import { positionOf, SORTS } from "../../../store/memory/atom-order.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { correctAtom } from "../../../store/memory/atom-writes.ts";
 import { readInOrder } from "../../../store/memory/atoms-within.ts";
-import { PAGE_BYTES, type Page } from "../../../store/memory/page.ts";
+import { type ListPage, PAGE_BYTES } from "../../../store/memory/page.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
@@ -64,13 +64,13 @@ describeOnEachEngine("a page of atoms", (opened) => {
       for (const sort of SORTS) {
         for (const filter of FILTERS) {
           const seen: number[] = [];
-          let page: Page<Atom> = { items: [], isMore: true };
+          let page: ListPage<Atom> = { items: [], isMore: true };
           for (let after: AtomPosition | null = null; page.isMore; ) {
             page = await listAtoms(opened().db, REACH, { ...LIBRARY, ...filter, sort, after, bytes, limit: 7 });
             const last = page.items.at(-1);
             if (last === undefined) break;
             seen.push(...page.items.map(numberOf));
-            after = placeOf(sort, last);
+            after = positionOf(sort, last);
           }
           expect(
             seen.toSorted((a, b) => a - b),
@@ -108,7 +108,7 @@ describeOnPostgres("a page of atoms that are deleted meanwhile", (opened) => {
 
   const TWO = { ...LIBRARY, limit: 2 };
   /** With a column of the rows by which each has found its atoms, and has not read them yet. */
-  const QUESTIONS: readonly [string, string, (db: Kysely<Database>) => Promise<Page<Atom>>][] = [
+  const QUESTIONS: readonly [string, string, (db: Kysely<Database>) => Promise<ListPage<Atom>>][] = [
     ["a list of a filter", "looked", (db) => listAtoms(db, REACH, { ...TWO, importance: 0 })],
     [
       "a search",

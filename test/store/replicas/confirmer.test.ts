@@ -8,7 +8,7 @@ import { saveTeam } from "../../../store/teams/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
 
-/** A confirmer on a clock that passes only when told to. */
+/** A confirmer on a clock that passes only on request. */
 function confirmerOf(store: Store) {
   let now = 0;
   const confirm = createConfirmer(replicaRegister(store), () => now);
@@ -90,7 +90,7 @@ describeOnEachEngine("A change is confirmed", (store) => {
     expect(await confirmed()).toBe(first.seq);
   });
 
-  test("by no time that passed before anybody here saw it: a process that has just started knows nothing", async () => {
+  test("by no time that passed before this process saw it: a process that has just started knows nothing", async () => {
     const earlier = confirmerOf(store());
     await stuck();
     await makeTeam(store());

@@ -27,7 +27,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     const { head: seq, headId: id } = await readSnapshot(store());
     return { seq, id };
   };
-  /** Asks on a clock that passes only when told to. */
+  /** Asks on a clock that passes only on request. */
   const watch = () => {
     const clock = { now: 0 };
     const database = { incarnation: "first", answersAfterMs: 0 };
@@ -100,7 +100,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await ask(0)).longestLeaseMs).toBe(LEASE_MS);
   });
 
-  test("by no replica less where an answer comes so late that what it tells is old", async () => {
+  test("by no replica less where an answer comes so late that what it says is old", async () => {
     const { clock, database, ask } = watch();
     await registerReplica(store(), "alive");
     await makeTeam(store());
@@ -111,7 +111,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await heartbeat(store(), "alive", await head())).registered).toBe(true);
   });
 
-  test("c39: by no replica less when the database's clock is set: who is dead is told by one's own clock", async () => {
+  test("c39: by no replica less when the database's clock is set: this process's own clock decides which replica is dead", async () => {
     const { clock, ask } = watch();
     await registerReplica(store(), "alive");
     await makeTeam(store());
@@ -129,7 +129,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     await registerReplica(store(), "cut off");
     await makeTeam(store());
     await ask(0);
-    // What it tells now is lost, and it may serve for a lease from now on.
+    // What it reports now is lost, and it may serve for a lease from now on.
     clock.now += LEASE_MS;
     database.incarnation = "second";
     clock.now += LEASE_MS - 1;
@@ -139,7 +139,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await ask(0)).acknowledged).toBe((await head()).seq);
   });
 
-  test("c26: by nobody where another database answers, which may have lost a registration, until leases from before are over", async () => {
+  test("c26: by no replica where another database answers, which may have lost a registration, until leases from before are over", async () => {
     const { clock, database, ask } = watch();
     await ask(0);
     await registerReplica(store(), "lost");
@@ -153,7 +153,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await ask(0)).acknowledged).toBe((await head()).seq);
   });
 
-  test("c26: by nobody where another database has lost a replica with a longer lease, until that one is over", async () => {
+  test("c26: by no replica where another database has lost a replica with a longer lease, until that one is over", async () => {
     const { clock, database, ask } = watch();
     await registerReplica(store(), "lost", { leaseMs: 60_000 });
     await ask(0);
@@ -183,7 +183,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect(await acknowledged()).toBe((await head()).seq);
   });
 
-  test("a heartbeat tells the last sign of life of the replica before, the first one that of the last", async () => {
+  test("a heartbeat returns the last sign of life of the replica before, the first one that of the last", async () => {
     const neighbourOf = async (id: string) => (await heartbeat(store(), id, await head())).neighbour;
     const signOf = async (name: string) => {
       const rows = await store()
@@ -207,7 +207,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     }
   });
 
-  test("a heartbeat tells how many replicas there are, once the database has counted them", async () => {
+  test("a heartbeat returns how many replicas there are, once the database has counted them", async () => {
     const counted = async () => (await heartbeat(store(), "a", await head())).replicas;
     expect(await counted()).toBeGreaterThanOrEqual(0);
     for (const id of ["a", "b", "c"]) await registerReplica(store(), id);
@@ -215,7 +215,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect(await counted()).toBe(3);
   });
 
-  test("c26: a heartbeat tells the id of the replica's last change, and nothing for one that was never made", async () => {
+  test("c26: a heartbeat returns the id of the replica's last change, and nothing for one that was never made", async () => {
     await makeTeam(store());
     await registerReplica(store(), "a");
     const last = await head();

@@ -39,7 +39,7 @@ describeOnEachEngine("A session", (store) => {
     expect(await isThere(newDigest())).toBe(false);
   });
 
-  test("of a one-time link is nobody's at an issuer", async () => {
+  test("of a one-time link has no subject at an issuer", async () => {
     expect((await findSession(store().db, await begin({ person: null })))?.person).toBeNull();
   });
 
@@ -72,7 +72,7 @@ describeOnEachEngine("A session", (store) => {
     expect(await isThere(kept)).toBe(true);
   });
 
-  test("is not ended by a logout token that was taken before, nor by one that names nobody", async () => {
+  test("is not ended by a logout token that was taken before, nor by one that names no subject", async () => {
     expect(await logOut({ issuer: ANN.issuer, subject: "ann" }, "once")).toBeTypeOf("number");
     const digest = await begin();
     expect(await logOut({ issuer: ANN.issuer, subject: "ann" }, "once")).toBeUndefined();

@@ -128,7 +128,7 @@ describeOnEachEngine("A team", (store) => {
 });
 
 describeOnPostgres("Two teams at once", (store) => {
-  test("that claim the same namespaces in different orders: each namespace has one holder, and the other is told", async () => {
+  test("that claim the same namespaces in different orders: each namespace has one holder, and the other is refused by name", async () => {
     for (let round = 0; round < 10; round++) {
       const namespaces = [1, 2, 3, 4].map(() => unique("ns"));
       const drafts = [teamDraft({ namespaces }), teamDraft({ namespaces: [...namespaces].reverse() })];

@@ -37,7 +37,7 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
   });
 
   test.for(["without statistics", "with statistics"])(
-    "is never read whole to claim some, to show some or to have one told again, %s",
+    "is never read whole to claim some, to show some or to have one sent again, %s",
     async (statistics) => {
       const store = opened();
       if (statistics === "with statistics") await sql`analyze`.execute(store.db);

@@ -146,7 +146,7 @@ describe("c47: A migration beside others", () => {
     { version: 2, name: "column", script: "alter table busy add column more text" },
   ];
 
-  /** A database at the first step, and somebody who reads in a transaction that stays open, as pg_dump does. */
+  /** A database at the first step, and a reader whose transaction stays open, as pg_dump does. */
   async function withReader(context: TestContext) {
     const { url, drop } = await freshDatabase();
     const store = await openPostgres(url);

@@ -11,9 +11,9 @@ test("The embedded database has its table of vectors after the first migration, 
   context.onTestFinished(() => store.close());
   await migrate(store);
   expect(await hasVectorTable(store.db)).toBe(true);
-  const told: string[] = [];
-  await migrate(store, { onProgress: (line) => told.push(line) });
-  expect(told).toEqual([]);
+  const lines: string[] = [];
+  await migrate(store, { onProgress: (line) => lines.push(line) });
+  expect(lines).toEqual([]);
   expect(await hasVectorTable(store.db)).toBe(true);
 });
 
@@ -28,18 +28,18 @@ function withoutVectors(): void {
       await store.close();
       await drop();
     });
-    const told: string[] = [];
-    await migrate(store, { onProgress: (line) => told.push(line) });
+    const lines: string[] = [];
+    await migrate(store, { onProgress: (line) => lines.push(line) });
     const database = new URL(url).pathname.slice(1);
     const line = `semantic search stays off: the database server has no extension vector: install pgvector 0.7 or later there, have an administrator run CREATE EXTENSION vector; in the database ${database}, and run keyplane migrate again`;
-    expect(told.at(-1)).toBe(line);
+    expect(lines.at(-1)).toBe(line);
     expect(await hasVectorTable(store.db)).toBe(false);
     expect(await makeVectorTable(store.db)).toBe(line);
   });
 }
 
 function withVectors(): void {
-  test("A user who may not make the extension is told the statement, and begins as soon as somebody has run it", async (context) => {
+  test("A user who may not make the extension is shown the statement, and begins as soon as it has been run", async (context) => {
     const { url, drop } = await freshDatabase();
     const admin = await openPostgres(url);
     const role = `limited_${new URL(url).pathname.slice(1)}`;

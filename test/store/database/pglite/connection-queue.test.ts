@@ -19,7 +19,7 @@ async function order(asked: readonly (readonly [Priority, number])[]): Promise<s
 }
 
 describe("The order of who has the embedded database", () => {
-  test("b87: is the feed, what is general, the memory, and last what anybody has asked", async () => {
+  test("b87: is the feed, what is general, the memory, and last what is unauthenticated", async () => {
     const asked = order([
       ["unauthenticated", 1],
       ["memory", 1],
@@ -29,7 +29,7 @@ describe("The order of who has the embedded database", () => {
     expect(await asked).toBe("feed general memory unauthenticated");
   });
 
-  test("b87: gives the memory as much time as all else where both wait, whoever has more transactions", async () => {
+  test("b87: gives the memory as much time as all else where both wait, whichever has more transactions", async () => {
     const asked = order([
       ...Array.from({ length: 3 }, () => ["general", 300] as const),
       ...Array.from({ length: 12 }, () => ["memory", 100] as const),
@@ -38,7 +38,7 @@ describe("The order of who has the embedded database", () => {
     expect(await asked).toBe(`${[once, thrice, once, thrice, once, thrice].join(" ")} memory memory memory`);
   });
 
-  test("b87: gives nobody more than half a second for what it did not ask for before", async () => {
+  test("b87: gives no priority more than half a second for what it did not ask for before", async () => {
     const asked = order([
       ["general", 60_000],
       ...Array.from({ length: 10 }, () => ["memory", 100] as const),
@@ -47,7 +47,7 @@ describe("The order of who has the embedded database", () => {
     expect(await asked).toBe(`general ${"memory ".repeat(5)}general${" memory".repeat(5)}`);
   });
 
-  test("does not lend the connection to whoever has left the queue", async () => {
+  test("does not lend the connection to a caller that has left the queue", async () => {
     const queue = new ConnectionQueue();
     await queue.acquire("general");
     const leaving = new AbortController();

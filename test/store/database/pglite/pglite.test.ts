@@ -39,7 +39,7 @@ describe("The embedded database", () => {
     await again.close();
   });
 
-  test("fails whatever is asked once its thread is gone, tells who listens, and closes", async () => {
+  test("fails whatever is asked once its thread is gone, notifies its listeners, and closes", async () => {
     await copyEmbedded(join(folder, "db"));
     const started = once(process, "worker");
     const store = await openPGlite(join(folder, "db"));
@@ -111,7 +111,7 @@ describe("The embedded database in use", () => {
     expect(await seen).toBeUndefined();
   });
 
-  test("ends a transaction that only read before the next question, though nobody waits for its end", async () => {
+  test("ends a transaction that only read before the next question, though no caller waits for its end", async () => {
     const setting = async (db: Db) =>
       (await sql<{ work_mem: string }>`select current_setting('work_mem') as work_mem`.execute(db)).rows;
     const before = await setting(store.db);
@@ -159,7 +159,7 @@ describe("The embedded database in use", () => {
     expect(answered).toEqual(["feed", "first", "second"]);
   });
 
-  test("b87: takes back a transaction of the memory, at its next statement, that nobody waits for any more", async () => {
+  test("b87: takes back a transaction of the memory, at its next statement, whose caller has left", async () => {
     const leave = new AbortController();
     const tables = () => sql`select from pg_class where relname = 'left_behind'`.execute(store.db);
     const call = store.memory.run({ teamId: "team", signal: leave.signal }, (db) =>
@@ -174,22 +174,22 @@ describe("The embedded database in use", () => {
     expect((await tables()).rows).toEqual([]);
   });
 
-  test("b87: lets all others pass what anybody has asked, however much of it waits", async () => {
+  test("b87: lets all others pass unauthenticated queries, however many of them wait", async () => {
     const answered: string[] = [];
     const ask = async (name: string, db: Store["db"]) => {
       await sql`select 1`.execute(db);
       answered.push(name);
     };
     const isLong = sql`select count(*) from generate_series(1, 100000)`.execute(store.db);
-    const ofAnybody = Array.from({ length: 3 }, () => ask("anybody", store.unauthenticatedDb));
+    const unauthenticated = Array.from({ length: 3 }, () => ask("unauthenticated", store.unauthenticatedDb));
     const call = { teamId: "team", signal: new AbortController().signal };
     const others = [store.memory.run(call, (db) => ask("memory", db)), ask("general", store.db)];
-    await Promise.all([isLong, ...ofAnybody, ...others]);
+    await Promise.all([isLong, ...unauthenticated, ...others]);
     expect(answered.slice(0, 2).sort()).toEqual(["general", "memory"]);
-    expect(answered.slice(2)).toEqual(["anybody", "anybody", "anybody"]);
+    expect(answered.slice(2)).toEqual(["unauthenticated", "unauthenticated", "unauthenticated"]);
   });
 
-  test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
+  test("reports an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
     await sql`create table once (name text constraint once_name unique)`.execute(store.db);
     const insert = () => sql`insert into once values (${"secret-value"})`.execute(store.db);
     await insert();

@@ -6,7 +6,7 @@ import type pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { requestCancel } from "../../../../store/database/postgres/cancel-request.ts";
 import { connectionConfig } from "../../../../store/database/postgres/connection-config.ts";
-import { ImpatientClient } from "../../../../store/database/postgres/impatient-client.ts";
+import { TimeoutClient } from "../../../../store/database/postgres/impatient-client.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { makeCertificate } from "../../../env/certificate.ts";
 import { NAMED_LOOPBACK, startTlsPostgres } from "../../../env/database/tls-postgres.ts";
@@ -32,7 +32,7 @@ test("b112: what ends a statement goes to the database over TLS as well: it name
     return false;
   });
   const url = `postgres://postgres:postgres@${NAMED_LOOPBACK}:${proxy.port}/postgres`;
-  const client = new ImpatientClient({ locate: () => connectionConfig({ url, caFile: postgres.caFile }) });
+  const client = new TimeoutClient({ locate: () => connectionConfig({ url, caFile: postgres.caFile }) });
   await client.connect();
   const running = async () => {
     const { rows } = await sql<{ pid: number }>`

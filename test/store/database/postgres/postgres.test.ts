@@ -94,7 +94,7 @@ describe("A PostgreSQL that fails", () => {
     await (await listen()).close();
     const connection = await listen();
     await endOthers();
-    await until("the end is told", () => ends > 0);
+    await until("the end is reported", () => ends > 0);
     await expect(connection.ping()).rejects.toThrow();
     expect(ends).toBe(1);
     await store.close();

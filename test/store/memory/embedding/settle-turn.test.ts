@@ -30,7 +30,7 @@ describeOnEachEngineWithVectors("The end of a turn of embedding", (store) => {
     await declare("small");
     const reach = { teamId: home.teamId, libraryIds: null };
     await insertAtom(store().db, reach, { ...PLAIN, libraryId, at: Date.now() });
-    /** Claims a turn of it, whoever has one. */
+    /** Claims a turn of it, also where another process has one. */
     const begin = async (): Promise<EmbeddingTurn> => {
       await sql`update library_embeddings set is_walked = true, due_at = '-infinity'
         where library_id = ${libraryId}`.execute(db);

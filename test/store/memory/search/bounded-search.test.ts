@@ -2,16 +2,16 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Atom, Reach } from "../../../../store/memory/atom.ts";
 import { listAtoms } from "../../../../store/memory/atom-list.ts";
-import type { Page } from "../../../../store/memory/page.ts";
+import type { ListPage } from "../../../../store/memory/page.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import type { SearchBounds } from "../../../../store/memory/search/candidates.ts";
+import type { AtomSearchBounds } from "../../../../store/memory/search/candidates.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 /** So low that a few hundred atoms are far more than a search looks at. */
-const LOW: SearchBounds = {
+const LOW: AtomSearchBounds = {
   sample: 20,
   indexed: 40,
   newest: 30,
@@ -86,7 +86,7 @@ describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) 
       const seen: number[] = [];
       for (let after = null; ; ) {
         const page = { libraryId: null, tags: [tag], after, limit: 60 };
-        const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
+        const { items: atoms }: ListPage<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
         const last = atoms.at(-1);
         if (last === undefined) return seen;
         seen.push(...numbersOf(atoms));

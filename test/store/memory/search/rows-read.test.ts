@@ -63,7 +63,7 @@ async function rowsRead(db: Db, question: (db: Db) => Promise<unknown>): Promise
 }
 
 async function tally(connection: Db): Promise<{ scans: number; rows: number }> {
-  // The first tells the database to note what this connection has done, the next one's end is when it does.
+  // The first has the database note what this connection has done, the next one's end is when it does.
   await sql`select pg_stat_force_next_flush()`.execute(connection);
   const { rows } = await sql<{ scans: number; rows: number }>`
     select seq_scan::integer as scans, idx_tup_fetch::integer as rows
