@@ -15,7 +15,7 @@ import { PipeliningLimit, type Route } from "./http/connections/pipelining-limit
 import { observePipelining } from "./http/connections/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/connections/refused-request.ts";
 import { errorHandler, problem, sendProblem } from "./http/errors.ts";
-import { rightPlace } from "./http/right-place.ts";
+import { pathHint } from "./http/path-hint.ts";
 import { requireSingleHost } from "./http/single-host.ts";
 import { isOverTls } from "./http/transport-security.ts";
 import { collectDocs } from "./openapi/document.ts";
@@ -82,7 +82,7 @@ export async function buildApp(
   });
   holdExpectations(app.server, guard(app.routing));
   app.setErrorHandler(onError);
-  app.setNotFoundHandler(({ raw }, reply) => sendProblem(reply, problem("not_found", rightPlace(raw.url ?? ""))));
+  app.setNotFoundHandler(({ raw }, reply) => sendProblem(reply, problem("not_found", pathHint(raw.url ?? ""))));
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", (request, { raw }, done) => {
     const startedAt = deps.clock.monotonic();

@@ -21,7 +21,7 @@ import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { assertClientSecrets } from "./auth/session/client-secret.ts";
-import { createJwtJudge } from "./auth/tokens/jwt.ts";
+import { createJwtValidator } from "./auth/tokens/jwt.ts";
 import { StreamRegistry } from "./calls/open-streams.ts";
 import type { ServerConfig } from "./context/config.ts";
 import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
@@ -155,7 +155,7 @@ export async function startServer({
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
     answers: new AnswerRoom(answerLimits(1)),
-    judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
+    validateJwt: config.oidc && createJwtValidator(config.oidc, time),
   };
 
   let draining = false;

@@ -10,7 +10,7 @@ import { sampleLog } from "../runtime/log-sampler.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
-import { createJwtJudge } from "./auth/tokens/jwt.ts";
+import { createJwtValidator } from "./auth/tokens/jwt.ts";
 import { StreamRegistry } from "./calls/open-streams.ts";
 import { createQuestionEmbedder } from "./embedding/question.ts";
 import { createTextEmbedder } from "./gateway/embed-texts.ts";
@@ -83,7 +83,7 @@ const deps: ServerDeps = {
   metrics,
   managementToken: start.managementToken ?? bootstrapToken ?? null,
   keyring: start.keyring,
-  judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
+  validateJwt: config.oidc && createJwtValidator(config.oidc, clock),
 };
 const questions = createQuestionEmbedder(embedder.embed, clock.monotonic);
 const listener = await createPublicListener(deps, streams, products(questions));

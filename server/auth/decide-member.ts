@@ -13,7 +13,7 @@ import {
 } from "./decide.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
 import { protectedResource } from "./protected-resource.ts";
-import { type JudgeJwt, judgeOrWarn } from "./tokens/jwt.ts";
+import { type ValidateJwt, validateOrWarn } from "./tokens/jwt.ts";
 
 /** What a team's name is made of, or its id. */
 const TEAM = /^[a-z0-9][-_.a-z0-9]{0,252}$/;
@@ -30,15 +30,15 @@ export type TokenDeciderDeps = Pick<DecisionDeps, "index" | "clock" | "streams">
   readonly config: Pick<ServerConfig, "oidc" | "publicUrl" | "vendorHeader">;
   readonly log: Logger;
   /** Null where no issuer is trusted. */
-  readonly judgeJwt: JudgeJwt | null;
+  readonly validateJwt: ValidateJwt | null;
 };
 
 /** What decides requests that present a token of an issuer, and no others; undefined where no token opens anything. */
 export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
-  const { config, judgeJwt } = deps;
+  const { config, validateJwt } = deps;
   const audience = protectedResource(config)?.url;
-  if (judgeJwt === null || audience === undefined) return undefined;
-  const memberDeps = { ...deps, judgeJwt, audience };
+  if (validateJwt === null || audience === undefined) return undefined;
+  const memberDeps = { ...deps, validateJwt, audience };
   return (rawHeaders, url, route) => {
     const token = presentedToken(rawHeaders, url, config.vendorHeader);
     return token === undefined ? undefined : decideMember(memberDeps, token, url, route);
@@ -46,8 +46,8 @@ export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
 }
 
 /** What the decision reads. */
-type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "judgeJwt"> & {
-  readonly judgeJwt: JudgeJwt;
+type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "validateJwt"> & {
+  readonly validateJwt: ValidateJwt;
   /** The audience that a token needs. */
   readonly audience: string;
 };
@@ -67,11 +67,12 @@ async function decideMember(
 ): Promise<Granted | Refused> {
   const { index, streams, clock, audience } = deps;
   if (!index.isCurrent()) return STALE;
-  const judged = await judgeOrWarn(deps, token, audience);
-  if (judged === undefined) return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
-  if ("cause" in judged) return unauthorized(judged.cause);
+  const validation = await validateOrWarn(deps, token, audience);
+  if (validation === undefined)
+    return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
+  if ("cause" in validation) return unauthorized(validation.cause);
   if (!index.isCurrent()) return STALE;
-  const memberToken = memberTokenOf(judged);
+  const memberToken = memberTokenOf(validation);
   // A revocation reaches the tokens that were issued before it: one of the future would outlast it.
   if (memberToken.issuedAt > clock.now()) return unauthorized("jwt_claims");
   const named = namedTeam(url);

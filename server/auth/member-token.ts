@@ -2,7 +2,7 @@ import { MAX_TOKEN_AGE_MS, memberScopes, standingNames } from "../../domain/acce
 import type { MemberToken } from "../../domain/access/membership.ts";
 import { extractCredential, readBearer } from "./credential.ts";
 import { actorOf } from "./tokens/claims.ts";
-import { CLOCK_SKEW_S, issuedAtOf, type JudgedJwt, MAX_TOKEN_LENGTH } from "./tokens/jwt.ts";
+import { CLOCK_SKEW_S, issuedAtOf, type JwtValidation, MAX_TOKEN_LENGTH } from "./tokens/jwt.ts";
 
 /** Three parts, and no key: one that was imported may have any characters behind its first four. */
 const JWT = /^(?!inf_)[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -18,7 +18,7 @@ export function presentedToken(rawHeaders: readonly string[], url: string, vendo
 }
 
 /** What a verified token says to the decision. */
-export function memberTokenOf({ issuer, names, claims }: Exclude<JudgedJwt, { cause: string }>): MemberToken {
+export function memberTokenOf({ issuer, names, claims }: Exclude<JwtValidation, { cause: string }>): MemberToken {
   const issuedAt = issuedAtOf(claims);
   // As long as it is believed when it comes.
   const end = ((claims.exp ?? 0) + CLOCK_SKEW_S) * 1_000;

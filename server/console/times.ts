@@ -28,7 +28,7 @@ export function moment(iso: string, now: number): Html {
 }
 
 /** A moment to the second, in UTC, over how long ago it was. Both in milliseconds since the epoch. */
-export function exactly(at: number, now: number): Html {
+export function exactMoment(at: number, now: number): Html {
   const iso = rfc3339Millis(at);
   return html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${relative(at - now)}</span>`;
 }

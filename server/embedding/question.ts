@@ -17,14 +17,17 @@ export type QuestionEmbedder = {
    * @param spacesOf asks the database, where that is not known of the team
    * @returns undefined where the search goes by words alone: nothing is embedded, or not every model answered in time
    */
-  meaningOf(question: Question, spacesOf: () => Promise<QuestionSpace[] | undefined>): Promise<Meaning | undefined>;
+  vectorsOf(
+    question: Question,
+    spacesOf: () => Promise<QuestionSpace[] | undefined>,
+  ): Promise<QuestionVectors | undefined>;
 };
 
 /** Embeds nothing: every search goes by words alone. */
-export const WORDS_ALONE: QuestionEmbedder = { meaningOf: async () => undefined };
+export const WORDS_ALONE: QuestionEmbedder = { vectorsOf: async () => undefined };
 
 /** A question's vectors. */
-export type Meaning = readonly QuestionVector[];
+export type QuestionVectors = readonly QuestionVector[];
 
 type Question = { readonly teamId: string; readonly text: string };
 
@@ -57,7 +60,7 @@ export function createQuestionEmbedder(
   }
 
   return {
-    async meaningOf({ teamId, text }, spacesOf) {
+    async vectorsOf({ teamId, text }, spacesOf) {
       if (monotonic() - (none.get(teamId) ?? Number.NEGATIVE_INFINITY) < NONE_MS) return undefined;
       const spaces = await spacesOf();
       none.delete(teamId);

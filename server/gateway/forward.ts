@@ -24,7 +24,7 @@ import {
   mayRefuseCredential,
   REFUSED_CREDENTIAL_REASON,
   refusesCredential,
-  SILENT,
+  STALLED,
   type UpstreamFailure,
   upstreamFailure,
 } from "./upstream/upstream-failure.ts";
@@ -274,7 +274,7 @@ class Exchange implements AttemptListener {
     // While the client is slower than the upstream, the silence is ours.
     if (attempt?.controller?.paused === true) this.#silence?.refresh();
     else if (attempt !== undefined) {
-      this.onFailure(attempt, SILENT);
+      this.onFailure(attempt, STALLED);
       attempt.controller?.abort(ABANDONED);
     }
   }

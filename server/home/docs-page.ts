@@ -4,7 +4,7 @@ import { type Html, html } from "../pages/html.ts";
 import { layout } from "../pages/layout.ts";
 import { table } from "../pages/table.ts";
 import { type DescribedOperation, operationSection } from "./operation-section.ts";
-import { inline, prose } from "./prose.ts";
+import { inlineProse, prose } from "./prose.ts";
 import { schemaTable } from "./schema-fields.ts";
 
 /** Paths of operations that are shown by another one of theirs. */
@@ -49,7 +49,7 @@ ${table(
   Object.entries(PROBLEMS).map(([code, { status, detail }]) => [
     html`<code id="code-${code}">${code}</code>`,
     status,
-    inline(detail),
+    inlineProse(detail),
   ]),
   "reference",
 )}</section>
@@ -78,7 +78,7 @@ function begin({ info, components }: OpenApiDocument): Html {
   const carriers = Object.values(components.securitySchemes).map((scheme) => [
     html`<code>${scheme.scheme === "bearer" ? "Authorization: Bearer" : (scheme.name ?? "")}</code>`,
     scheme.scheme === "bearer" ? "header" : (scheme.in ?? ""),
-    inline(scheme.description),
+    inlineProse(scheme.description),
   ]);
   return html`<section class="panel" id="begin" aria-labelledby="h-begin"><h2 id="h-begin">How to call it</h2>
 <p>The examples are for bash or zsh, and read from variables where this server is reached and what opens it: an API key for the memory, MCP and the gateways, a token for the management. Typed like this, neither is in the shell's history:</p>

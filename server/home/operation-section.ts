@@ -2,7 +2,7 @@ import type { JsonSchema, Operation, ResponseObject } from "../openapi/format.ts
 import { type Content, type Html, html } from "../pages/html.ts";
 import { table } from "../pages/table.ts";
 import { exampleCall } from "./example-call.ts";
-import { inline, prose } from "./prose.ts";
+import { inlineProse, prose } from "./prose.ts";
 import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
 
 export type DescribedOperation = { readonly method: string; readonly path: string; readonly operation: Operation };
@@ -27,7 +27,7 @@ ${
       html`<code>${one.name}</code>${one.required ? html` <span class="hint">required</span>` : ""}`,
       one.in,
       typeOf(one.schema),
-      html`${one.description === undefined ? "" : inline(one.description)}${descriptionOf(one.schema)}`,
+      html`${one.description === undefined ? "" : inlineProse(one.description)}${descriptionOf(one.schema)}`,
     ]),
     "reference",
   )}`
@@ -69,7 +69,7 @@ function answerBody({ description, content = {} }: ResponseObject): Html {
   const bodies = Object.entries(content).map(([type, { schema }]) => ({ type, schema }));
   // The name of a body is its description.
   const isNamed = bodies.some(({ schema }) => schema.$ref !== undefined);
-  return html`${isNamed ? "" : html`<span class="line">${inline(description)}</span>`}${bodies.map(
+  return html`${isNamed ? "" : html`<span class="line">${inlineProse(description)}</span>`}${bodies.map(
     ({ type, schema }) => html`<span class="line">${shape(schema)}<code>${type}</code></span>`,
   )}`;
 }
@@ -81,7 +81,7 @@ function shape(schema: JsonSchema): Content {
 function headersOf({ headers = {} }: ResponseObject): Html {
   return html`${Object.entries(headers).map(
     ([name, { description }]) =>
-      html`<span class="line"><code>${name}</code> <span class="hint">${inline(description)}</span></span>`,
+      html`<span class="line"><code>${name}</code> <span class="hint">${inlineProse(description)}</span></span>`,
   )}`;
 }
 

@@ -1,7 +1,7 @@
 import { isSchema, type JsonSchema } from "../openapi/format.ts";
 import { type Content, type Html, html } from "../pages/html.ts";
 import { table } from "../pages/table.ts";
-import { inline } from "./prose.ts";
+import { inlineProse } from "./prose.ts";
 
 const NAMED = "#/components/schemas/";
 
@@ -61,7 +61,7 @@ export function descriptionOf(schema: JsonSchema): Html {
     typeof format === "string" ? format : "",
     left === undefined || left === "" ? "" : `${JSON.stringify(left)} where it is left out`,
   ].filter((text) => text !== "");
-  return html`${typeof description === "string" ? inline(description) : ""}${
+  return html`${typeof description === "string" ? inlineProse(description) : ""}${
     bounds.length > 0 ? html` <span class="hint">${bounds.join("; ")}</span>` : ""
   }`;
 }

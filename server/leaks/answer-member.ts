@@ -5,7 +5,7 @@ import { findSecrets } from "../../store/keys/key-leaks.ts";
 import { authorAs } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Receipts } from "../management/keys/receipt.ts";
-import { allows, rightsOf, sees } from "../management/rights.ts";
+import { allows, rightsOf, seesTeam } from "../management/rights.ts";
 import { actOnLeak, type LeakOutcome } from "./act.ts";
 import { leakJson } from "./leak-json.ts";
 import type { CountLeak } from "./metrics.ts";
@@ -30,7 +30,7 @@ export async function answerMember(
 ) {
   const rights = await rightsOf(store.db, principal);
   const digests = [...new Set(report.leaks.flatMap(({ digest }) => digest ?? []))];
-  const find = async () => (await findSecrets(store.db, digests)).filter(({ teamId }) => sees(rights, teamId));
+  const find = async () => (await findSecrets(store.db, digests)).filter(({ teamId }) => seesTeam(rights, teamId));
   const outcomes = new Map<string, LeakOutcome>();
   const isDry = report.format === "keyplane" && report.dryRun;
   let seq: number | null | undefined;

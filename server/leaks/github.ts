@@ -30,14 +30,14 @@ export function githubSignature(headers: IncomingHttpHeaders): GithubSignature |
 type KnownKeys = { readonly keys: ReadonlyMap<string, KeyObject>; readonly at: number };
 
 /**
- * Makes what judges GitHub's signatures: ECDSA over P-256 and SHA-256 of the body as it was sent, by one of the keys
- * that GitHub shows at `url`. They are kept for an hour, and asked for again where a report names another one; while
- * they cannot be had, for a day.
+ * Creates the verifier of GitHub's signatures: ECDSA over P-256 and SHA-256 of the body as it was sent, by one of the
+ * keys that GitHub shows at `url`. They are kept for an hour, and fetched again where a report names another one; while
+ * they cannot be fetched, for a day.
  *
  * @param monotonic milliseconds on a clock that never jumps
  * @returns throws {@link GithubUnavailableError}
  */
-export function createGithubJudge(
+export function createGithubVerifier(
   url: string,
   monotonic: () => number,
 ): (signed: GithubSignature, body: Buffer) => Promise<boolean> {
@@ -82,7 +82,7 @@ async function fetchKeys(url: string): Promise<ReadonlyMap<string, KeyObject>> {
   return new Map(given.flatMap((entry: unknown) => readKey(entry)));
 }
 
-/** None for what is no key on P-256: another kind of it would be judged by other rules. */
+/** None for what is no key on P-256: another kind of it would be verified by other rules. */
 function readKey(entry: unknown): [string, KeyObject][] {
   if (!isRecord(entry) || typeof entry.key_identifier !== "string" || typeof entry.key !== "string") return [];
   try {

@@ -11,7 +11,7 @@ import type { ServerDeps } from "../product/deps.ts";
 import { answerGithub } from "./answer-github.ts";
 import { answerMember } from "./answer-member.ts";
 import { leakPaths } from "./described.ts";
-import { createGithubJudge, GithubUnavailableError, githubSignature } from "./github.ts";
+import { createGithubVerifier, GithubUnavailableError, githubSignature } from "./github.ts";
 import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
@@ -36,7 +36,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const receipts = createReceipts(store, clock);
   const unsigned = new UnsignedReports(deps, count);
   const isByGithub =
-    config.leaksGithubKeysUrl === null ? undefined : createGithubJudge(config.leaksGithubKeysUrl, clock.monotonic);
+    config.leaksGithubKeysUrl === null ? undefined : createGithubVerifier(config.leaksGithubKeysUrl, clock.monotonic);
   app.addHook("onClose", () => unsigned.close());
   recordForbidden(app, deps);
   app.removeAllContentTypeParsers();

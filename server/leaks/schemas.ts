@@ -1,4 +1,4 @@
-import { closed, RECEIPT, TEXT, TIME_OR_NULL } from "../management/response-schemas.ts";
+import { closedObject, RECEIPT, TEXT, TIME_OR_NULL } from "../management/response-schemas.ts";
 import { LEAK_OUTCOMES } from "./act.ts";
 import { MAX_LEAKS } from "./report.ts";
 
@@ -53,9 +53,9 @@ export const GITHUB_FEEDBACK = {
   },
 } as const;
 
-export const RECEIVED = closed("Received", { status: { const: "received" } });
+export const RECEIVED = closedObject("Received", { status: { const: "received" } });
 
-const LEAK = closed("Leak", {
+const LEAK = closedObject("Leak", {
   state: {
     type: "string",
     enum: ["unknown", "active", "suspended", "expired", "retired", "revoked"],
@@ -73,7 +73,7 @@ const LEAK = closed("Leak", {
 });
 
 /** The answer to an authenticated caller, in the order of the request. */
-export const LEAKS = closed("Leaks", {
+export const LEAKS = closedObject("Leaks", {
   leaks: { type: "array", items: LEAK },
   change: { ...RECEIPT, title: "LeakReceipt", type: ["object", "null"], description: "Of what has ended." },
 });

@@ -6,9 +6,9 @@ import { reachedAt } from "../auth/session/reached-at.ts";
 import { problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { managedRoute } from "./managed-route.ts";
-import { closed, TEXT, TIMESTAMP } from "./response-schemas.ts";
+import { closedObject, TEXT, TIMESTAMP } from "./response-schemas.ts";
 
-const LINK = closed("ConsoleLink", {
+const LINK = closedObject("ConsoleLink", {
   url: { ...TEXT, description: "Signs in the person who opens it first, as the installation's own." },
   expiresAt: TIMESTAMP,
 });

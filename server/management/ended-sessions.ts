@@ -7,7 +7,7 @@ import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";
 import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";
-import { closed } from "./response-schemas.ts";
+import { closedObject } from "./response-schemas.ts";
 import { requireInstallation } from "./rights.ts";
 
 type Body = ReasonBody & { subject: string };
@@ -19,7 +19,7 @@ const BODY = {
   properties: { subject: SUBJECT, reason: REASON },
 } as const;
 
-const ENDED = closed("EndedSessions", {
+const ENDED = closedObject("EndedSessions", {
   ended: { type: "integer", description: "How many there were: each is refused by every replica from now on." },
 });
 

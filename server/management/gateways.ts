@@ -12,7 +12,7 @@ import {
 import { findNamesake } from "../../store/objects/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid } from "./diagnostics.ts";
-import { exists, requireNamespace, teamFor } from "./placement.ts";
+import { nameTaken, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
@@ -65,7 +65,7 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
     const read = readGateway({ name, namespace, spec });
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });
-    if (taken !== undefined) throw exists("gateway", taken);
+    if (taken !== undefined) throw nameTaken("gateway", taken);
     const ownerUid = randomUUID();
     const publicId = read.publicId ?? generatedPublicId(ownerUid, teamId);
     return save(tx, context, { namespace, name, teamId, ownerUid, publicId }, read);

@@ -6,7 +6,7 @@ import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memor
 import { findNamesake } from "../../store/objects/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid, readGivenObject } from "./diagnostics.ts";
-import { exists, requireNamespace, teamFor } from "./placement.ts";
+import { nameTaken, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 import type { ManagedResource } from "./resource.ts";
 
@@ -43,7 +43,7 @@ export const LIBRARIES: ManagedResource<"library", CreateBody> = {
     const { id: teamId } = await teamFor(tx, context.rights, named, "change libraries");
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "library", { teamId, namespace, name });
-    if (taken !== undefined) throw exists("library", taken);
+    if (taken !== undefined) throw nameTaken("library", taken);
     return save(tx, context, { namespace, name, teamId, ownerUid: randomUUID() }, spec);
   },
 

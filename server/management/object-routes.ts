@@ -21,7 +21,7 @@ import { lockChangeable, type ManagedResource, objectJson, showObject } from "./
 import { objectSchema, pageSchema, RECEIPT } from "./response-schemas.ts";
 import { rightsOf, visibleTeams } from "./rights.ts";
 
-type ById = { id: string };
+type IdParams = { id: string };
 type Schema = ReturnType<typeof objectSchema>;
 
 /** Serves one kind of object: to look at, and what was made here to change and to delete (docs/reference/management-api.md). */
@@ -61,7 +61,7 @@ function readRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
     },
   );
 
-  app.get<{ Params: ById }>(
+  app.get<{ Params: IdParams }>(
     `/${path}/:id`,
     { config: managedRoute({ summary: `Read a ${kind}`, response: schema, etag: true }) },
     async (request, reply) => {
@@ -108,7 +108,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
     },
   );
 
-  app.put<{ Params: ById; Body: ReplaceBody }>(
+  app.put<{ Params: IdParams; Body: ReplaceBody }>(
     `/${path}/:id`,
     {
       config: managedRoute({
@@ -134,7 +134,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
     },
   );
 
-  app.delete<{ Params: ById; Body: ReasonBody }>(
+  app.delete<{ Params: IdParams; Body: ReasonBody }>(
     `/${path}/:id`,
     {
       config: managedRoute({

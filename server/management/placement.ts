@@ -3,7 +3,7 @@ import type { Db } from "../../store/database/change.ts";
 import { holdsNamespace, teamsNamed } from "../../store/teams/teams.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { invalid } from "./diagnostics.ts";
-import { type Action, type Rights, requireRight, sees } from "./rights.ts";
+import { type Action, type Rights, requireRight, seesTeam } from "./rights.ts";
 
 /**
  * The team that something is to be made for. A team that the caller does not belong to counts as absent.
@@ -17,7 +17,7 @@ export async function teamFor(
   named: string,
   action: Action,
 ): Promise<{ id: string; cluster: string }> {
-  const [team, ...more] = (await teamsNamed(db, named)).filter(({ id }) => sees(rights, id));
+  const [team, ...more] = (await teamsNamed(db, named)).filter(({ id }) => seesTeam(rights, id));
   if (team === undefined) throw invalid([{ path: "team", message: "is no team of yours: write its name, or its id" }]);
   if (more.length > 0) {
     throw invalid([{ path: "team", message: "names a team in each of several clusters: write its id" }]);
@@ -27,7 +27,7 @@ export async function teamFor(
 }
 
 /** The refusal of a creation whose name is taken. */
-export function exists(what: string, { id }: { readonly id: string }): Problem {
+export function nameTaken(what: string, { id }: { readonly id: string }): Problem {
   return problem("exists", `There is a ${what} of this name: \`id\` says which.`, undefined, { id });
 }
 

@@ -7,7 +7,7 @@ import { type Problem, problem } from "../http/errors.ts";
 import type { ChangeContext } from "./change-context.ts";
 import type { UNSEEN } from "./preconditions.ts";
 import type { ReasonBody } from "./request-schemas.ts";
-import { type Action, type Rights, requireRight, sees, visibleTeams } from "./rights.ts";
+import { type Action, type Rights, requireRight, seesTeam, visibleTeams } from "./rights.ts";
 
 /** A kind of object, and what is its own in the routes that all kinds have alike. */
 export type ManagedResource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
@@ -59,7 +59,7 @@ export async function lockChangeable<K extends ObjectKind>(
   id: string,
 ): Promise<StoredOf[K]> {
   const stored = await lockObject(tx, kind, knownId(kind, id));
-  if (stored === undefined || !sees(rights, stored.teamId)) throw absent(kind);
+  if (stored === undefined || !seesTeam(rights, stored.teamId)) throw absent(kind);
   requireRight(rights, stored.teamId, action);
   if (stored.cluster === API_CLUSTER) return stored;
   const name = stored.namespace === "" ? stored.name : `${stored.namespace}/${stored.name}`;

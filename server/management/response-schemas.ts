@@ -5,7 +5,11 @@ export const TIME_OR_NULL = { type: ["string", "null"], format: "date-time" } as
 export const TEXT = { type: "string" } as const;
 
 /** All fields are there: what is unknown is null. */
-export function closed(title: string, properties: Readonly<Record<string, object>>, optional: readonly string[] = []) {
+export function closedObject(
+  title: string,
+  properties: Readonly<Record<string, object>>,
+  optional: readonly string[] = [],
+) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { title, type: "object", additionalProperties: false, required, properties } as const;
 }
@@ -14,10 +18,10 @@ export const RECEIPT_FIELDS = {
   sequence: { type: ["integer", "null"], description: "The change's number in the feed." },
   confirmed: { type: "boolean", description: "Whether every replica decides by it, or refuses everything." },
 } as const;
-export const RECEIPT = closed("Receipt", RECEIPT_FIELDS);
+export const RECEIPT = closedObject("Receipt", RECEIPT_FIELDS);
 
 /** Only in the answer to a change. */
-export const CHANGE = { change: RECEIPT } as const;
+export const CHANGE_FIELD = { change: RECEIPT } as const;
 
 /** @param kind of the object that declares it */
 export function declaredInSchema(kind: string) {
@@ -41,13 +45,13 @@ export function objectSchema(title: string, kind: string, spec: object, more: Re
     declaredIn: declaredInSchema(kind),
     ...more,
     spec,
-    ...CHANGE,
+    ...CHANGE_FIELD,
   };
-  return closed(title, fields, ["change"]);
+  return closedObject(title, fields, ["change"]);
 }
 
 export function pageSchema(item: { readonly title: string }) {
-  return closed(`${item.title}Page`, {
+  return closedObject(`${item.title}Page`, {
     items: { type: "array", items: item },
     nextCursor: { type: ["string", "null"], description: "To be given as cursor for the next page." },
   });

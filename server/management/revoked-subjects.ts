@@ -12,8 +12,8 @@ import type { Receipt } from "./keys/receipt.ts";
 import { managedRoute } from "./managed-route.ts";
 import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";
-import { closed, RECEIPT_FIELDS, TEXT } from "./response-schemas.ts";
-import { requireRight, sees } from "./rights.ts";
+import { closedObject, RECEIPT_FIELDS, TEXT } from "./response-schemas.ts";
+import { requireRight, seesTeam } from "./rights.ts";
 
 type Body = ReasonBody & { subject: string };
 
@@ -27,8 +27,8 @@ const BODY = {
   },
 } as const;
 
-const KEY = closed("KeyOfSubject", { id: TEXT, namespace: TEXT, name: TEXT, prefix: TEXT });
-const REVOKED = closed("RevokedSubject", {
+const KEY = closedObject("KeyOfSubject", { id: TEXT, namespace: TEXT, name: TEXT, prefix: TEXT });
+const REVOKED = closedObject("RevokedSubject", {
   ...RECEIPT_FIELDS,
   keys: {
     type: "array",
@@ -68,7 +68,7 @@ export function revokedSubjectRoutes(
       assertSubject(subject, issuers);
       const { askSeq } = await commitChange(store, null, async (tx) => {
         const team = isId(id) ? await lockObject(tx, "team", id) : undefined;
-        if (team === undefined || !sees(rights, team.teamId))
+        if (team === undefined || !seesTeam(rights, team.teamId))
           throw problem("not_found", "There is no team of this id.");
         requireRight(rights, team.teamId, "revoke keys");
         if (!(await revokeSubject(tx, { teamId: team.teamId, subject, by }))) throw TOO_MANY;

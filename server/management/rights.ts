@@ -60,12 +60,12 @@ export function visibleTeams(rights: Rights): readonly string[] | undefined {
   return typeof rights === "string" ? undefined : [...rights.keys()];
 }
 
-export function sees(rights: Rights, teamId: string): boolean {
+export function seesTeam(rights: Rights, teamId: string): boolean {
   return typeof rights === "string" || rights.has(teamId);
 }
 
 /** Whether the caller may do this in some team: for a page that offers it. */
-export function mayIn(rights: Rights, action: Action): boolean {
+export function mayInSomeTeam(rights: Rights, action: Action): boolean {
   return typeof rights === "string"
     ? allows(rights, "", action)
     : [...rights.keys()].some((id) => allows(rights, id, action));

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
-import { refuseOddBodies } from "../http/bodies/body-text.ts";
+import { refuseUnstorableBodies } from "../http/bodies/body-text.ts";
 import { parseJsonOnly } from "../http/bodies/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -24,7 +24,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
   parseJsonOnly(app);
   validateStrictly(app);
-  app.addHook("preValidation", refuseOddBodies);
+  app.addHook("preValidation", refuseUnstorableBodies);
   app.addHook("onSend", async (_request, reply) => {
     reply.header("cache-control", "no-store");
   });

@@ -7,7 +7,7 @@ import { findTeamNamesake, type StoredTeam } from "../../store/objects/objects.t
 import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
 import type { ChangeContext } from "./change-context.ts";
 import { invalid } from "./diagnostics.ts";
-import { exists } from "./placement.ts";
+import { nameTaken } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { type ReadTeam, readTeam, TEAM_SPEC } from "./read-team.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
@@ -57,7 +57,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
   async create(tx, context, { name, spec }) {
     requireInstallation(context.rights, "make a team");
     const taken = await findTeamNamesake(tx, name);
-    if (taken !== undefined) throw exists("team", taken);
+    if (taken !== undefined) throw nameTaken("team", taken);
     return save(tx, context, { name, ownerUid: randomUUID(), generation: 0 }, readTeam({ name, namespace: "", spec }));
   },
 

@@ -12,13 +12,13 @@ import { managedRoute } from "./managed-route.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
 import { PAGE, type PageQuery, REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "./request-schemas.ts";
 import { showObject } from "./resource.ts";
-import { closed, pageSchema, TEXT, TIME_OR_NULL, TIMESTAMP } from "./response-schemas.ts";
-import { requireRight, rightsOf, sees } from "./rights.ts";
+import { closedObject, pageSchema, TEXT, TIME_OR_NULL, TIMESTAMP } from "./response-schemas.ts";
+import { requireRight, rightsOf, seesTeam } from "./rights.ts";
 import { TEAMS } from "./teams.ts";
 
 type ById = { id: string };
 
-const DELIVERY = closed("WebhookDelivery", {
+const DELIVERY = closedObject("WebhookDelivery", {
   id: { ...TEXT, description: "Sent as webhook-id with every try." },
   url: TEXT,
   event: TEXT,
@@ -83,7 +83,7 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
 export async function redeliverByHand({ store, rights, author }: ChangeContext, id: string): Promise<LoggedDelivery> {
   const { result } = await change(store, null, async (tx) => {
     const found = isId(id) ? await lockDelivery(tx, id) : undefined;
-    if (found === undefined || !sees(rights, found.teamId)) {
+    if (found === undefined || !seesTeam(rights, found.teamId)) {
       throw problem("not_found", "There is no delivery of this id.");
     }
     requireRight(rights, found.teamId, "change the team");

@@ -5,7 +5,16 @@ import { reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
 import { REVISIONS_OUTPUT, revisionText, shownBytes } from "./atom-text.ts";
-import { defineTool, FEW, more, NEXT_CURSOR, NO_ATOM_HINT, placeOfCursor, READS, ToolFault } from "./tool.ts";
+import {
+  defineTool,
+  LIST_LIMIT,
+  NEXT_CURSOR,
+  NO_ATOM_HINT,
+  nextPageHint,
+  placeOfCursor,
+  READ_ANNOTATIONS,
+  ToolFault,
+} from "./tool.ts";
 
 export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: string }>(
   {
@@ -13,8 +22,8 @@ export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: st
     title: "History of an atom",
     description:
       "Lists the revisions of one atom, the present one first: what it said before it was corrected, and when. Use it when an atom contradicts what you know, or to restore an earlier statement with memory_correct_atom.",
-    annotations: READS,
-    input: { id: ATOM_ID, limit: FEW, cursor: CURSOR },
+    annotations: READ_ANNOTATIONS,
+    input: { id: ATOM_ID, limit: LIST_LIMIT, cursor: CURSOR },
     requires: ["id"],
     output: { items: REVISIONS_OUTPUT, nextCursor: NEXT_CURSOR },
   },
@@ -29,6 +38,6 @@ export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: st
       json: revisionJson,
       bytesOf: shownBytes(revisionText),
     });
-    return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + more(nextCursor) };
+    return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + nextPageHint(nextCursor) };
   },
 );

@@ -5,7 +5,7 @@ import { libraryName, reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { CURSOR } from "../memory/schemas.ts";
 import { shownBytes } from "./atom-text.ts";
-import { defineTool, FEW, more, NEXT_CURSOR, placeOfCursor, READS } from "./tool.ts";
+import { defineTool, LIST_LIMIT, NEXT_CURSOR, nextPageHint, placeOfCursor, READ_ANNOTATIONS } from "./tool.ts";
 
 const LIBRARY_OUTPUT = {
   type: "object",
@@ -26,8 +26,8 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
     title: "List libraries",
     description:
       'Lists the libraries that you may use, what each is for, and which one is meant where a call names none. Use it before you save something that may not belong in the default library, and when a call says that there is no such library: a name goes into the argument "library" of the other tools.',
-    annotations: READS,
-    input: { limit: { ...FEW, default: 100 }, cursor: CURSOR },
+    annotations: READ_ANNOTATIONS,
+    input: { limit: { ...LIST_LIMIT, default: 100 }, cursor: CURSOR },
     output: { items: { type: "array", items: LIBRARY_OUTPUT }, nextCursor: NEXT_CURSOR },
   },
   async ({ db, key }, { limit, cursor }) => {
@@ -47,7 +47,7 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
       bytesOf: shownBytes(libraryText),
     });
     const text = items.length === 0 ? NO_LIBRARIES : items.map(libraryText).join("\n");
-    return { structured: { items, nextCursor }, text: text + more(nextCursor) };
+    return { structured: { items, nextCursor }, text: text + nextPageHint(nextCursor) };
   },
 );
 

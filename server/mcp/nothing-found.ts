@@ -26,6 +26,6 @@ export async function nothingFound({ db, key }: ToolContext, { library, query, f
 }
 
 /** The text before atoms that have only some of the words. */
-export function nearestOnly(query: string): string {
+export function partialMatchesNotice(query: string): string {
   return `No atom has all the words of ${JSON.stringify(query)}, nor words like them. The nearest, which may be about something else:\n\n`;
 }

@@ -9,11 +9,20 @@ import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
-import { fitting, page } from "../memory/paging.ts";
+import { fittingItems, page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
-import { nearestOnly, nothingFound } from "./nothing-found.ts";
-import { defineTool, FEW, libraryOf, more, NEXT_CURSOR, placeOfCursor, READS, ToolFault } from "./tool.ts";
+import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
+import {
+  defineTool,
+  LIST_LIMIT,
+  libraryOf,
+  NEXT_CURSOR,
+  nextPageHint,
+  placeOfCursor,
+  READ_ANNOTATIONS,
+  ToolFault,
+} from "./tool.ts";
 
 const SEMANTIC = {
   type: "boolean",
@@ -34,10 +43,10 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
     title: "Search memory",
     description:
       'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
-    annotations: READS,
+    annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },
-      ...{ library: LIBRARY, limit: FEW, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
+      ...{ library: LIBRARY, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
     },
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR, semantic: SEMANTIC },
@@ -74,10 +83,12 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
       const text = await nothingFound(context, { library, query, filter });
       return { structured: { items, nextCursor, semantic }, text };
     }
-    const before = items.every(({ match }) => match === "nearest" || match === "meaning") ? nearestOnly(query) : "";
+    const before = items.every(({ match }) => match === "nearest" || match === "meaning")
+      ? partialMatchesNotice(query)
+      : "";
     return {
       structured: { items, nextCursor, semantic },
-      text: before + atomsText(items, "There is no more.") + more(nextCursor),
+      text: before + atomsText(items, "There is no more.") + nextPageHint(nextCursor),
     };
   },
 );
@@ -88,7 +99,7 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
     title: "Recall memory",
     description:
       "Gives what is remembered about a topic, in full: atoms that share any word with it, or a similar one, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in. An answer ends at 1 MiB: atoms that it has no room for are named in omitted, to be asked for by their ids.",
-    annotations: READS,
+    annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
       ids: {
@@ -99,7 +110,7 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
         description: "Atoms to read, instead of a topic.",
       },
       library: LIBRARY,
-      limit: FEW,
+      limit: LIST_LIMIT,
       ...TAGS_AND_FILTERS,
     },
     output: {
@@ -142,7 +153,7 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
 
 /** The atoms that an answer has room for, and the ids of the others. */
 function recalled(key: KeyRecord, { atoms, cut }: AtomsWithin): { items: AtomJson[]; omitted: string[] } {
-  const items = fitting(atoms, (atom) => atomJson(key, atom), shownBytes(atomText));
+  const items = fittingItems(atoms, (atom) => atomJson(key, atom), shownBytes(atomText));
   return { items, omitted: [...atoms.slice(items.length).map(({ id }) => id), ...cut] };
 }
 
@@ -158,10 +169,10 @@ export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; curso
     title: "List memory",
     description:
       "Lists the atoms of one library page by page, newest first or in another order; pass nextCursor on until it is null. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
-    annotations: READS,
+    annotations: READ_ANNOTATIONS,
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
-      ...{ library: LIBRARY, limit: FEW, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
+      ...{ library: LIBRARY, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
     },
     output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR },
   },
@@ -180,7 +191,7 @@ export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; curso
     });
     return {
       structured: { items, nextCursor },
-      text: atomsText(items, "There are no such atoms.") + more(nextCursor),
+      text: atomsText(items, "There are no such atoms.") + nextPageHint(nextCursor),
     };
   },
 );

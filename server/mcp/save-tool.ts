@@ -2,11 +2,11 @@ import { permits } from "../../domain/access/authorize.ts";
 import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
-import { fitting } from "../memory/paging.ts";
+import { fittingItems } from "../memory/paging.ts";
 import { type FoundDuplicate, findDuplicateAtoms, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
-import { ATOM_INPUT, LIBRARY, severalAtoms } from "../memory/schemas.ts";
+import { ATOM_INPUT, atomListSchema, LIBRARY } from "../memory/schemas.ts";
 import { ATOM_OUTPUT, ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
-import { CHANGES, defineTool, libraryOf, ToolFault } from "./tool.ts";
+import { defineTool, libraryOf, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
 
 type SaveArgs = Partial<AtomInput> & { atoms?: AtomInput[]; library?: string; allowDuplicate: boolean };
 
@@ -29,11 +29,11 @@ export const memorySaveAtom = defineTool<SaveArgs>(
     operation: "mcp.memory_save_atom",
     title: "Save an atom",
     description: `Remembers a new statement, or up to ${MAX_BATCH} at once in "atoms". Use it when you learn something that later sessions need: a decision, a preference, a fact that took effort to find. One statement each, understandable by itself. Where the library says almost the same already, nothing is saved and you are shown that atom: correct it with memory_correct_atom, or repeat the call with allowDuplicate if yours is another fact.`,
-    annotations: CHANGES,
+    annotations: WRITE_ANNOTATIONS,
     input: {
       ...ATOM_INPUT,
       atoms: {
-        ...severalAtoms(MAX_BATCH),
+        ...atomListSchema(MAX_BATCH),
         description: "Several atoms instead of one: all of them are saved, or none.",
       },
       library: LIBRARY,
@@ -55,7 +55,7 @@ export const memorySaveAtom = defineTool<SaveArgs>(
     const near = await findDuplicateAtoms(db, reachOf(key), { libraryId: library.id, contents, policy });
     if (near.length > 0) {
       const show = ({ atom, ...found }: FoundDuplicate) => ({ ...found, atom: atomJson(key, atom) });
-      const nearDuplicates = fitting(near, show, shownBytes(duplicateText));
+      const nearDuplicates = fittingItems(near, show, shownBytes(duplicateText));
       const others = nearDuplicates.length < near.length ? OTHERS : "";
       return { structured: { atom: null, atoms: [], nearDuplicates }, text: refusal(nearDuplicates) + others };
     }

@@ -5,7 +5,7 @@ import type { Db } from "../../store/database/change.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
-import { findMeantLibrary, reachOf } from "../memory/libraries.ts";
+import { findRequestedLibrary, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryHistory } from "./history-tool.ts";
@@ -71,7 +71,7 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
       // Between two turns: nothing of the database is held while a model is asked.
       const meaning =
         question &&
-        (await deps.questions.meaningOf({ teamId: key.teamId, text: question.query }, () =>
+        (await deps.questions.vectorsOf({ teamId: key.teamId, text: question.query }, () =>
           inTurn((db, key) => spacesOf(db, key, question.library)),
         ));
       return inTurn((db, key) => {
@@ -86,7 +86,7 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
 
 /** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
 async function spacesOf(db: Db, key: KeyRecord, named: string | undefined): Promise<QuestionSpace[] | undefined> {
-  const library = await findMeantLibrary(db, key, named);
+  const library = await findRequestedLibrary(db, key, named);
   return library === undefined ? [] : questionSpaces(db, reachOf(key), library.id);
 }
 

@@ -5,10 +5,10 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
-import type { Meaning } from "../embedding/question.ts";
+import type { QuestionVectors } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor } from "../memory/cursor.ts";
-import { findMeantLibrary, noSuchLibrary } from "../memory/libraries.ts";
+import { findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -19,7 +19,7 @@ export type ToolContext = Pick<ServerDeps, "clock"> & {
   readonly db: Db;
   readonly key: KeyRecord;
   /** What the call's question means; undefined where it is answered by words alone. */
-  readonly meaning: Meaning | undefined;
+  readonly meaning: QuestionVectors | undefined;
   /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
   write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
 };
@@ -100,11 +100,11 @@ export function defineTool<Args>(
 }
 
 /** The annotations of a tool that only reads. */
-export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
+export const READ_ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
 /** Of one that saves or corrects: the second time it does so again, and what was there before is kept. */
-export const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
+export const WRITE_ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** How many a list gives a model, where it does not say. */
-export const FEW = {
+export const LIST_LIMIT = {
   ...LIMIT,
   default: 10,
   description: "How many at most, 1 to 100; fewer where they are long.",
@@ -127,7 +127,7 @@ export function placeOfCursor(scope: CursorScope, cursor: string | undefined): C
 }
 
 /** What stands behind a page's text where another page follows. */
-export function more(nextCursor: string | null): string {
+export function nextPageHint(nextCursor: string | null): string {
   return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
 }
 
@@ -136,7 +136,7 @@ export const NO_ATOM_HINT = "There is no atom of this id for this key: look it u
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
-  const library = await findMeantLibrary(db, key, named);
+  const library = await findRequestedLibrary(db, key, named);
   if (library !== undefined) return library;
   const fault = await noSuchLibrary(db, key, named);
   const mayList = permits(key, "mcp.memory_libraries");

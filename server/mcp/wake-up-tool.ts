@@ -7,7 +7,7 @@ import { libraryName, reachOf } from "../memory/libraries.ts";
 import { ITEM_BYTES } from "../memory/paging.ts";
 import { LIBRARY } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
-import { defineTool, FEW, libraryOf, READS } from "./tool.ts";
+import { defineTool, LIST_LIMIT, libraryOf, READ_ANNOTATIONS } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;
@@ -18,10 +18,10 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
     title: "Wake up",
     description:
       "A short briefing from one library: what it is for, its most important atoms and the latest ones, within a budget of tokens, and how much was left out. Call it once at the start of a session, before anything else. Long atoms are cut; memory_recall reads them in full by id.",
-    annotations: READS,
+    annotations: READ_ANNOTATIONS,
     input: {
       library: LIBRARY,
-      limit: { ...FEW, description: "How many of each kind at most, 1 to 100." },
+      limit: { ...LIST_LIMIT, description: "How many of each kind at most, 1 to 100." },
       maxTokens: {
         type: "integer",
         minimum: 100,

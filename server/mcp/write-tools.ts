@@ -5,7 +5,7 @@ import { atomJson, correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { atomText, CORRECTED_OUTPUT } from "./atom-text.ts";
-import { CHANGES, defineTool, NO_ATOM_HINT, ToolFault } from "./tool.ts";
+import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
 
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
@@ -15,7 +15,7 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     title: "Correct an atom",
     description:
       "Changes an atom that is wrong, outdated or incomplete; fields that are left out stay as they are, and the earlier revision is kept. Pass the revision that you have read, so that another's correction in between is not lost.",
-    annotations: CHANGES,
+    annotations: WRITE_ANNOTATIONS,
     input: {
       id: ATOM_ID,
       revision: { ...REVISION, description: "The revision that you have read; left out, the latest is corrected." },

@@ -10,7 +10,7 @@ import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from
 import { IMPORT_RESULT } from "./response-schemas.ts";
 import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 import { readTime } from "./times.ts";
-import { takeBack } from "./write-as.ts";
+import { rollBack } from "./write-as.ts";
 
 /** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
 export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -46,7 +46,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
               libraryId,
               async write(tx, reach) {
                 const kept = lasting.filter((atom) => atom !== undefined);
-                const { ids, droppedLinks } = (await importAtoms(tx, reach, libraryId, kept)) ?? takeBack();
+                const { ids, droppedLinks } = (await importAtoms(tx, reach, libraryId, kept)) ?? rollBack();
                 const newIds = ids.values();
                 const atomIds = lasting.map((atom) => (atom === undefined ? null : (newIds.next().value ?? null)));
                 return { atomIds, beside: { droppedLinks } };

@@ -32,7 +32,7 @@ export async function findDefaultLibrary(db: Db, key: KeyRecord): Promise<Reacha
 }
 
 /** The library that a call means: the one that it names, else the default. Undefined as in both. */
-export async function findMeantLibrary(
+export async function findRequestedLibrary(
   db: Db,
   key: KeyRecord,
   named: string | undefined,

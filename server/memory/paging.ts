@@ -26,7 +26,7 @@ export function page<Row, Json>(
   found: ListPage<Row>,
   { scope, positionOf, json, bytesOf = encodedBytes }: PagedList<Row, Json>,
 ): { items: readonly Json[]; nextCursor: string | null } {
-  const items = fitting(found.items, json, bytesOf);
+  const items = fittingItems(found.items, json, bytesOf);
   const last = items.length < found.items.length || found.isMore ? found.items[items.length - 1] : undefined;
   return { items, nextCursor: last === undefined ? null : writeCursor(scope, positionOf(last)) };
 }
@@ -35,7 +35,7 @@ export function page<Row, Json>(
 export const ITEM_BYTES = PAGE_BYTES - 65_536;
 
 /** The first of these rows as they are shown, as many as a page has room for: one in any case (threats b109). */
-export function fitting<Row, Json>(
+export function fittingItems<Row, Json>(
   rows: readonly Row[],
   json: (row: Row) => Json,
   bytesOf: (item: Json) => number,

@@ -2,7 +2,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import { type Problem, problem } from "../http/errors.ts";
-import { findMeantLibrary, noSuchLibrary } from "./libraries.ts";
+import { findRequestedLibrary, noSuchLibrary } from "./libraries.ts";
 
 export const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 
@@ -12,7 +12,7 @@ export const NO_ATOM = problem("not_found", "There is no atom of this id for thi
  * @throws Problem `not_found` for one that the key may not reach either; `invalid_request` where there is no default
  */
 export async function requireLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<ReachableLibrary> {
-  const library = await findMeantLibrary(db, key, named);
+  const library = await findRequestedLibrary(db, key, named);
   if (library === undefined) throw await noLibrary(db, key, named);
   return library;
 }

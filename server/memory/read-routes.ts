@@ -83,7 +83,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       // What is sorted by more than closeness is looked for by its words.
       const meaning =
         sort === "rank" && isPlainSearch(q)
-          ? await questions.meaningOf(question, () =>
+          ? await questions.vectorsOf(question, () =>
               callMemory(deps, request, reply, async (db, key) =>
                 questionSpaces(db, reachOf(key), (await libraryIn(db, key))?.id ?? null),
               ),

@@ -6,6 +6,7 @@ import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";
 import {
   ATOM_ID,
   ATOM_INPUT,
+  atomListSchema,
   CURSOR,
   FILTERS,
   LIBRARY,
@@ -14,7 +15,6 @@ import {
   REVISION,
   SEARCH_SORT,
   SORT,
-  severalAtoms,
   TAG,
   TIME,
 } from "./schemas.ts";
@@ -79,7 +79,7 @@ export const BATCH_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["atoms"],
-  properties: { library: LIBRARY, atoms: severalAtoms(MAX_BATCH) },
+  properties: { library: LIBRARY, atoms: atomListSchema(MAX_BATCH) },
 } as const;
 /** Atoms of one import. */
 const MAX_IMPORT = 100;
@@ -89,7 +89,7 @@ export const IMPORT_BODY = {
   required: ["atoms"],
   properties: {
     library: LIBRARY,
-    atoms: severalAtoms(MAX_IMPORT, {
+    atoms: atomListSchema(MAX_IMPORT, {
       id: {
         ...ATOM_ID,
         description: "What the atom was called, and no other of the import: by it links of the same import lead to it.",

@@ -35,12 +35,12 @@ export const RANKING = {
   },
 } as const;
 
-function closed(title: string, properties: Readonly<Record<string, object>>) {
+function closedObject(title: string, properties: Readonly<Record<string, object>>) {
   return { title, type: "object", additionalProperties: false, required: Object.keys(properties), properties } as const;
 }
 
 function list(title: string, item: object, more: Readonly<Record<string, object>>) {
-  return closed(title, { items: { type: "array", items: item }, ...more });
+  return closedObject(title, { items: { type: "array", items: item }, ...more });
 }
 
 const NEXT = {
@@ -51,7 +51,7 @@ const NEXT = {
   },
 } as const;
 
-export const ATOM = closed("Atom", ATOM_FIELDS);
+export const ATOM = closedObject("Atom", ATOM_FIELDS);
 /** The answer of a correction. */
 export const CORRECTED_ATOM = {
   ...ATOM,
@@ -62,7 +62,7 @@ export const CORRECTED_ATOM = {
 export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
 export const SEARCH_RESULT = list(
   "SearchResult",
-  closed("Hit", {
+  closedObject("Hit", {
     ...ATOM_FIELDS,
     ...RANKING,
     snippet: TEXT,
@@ -78,7 +78,7 @@ export const SEARCH_RESULT = list(
 );
 export const REVISION_PAGE = list(
   "RevisionPage",
-  closed("Revision", { revision: { type: "integer" }, ...FIELDS, updated: TIME }),
+  closedObject("Revision", { revision: { type: "integer" }, ...FIELDS, updated: TIME }),
   NEXT,
 );
 
@@ -129,7 +129,7 @@ export const REPLAYED_ATOMS = {
   properties: { items: { type: "array", items: ATOM_OR_ID }, nearDuplicates: NEAR_DUPLICATES },
 } as const;
 
-export const IMPORT_RESULT = closed("ImportResult", {
+export const IMPORT_RESULT = closedObject("ImportResult", {
   ids: {
     type: "array",
     items: { type: ["string", "null"] },

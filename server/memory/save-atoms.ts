@@ -5,7 +5,7 @@ import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
 import { findNearDuplicates, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
 import { PAGE_BYTES } from "../../store/memory/page.ts";
-import { type MemoryWrite, takeBack } from "./write-as.ts";
+import { type MemoryWrite, rollBack } from "./write-as.ts";
 
 /** Atoms of one batch, which is saved whole or not at all. */
 export const MAX_BATCH = 50;
@@ -63,7 +63,7 @@ export function insertion(atoms: readonly AtomFields[], libraryId: string, at: n
       const saved: Atom[] = [];
       for (const fields of atoms) {
         const atom = await insertAtom(tx, reach, { ...fields, libraryId, at });
-        if (atom === undefined) return takeBack();
+        if (atom === undefined) return rollBack();
         saved.push(atom);
       }
       return saved;

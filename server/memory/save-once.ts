@@ -15,7 +15,7 @@ import {
 import { problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { type MemoryWrite, takeBack, writeAs } from "./write-as.ts";
+import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
 
 /** A save that is made once for its Idempotency-Key. */
 type Save<T extends MadeAtoms> = {
@@ -76,7 +76,7 @@ export async function saveOnce<T extends MadeAtoms>(
   const replay = async (tx: Tx, reach: Reach, former: FormerSave): Promise<Saved<T>> => {
     const { libraryId, isSameRequest } = former;
     if (!isSameRequest) throw ANOTHER_REQUEST;
-    if ((await findLibraryById(tx, reach, libraryId)) === undefined) return takeBack();
+    if ((await findLibraryById(tx, reach, libraryId)) === undefined) return rollBack();
     return { made: await recall(tx, reach, former), libraryId, isReplayed: true };
   };
   if (known === undefined) {
@@ -97,7 +97,7 @@ export async function saveOnce<T extends MadeAtoms>(
   return write(async (tx, reach) => {
     const { libraryId } = prepared;
     const before = await beginSave(tx, known, libraryId);
-    if (before === "absent") return takeBack();
+    if (before === "absent") return rollBack();
     if (before !== undefined) return replay(tx, reach, before);
     const made = await prepared.write(tx, reach);
     await endSave(tx, known, made);

@@ -123,7 +123,7 @@ export const ATOM_INPUT = {
 } as const;
 
 /** Several atoms of one call. `fields` are what is taken of each. */
-export function severalAtoms(maxItems: number, fields: Readonly<Record<string, object>> = ATOM_INPUT) {
+export function atomListSchema(maxItems: number, fields: Readonly<Record<string, object>> = ATOM_INPUT) {
   const items = { type: "object", additionalProperties: false, required: ["content"], properties: fields } as const;
   return { type: "array", minItems: 1, maxItems, items } as const;
 }

@@ -94,7 +94,7 @@ async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, l
 }
 
 /** Takes back what a write has done so far: its library is not there any more. {@link writeAs} gives undefined. */
-export function takeBack(): never {
+export function rollBack(): never {
   throw new RolledBack("unreachable");
 }
 

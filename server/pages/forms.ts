@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { parse } from "node:querystring";
 import type { FastifyInstance } from "fastify";
-import { refuseOddBodies } from "../http/bodies/body-text.ts";
+import { refuseUnstorableBodies } from "../http/bodies/body-text.ts";
 import { problem } from "../http/errors.ts";
 
 /** What a form sends: a field that stands there more than once is a list. */
@@ -25,7 +25,7 @@ export function parseForms(app: FastifyInstance): void {
     request.body ??= {};
     done();
   });
-  app.addHook("preValidation", refuseOddBodies);
+  app.addHook("preValidation", refuseUnstorableBodies);
 }
 
 /** What was written into a field, without the spaces around it; empty for one that is not there. */
@@ -42,12 +42,12 @@ export function choices(body: FormBody, name: string): readonly string[] {
 }
 
 /** By which a form is known again, however often it is sent. */
-export function newOnce(): string {
+export function newSubmissionId(): string {
   return randomBytes(18).toString("base64url");
 }
 
 /** @throws Problem `invalid_request` for a form that is none of ours */
-export function readOnce(body: FormBody): string {
+export function readSubmissionId(body: FormBody): string {
   const once = field(body, "once");
   if (/^[\w-]{24}$/.test(once)) return once;
   throw problem("invalid_request", "The form is incomplete: open its page again, and fill it in there.");

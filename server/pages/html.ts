@@ -3,7 +3,7 @@
  * escaping cannot be forgotten. Attributes stand in double quotes.
  */
 
-import { balanced, isolated, turnsDirection } from "./isolated-text.ts";
+import { isolated, turnsDirection, withBalancedIsolates } from "./isolated-text.ts";
 
 /** A piece of a page. Only {@link html} makes one. */
 export class Html {
@@ -76,7 +76,7 @@ function placeAfter(text: string): Place {
  */
 function escaped(text: string, place: Place): string {
   if (place === "raw" || !turnsDirection(text)) return escapeText(text);
-  return place === "text" ? `<bdi>${escapeText(balanced(text))}</bdi>` : escapeText(isolated(text));
+  return place === "text" ? `<bdi>${escapeText(withBalancedIsolates(text))}</bdi>` : escapeText(isolated(text));
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {

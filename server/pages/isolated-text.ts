@@ -14,7 +14,7 @@ export function turnsDirection(text: string): boolean {
  * hold up to the next line.
  */
 export function isolated(text: string): string {
-  return turnsDirection(text) ? `\u2068${balanced(text.replaceAll(LINE_ENDS, " "))}${END}` : text;
+  return turnsDirection(text) ? `\u2068${withBalancedIsolates(text.replaceAll(LINE_ENDS, " "))}${END}` : text;
 }
 
 /**
@@ -22,7 +22,7 @@ export function isolated(text: string): string {
  * element's own, and a missing one would have the element's end taken for it. What separates paragraphs would end both,
  * and is a space.
  */
-export function balanced(text: string): string {
+export function withBalancedIsolates(text: string): string {
   let open = 0;
   const kept = text.replaceAll("\u2029", " ").replace(ISOLATES, (mark) => {
     if (mark !== END) open++;

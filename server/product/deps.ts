@@ -6,7 +6,7 @@ import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { AuthMetrics } from "../auth/metrics.ts";
 import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";
-import type { JudgeJwt } from "../auth/tokens/jwt.ts";
+import type { ValidateJwt } from "../auth/tokens/jwt.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
@@ -30,6 +30,6 @@ export type ServerDeps = {
   readonly config: ServerConfig;
   /** The token that opens the management API; null where the installation has none. */
   readonly managementToken: ManagementToken | null;
-  /** Judges issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */
-  readonly judgeJwt: JudgeJwt | null;
+  /** Validates issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */
+  readonly validateJwt: ValidateJwt | null;
 };

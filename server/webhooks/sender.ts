@@ -36,21 +36,21 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   const { store, log, count } = sender;
   const underWay = new Map<ClaimedDelivery, Promise<void>>();
   const ending = new AbortController();
-  let round: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let isWanted = false;
 
-  function look(): void {
+  function poll(): void {
     isWanted = true;
-    round ??= lookWhileWanted().finally(() => {
-      round = undefined;
+    polling ??= pollWhileWanted().finally(() => {
+      polling = undefined;
     });
   }
 
-  async function lookWhileWanted(): Promise<void> {
+  async function pollWhileWanted(): Promise<void> {
     while (isWanted && !ending.signal.aborted) {
       isWanted = false;
       try {
-        while (await takeSome());
+        while (await claimSome());
       } catch (error) {
         log.warn({ error }, "could not claim webhook deliveries; it is tried again");
       }
@@ -58,7 +58,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   }
 
   /** @returns whether there may be more */
-  async function takeSome(): Promise<boolean> {
+  async function claimSome(): Promise<boolean> {
     const limit = MAX_UNDER_WAY.all - underWay.size;
     if (limit <= 0 || ending.signal.aborted) return false;
     const full = {
@@ -90,17 +90,17 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
       );
     } finally {
       underWay.delete(delivery);
-      look();
+      poll();
     }
   }
 
-  const timer = setInterval(look, pollMs);
+  const timer = setInterval(poll, pollMs);
   timer.unref();
   return {
     async close() {
       ending.abort();
       clearInterval(timer);
-      await round;
+      await polling;
       await Promise.all(underWay.values());
     },
   };

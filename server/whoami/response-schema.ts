@@ -1,10 +1,10 @@
-import { closed, TEXT, TIME_OR_NULL, TIMESTAMP } from "../management/response-schemas.ts";
+import { closedObject, TEXT, TIME_OR_NULL, TIMESTAMP } from "../management/response-schemas.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
 
 /** What a key's holder may read of it: all fields are there, those that are not set are null. */
-export const WHOAMI = closed("Whoami", {
+export const WHOAMI = closedObject("Whoami", {
   id: TEXT,
   prefix: { ...TEXT_OR_NULL, description: "The first 12 characters of the key that was sent." },
   name: TEXT,

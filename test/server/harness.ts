@@ -13,7 +13,7 @@ import { type Sampling, sampleLog } from "../../runtime/log-sampler.ts";
 import { buildApp, type Mount } from "../../server/app.ts";
 import type { ManagementToken } from "../../server/auth/management/management-token.ts";
 import type { RefusalEvent } from "../../server/auth/refusals/refusal-event.ts";
-import { createJwtJudge } from "../../server/auth/tokens/jwt.ts";
+import { createJwtValidator } from "../../server/auth/tokens/jwt.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/calls/open-streams.ts";
 import type { ServerConfig } from "../../server/context/config.ts";
 import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
@@ -104,7 +104,7 @@ export async function startHarness({
     metrics,
     config: { ...testConfig(), ...config },
     managementToken: managementToken ?? null,
-    judgeJwt: config?.oidc ? createJwtJudge(config.oidc, clock) : null,
+    validateJwt: config?.oidc ? createJwtValidator(config.oidc, clock) : null,
   };
   const app = await buildApp(deps, mounts);
   const records = new Map<string, KeyRecord>();

@@ -6,7 +6,7 @@ import { presentsCredential, readBearer } from "../credential.ts";
 import type { Principal } from "../principal.ts";
 import { authenticateSession, type ConsoleSession, type SessionDeps } from "../session/authenticate-session.ts";
 import { principalOfIssuer } from "../tokens/claims.ts";
-import { issuedAtOf, type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "../tokens/jwt.ts";
+import { issuedAtOf, MAX_TOKEN_LENGTH, type ValidateJwt, validateOrWarn } from "../tokens/jwt.ts";
 import { ISSUER_UNAVAILABLE } from "../tokens/token-problems.ts";
 import { isManagementToken } from "./management-token.ts";
 
@@ -15,7 +15,7 @@ const NO_TOKEN = { cause: "no_management_token" } as const;
 /** What the decision reads. */
 export type AuthenticationDeps = SessionDeps & {
   /** Null where no issuer is configured. */
-  readonly judgeJwt: JudgeJwt | null;
+  readonly validateJwt: ValidateJwt | null;
   readonly log: Logger;
   readonly clock: Clock;
 };
@@ -49,19 +49,19 @@ export async function authenticateManagement(
 }
 
 async function authenticateBearer(
-  { managementToken, judgeJwt, config: { oidc }, log, clock }: AuthenticationDeps,
+  { managementToken, validateJwt, config: { oidc }, log, clock }: AuthenticationDeps,
   presented: string,
 ): Promise<Authenticated> {
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
     return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
   }
-  if (judgeJwt === null || oidc === null) return NO_TOKEN;
-  const judged = await judgeOrWarn({ judgeJwt, log }, presented, oidc.audience);
-  if (judged === undefined) throw ISSUER_UNAVAILABLE;
-  if ("cause" in judged) return judged;
-  const issuedAt = issuedAtOf(judged.claims);
+  if (validateJwt === null || oidc === null) return NO_TOKEN;
+  const validation = await validateOrWarn({ validateJwt, log }, presented, oidc.audience);
+  if (validation === undefined) throw ISSUER_UNAVAILABLE;
+  if ("cause" in validation) return validation;
+  const issuedAt = issuedAtOf(validation.claims);
   // A revocation reaches what was issued before it, and is kept for so long: no token may outlast it.
   if (issuedAt > clock.now()) return { cause: "jwt_claims" };
   if (issuedAt + MAX_TOKEN_AGE_MS <= clock.now()) return { cause: "jwt_expired" };
-  return { principal: principalOfIssuer(oidc, judged.issuer, { ...judged.names, issuedAt }), session: null };
+  return { principal: principalOfIssuer(oidc, validation.issuer, { ...validation.names, issuedAt }), session: null };
 }

@@ -10,7 +10,7 @@ import { logFailure, problemOf, sendProblem } from "../../http/errors.ts";
 import { authorAs } from "../management/author.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
-import { createLogoutJudge } from "./logout-token.ts";
+import { createLogoutValidator } from "./logout-token.ts";
 
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
 const INVALID = { error: "invalid_request" };
@@ -32,7 +32,7 @@ type LogoutDeps = RefusalDeps & {
 /** Where an issuer reports that a person has signed out: their sessions end on every replica with the next request. */
 export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
   const { log } = deps;
-  const judge = createLogoutJudge(deps.config.consoleClients, deps.clock);
+  const validateLogout = createLogoutValidator(deps.config.consoleClients, deps.clock);
 
   app.post("/backchannel-logout", {
     config: { public: true },
@@ -49,7 +49,7 @@ export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
     async handler(request, reply) {
       reply.header("cache-control", "no-store");
       const token = tokenOf(request.body);
-      const logout = token === undefined ? undefined : await judge(token);
+      const logout = token === undefined ? undefined : await validateLogout(token);
       const ended = logout && (await endSessions(deps, request, logout));
       if (ended !== undefined) return reply.code(200).send();
       recordRefusal(deps, request, request.routeOptions.url, {

@@ -17,12 +17,12 @@ const MAX_ID = 255;
 const KEPT_MS = (MAX_AGE_S + 2 * CLOCK_SKEW_S) * 1_000;
 
 /**
- * Makes what judges logout tokens of the console's issuers (OpenID Connect Back-Channel Logout §2.6). That each is taken
- * once is the database's to say.
+ * Creates the validator of logout tokens of the console's issuers (OpenID Connect Back-Channel Logout §2.6). The
+ * database ensures that each is used once.
  *
  * @returns undefined for a token that ends nothing; throws IssuerUnavailableError where the issuer's keys cannot be had
  */
-export function createLogoutJudge(
+export function createLogoutValidator(
   clients: readonly ConsoleClient[],
   clock: Clock,
 ): (token: string) => Promise<LogoutRequest | undefined> {

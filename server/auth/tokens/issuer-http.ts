@@ -1,6 +1,6 @@
 import { isTrustworthyUrl } from "../../context/trustworthy-url.ts";
 
-/** An issuer does not answer as it should at present: its tokens cannot be judged, and its people cannot sign in. */
+/** An issuer does not answer as it should at present: its tokens cannot be validated, and its people cannot sign in. */
 export class IssuerUnavailableError extends Error {
   constructor(issuer: string, options?: ErrorOptions) {
     super(`the issuer ${issuer} gave no valid response`, options);

@@ -9,17 +9,17 @@ import { createIssuerKeys } from "./issuer-keys.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
-export type JudgedJwt =
+export type JwtValidation =
   | { readonly issuer: string; readonly names: MemberNames; readonly claims: JWTPayload }
   | { readonly cause: JwtCause };
 
 /**
- * Judges a token of the configured issuers.
+ * Validates a token of the configured issuers.
  *
  * @param audience that the token needs
  * @throws IssuerUnavailableError where the issuer's keys cannot be had
  */
-export type JudgeJwt = (token: string, audience: string) => Promise<JudgedJwt>;
+export type ValidateJwt = (token: string, audience: string) => Promise<JwtValidation>;
 
 /** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
 export const MAX_TOKEN_LENGTH = 8_192;
@@ -53,8 +53,8 @@ export function issuedAtOf({ iat = 0 }: JWTPayload): number {
   return (iat - CLOCK_SKEW_S) * 1_000;
 }
 
-/** Makes what judges tokens of the configured issuers (docs/decisions/jwts.md). */
-export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
+/** Creates the validator of the configured issuers' tokens (docs/decisions/jwts.md). */
+export function createJwtValidator(config: Pick<OidcConfig, "issuers">, clock: Clock): ValidateJwt {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
   const verify = createTokenVerifier();
   return async (token, audience) => {
@@ -70,7 +70,7 @@ export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock
         currentDate: new Date(clock.now()),
         requiredClaims: ["exp", "sub", "aud"],
       });
-      return isOfThisUse(protectedHeader.typ) ? judgeClaims(issuer, payload) : { cause: "jwt_type" };
+      return isOfThisUse(protectedHeader.typ) ? validateClaims(issuer, payload) : { cause: "jwt_type" };
     } catch (error) {
       if (error instanceof IssuerUnavailableError) throw error;
       if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
@@ -81,14 +81,14 @@ export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock
   };
 }
 
-/** As {@link JudgeJwt} does; undefined where the issuer's keys cannot be had, which the log then says. */
-export async function judgeOrWarn(
-  { judgeJwt, log }: { readonly judgeJwt: JudgeJwt; readonly log: Logger },
+/** As {@link ValidateJwt} does; undefined where the issuer's keys cannot be had, which the log then says. */
+export async function validateOrWarn(
+  { validateJwt, log }: { readonly validateJwt: ValidateJwt; readonly log: Logger },
   token: string,
   audience: string,
-): Promise<JudgedJwt | undefined> {
+): Promise<JwtValidation | undefined> {
   try {
-    return await judgeJwt(token, audience);
+    return await validateJwt(token, audience);
   } catch (error) {
     if (!(error instanceof IssuerUnavailableError)) throw error;
     log.warn({ error }, "cannot verify the tokens of an issuer");
@@ -101,7 +101,7 @@ function isOfThisUse(typ: unknown): boolean {
   return typ === undefined || (typeof typ === "string" && TYPES.has(typ.toLowerCase().replace(/^application\//, "")));
 }
 
-function judgeClaims(issuer: string, claims: JWTPayload): JudgedJwt {
+function validateClaims(issuer: string, claims: JWTPayload): JwtValidation {
   const names = memberNamesOf(claims);
   return names === undefined ? { cause: "jwt_claims" } : { issuer, names, claims };
 }

@@ -4,9 +4,9 @@ import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { EVENT_TITLES } from "../../management/audit/event-text.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { teamField } from "../asked-teams.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { exactly } from "../times.ts";
+import { teamField } from "../team-field.ts";
+import { exactMoment } from "../times.ts";
 import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";
 
@@ -74,7 +74,7 @@ function momentField(name: "from" | "to", at: number | undefined): Html {
 
 function eventTable(page: AuditPage): Html {
   const rows = page.events.map((event) => [
-    exactly(event.at, page.now),
+    exactMoment(event.at, page.now),
     action(event),
     about(event, page),
     by(event),

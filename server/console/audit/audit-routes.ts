@@ -4,13 +4,13 @@ import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { authenticateManagement } from "../../auth/management/authenticate-management.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import { offeredTeams } from "../asked-teams.ts";
+import { offeredTeams } from "../team-field.ts";
 import { createAuditExports } from "./audit-export.ts";
 import { auditContent } from "./audit-page.ts";
 import { readAuditQuery } from "./audit-query.ts";
@@ -51,7 +51,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
       ...{ db: store.db, actor: principal.actor, search },
       async checkAgain() {
         const rights = await rightsOf(store.db, await principalNow(request));
-        const teamIds = await askedTeams(store.db, rights, query.team);
+        const teamIds = await requestedTeams(store.db, rights, query.team);
         if (String(teamIds) !== String(search.teamIds)) throw new Error("what they may read has changed");
       },
     });

@@ -4,15 +4,15 @@ import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";
 import type { ServerConfig } from "../../context/config.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
-import { offeredTeams } from "../asked-teams.ts";
 import { refName } from "../keys/key-words.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
+import { offeredTeams } from "../team-field.ts";
 import { gatewayContent } from "./gateway-page.ts";
 import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
 
@@ -30,7 +30,7 @@ export function gatewayPageRoutes(
     async (request, reply) => {
       const query = { team: queryText(request.query.team), afterId: readAfterId(request.query.after) };
       const rights = await rightsOf(store.db, principalOf(request));
-      const teamIds = await askedTeams(store.db, rights, query.team);
+      const teamIds = await requestedTeams(store.db, rights, query.team);
       const found = await listObjects(store.db, "gateway", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
       const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {

@@ -2,11 +2,11 @@ import type { BoundKeys, UpstreamState } from "../../../store/gateways/upstream-
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { teamField } from "../asked-teams.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
+import { teamField } from "../team-field.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
 /** What the list of gateways is asked for. */

@@ -8,18 +8,18 @@ import { creationBy } from "../../management/creation.ts";
 import { createVersion } from "../../management/keys/api-managed-keys.ts";
 import { replaceKeySpec, revokeByHand, rotateByHand } from "../../management/keys/changes.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
+import { type KeyIdParams, keyIdOf } from "../../management/keys/key-request.ts";
 import { makeShownKey } from "../../management/keys/make-shown-key.ts";
 import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
-import { type FormBody, field, newOnce, readOnce } from "../../pages/forms.ts";
+import { type FormBody, field, newSubmissionId, readSubmissionId } from "../../pages/forms.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import { OVERLAPS, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { requireMadeByHand, seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
-import { isLeft, showOnce } from "./show-once.ts";
+import { isAbandoned, showOnce } from "./show-once.ts";
 
-type Asked = { Params: ById; Body: FormBody };
+type ActRequest = { Params: KeyIdParams; Body: FormBody };
 
 /** The form was of a key made by hand. A declared key's new version is not shown, and its present one ends. */
 const TAKEN_OVER = problem(
@@ -43,13 +43,13 @@ function revokeRoutes(app: FastifyInstance, management: Management): void {
     return revokeContent({ key, viewer, refused }, { lastUses, lastHour: hour, now }, reason);
   }
 
-  app.get<{ Params: ById }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+  app.get<{ Params: KeyIdParams }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "revoke keys");
     return sendKeyPage(request, reply, `Revoke ${key.name}`, await content(key, viewerOf(request)));
   });
 
-  app.post<Asked>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+  app.post<ActRequest>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
     const id = keyIdOf(request);
     const reason = field(request.body, "reason");
     try {
@@ -67,18 +67,18 @@ function revokeRoutes(app: FastifyInstance, management: Management): void {
 }
 
 function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
-  app.get<{ Params: ById }>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+  app.get<{ Params: KeyIdParams }>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
     if (key.declaredIn === null) requireMadeByHand(key);
-    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newOnce());
+    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newSubmissionId());
     return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
   });
 
-  app.post<Asked>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+  app.post<ActRequest>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
     const { key } = await seeKey(management, request);
     const { id } = key;
-    const once = readOnce(request.body);
+    const once = readSubmissionId(request.body);
     const context = await changeContextOf(management, request, {});
     try {
       if (key.declaredIn !== null) {
@@ -90,7 +90,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
       requireMadeByHand(key);
       const overlap = overlapOf(field(request.body, "overlap"));
       const creation = creationBy(request, once, ["console", id, overlap]);
-      const form = { creation, context, isLeft: () => isLeft(reply) };
+      const form = { creation, context, isLeft: () => isAbandoned(reply) };
       const made = await makeShownKey(management, form, (tx) => createVersion(tx, context, id, { overlap }));
       return showOnce(request, reply, made, publicUrl);
     } catch (error) {
@@ -103,7 +103,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
 
 /** Suspends a key that was made here, or lets it be used again: the rest of its spec stays. */
 function suspensionRoute(app: FastifyInstance, management: Management): void {
-  app.post<Asked>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
+  app.post<ActRequest>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
     const { key } = await seeKey(management, request);
     requireMadeByHand(key);
     const state = field(request.body, "state");

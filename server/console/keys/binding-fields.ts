@@ -1,9 +1,9 @@
 import { flag, type Html, html } from "../../pages/html.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { chosenField, type FormErrors, labelled, type Offer, withChosen } from "./key-form.ts";
+import { type Choices, chosenField, type FormErrors, labelled, withChosen } from "./key-form.ts";
 
 /** What a key can be bound to, by reference. */
-export type Bindings = { readonly libraries: Offer; readonly gateways: Offer };
+export type Bindings = { readonly libraries: Choices; readonly gateways: Choices };
 
 export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors: FormErrors): Html {
   const restricted = fields.libraryAccess === "Restricted";
@@ -26,7 +26,7 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
 }
 
 /** Those that are offered, to be checked; any other by its name. */
-function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Offer, errors: FormErrors): Html {
+function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Choices, errors: FormErrors): Html {
   const fault = errors.fields.get("libraries");
   const choices = withChosen(offered, libraries).map(
     ({ value, title }, i) =>

@@ -2,7 +2,7 @@ import type { Db } from "../../../store/database/change.ts";
 import { listObjects, type StoredObject } from "../../../store/objects/objects.ts";
 import type { Bindings } from "./binding-fields.ts";
 import type { Ref, RefNames } from "./key-fields.ts";
-import type { Offer } from "./key-form.ts";
+import type { Choices } from "./key-form.ts";
 import { refName } from "./key-words.ts";
 
 /** A form offers so many of each kind at most; any other is written. */
@@ -30,7 +30,7 @@ export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined
 /** How a form names what the spec of a key in a namespace refers to: in the words in which it is offered. */
 export function refNamesFor(namespace: string, { libraries, gateways }: Bindings): RefNames {
   const namer =
-    ({ offered }: Offer) =>
+    ({ offered }: Choices) =>
     (ref: Ref) => {
       const named = refName({ namespace: ref.namespace ?? namespace, name: ref.name });
       // Without a namespace it is the only one of that name, wherever that is.
@@ -41,7 +41,7 @@ export function refNamesFor(namespace: string, { libraries, gateways }: Bindings
 }
 
 /** What a form offers as a key's team: the teams of these ids, or every team where they are undefined. */
-export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Offer> {
+export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Choices> {
   const teams = await listObjects(db, "team", { teamIds, limit: OFFERED + 1 });
   const isOnly = (name: string) => teams.filter((team) => team.name === name).length === 1;
   return offer(
@@ -53,8 +53,8 @@ export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): 
 
 function offer(
   objects: readonly StoredObject[],
-  show: (object: StoredObject) => Offer["offered"][number],
+  show: (object: StoredObject) => Choices["offered"][number],
   isOffered: (object: StoredObject) => boolean = () => true,
-): Offer {
+): Choices {
   return { offered: objects.slice(0, OFFERED).filter(isOffered).map(show), isMore: objects.length > OFFERED };
 }

@@ -4,13 +4,13 @@ import type { Viewer } from "../../pages/viewer.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import {
+  type Choices,
   chosenField,
   displayNameField,
   errorSummary,
   expiresField,
   type FormErrors,
   limitFields,
-  type Offer,
   scopeFields,
   textField,
 } from "./key-form.ts";
@@ -20,7 +20,7 @@ export type CreateForm = {
   readonly errors: FormErrors;
   readonly bindings: Bindings;
   /** Those that a key can be made for. */
-  readonly teams: Offer;
+  readonly teams: Choices;
   /** By which the request is known again, however often it is sent. */
   readonly once: string;
   readonly viewer: Viewer;

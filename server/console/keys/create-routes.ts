@@ -6,8 +6,8 @@ import type { Management } from "../../management/context.ts";
 import { creationBy } from "../../management/creation.ts";
 import { createKey } from "../../management/keys/api-managed-keys.ts";
 import { makeShownKey } from "../../management/keys/make-shown-key.ts";
-import { allows, mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
-import { type FormBody, newOnce, readOnce } from "../../pages/forms.ts";
+import { allows, mayInSomeTeam, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { type FormBody, newSubmissionId, readSubmissionId } from "../../pages/forms.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import { bindingsFor, teamsFor } from "./bindings.ts";
@@ -15,7 +15,7 @@ import { createContent } from "./create-page.ts";
 import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
-import { isLeft, showOnce } from "./show-once.ts";
+import { isAbandoned, showOnce } from "./show-once.ts";
 
 /** Making a key. */
 export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
@@ -23,21 +23,21 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
 
   app.get("/keys/new", { config: { console: true } }, async (request, reply) => {
     const rights = await rightsOf(store.db, principalOf(request));
-    if (!mayIn(rights, "make keys")) {
+    if (!mayInSomeTeam(rights, "make keys")) {
       throw problem("forbidden", "Your role lets you look at keys, and make none: it takes admin or member.");
     }
-    return showForm(request, reply, rights, EMPTY_FIELDS, NO_ERRORS, newOnce());
+    return showForm(request, reply, rights, EMPTY_FIELDS, NO_ERRORS, newSubmissionId());
   });
 
   app.post<{ Body: FormBody }>("/keys/new", { config: { console: true } }, async (request, reply) => {
     const fields = readKeyFields(request.body);
-    const once = readOnce(request.body);
+    const once = readSubmissionId(request.body);
     const context = await changeContextOf(management, request, {});
     const { name, team } = fields;
     const body = { name, team, namespace: "", spec: specOfFields(fields) };
     try {
       const creation = creationBy(request, once, ["console", body]);
-      const form = { creation, context, isLeft: () => isLeft(reply) };
+      const form = { creation, context, isLeft: () => isAbandoned(reply) };
       const made = await makeShownKey(management, form, (tx) => createKey(tx, context, body));
       return showOnce(request, reply, made, publicUrl);
     } catch (error) {

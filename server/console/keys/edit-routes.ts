@@ -5,7 +5,7 @@ import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { replaceKeySpec } from "../../management/keys/changes.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import type { ById } from "../../management/keys/key-request.ts";
+import type { KeyIdParams } from "../../management/keys/key-request.ts";
 import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field } from "../../pages/forms.ts";
@@ -21,7 +21,7 @@ import { requireMadeByHand, seeKey, sendKeyPage } from "./key-routes.ts";
 export function keyEditRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
-  app.get<{ Params: ById }>("/keys/:id/edit", { config: { console: true } }, async (request, reply) => {
+  app.get<{ Params: KeyIdParams }>("/keys/:id/edit", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
     requireMadeByHand(key);
@@ -36,7 +36,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     return sendKeyPage(request, reply, `Edit ${key.name}`, content);
   });
 
-  app.post<{ Params: ById; Body: FormBody }>(
+  app.post<{ Params: KeyIdParams; Body: FormBody }>(
     "/keys/:id/edit",
     { config: { console: true } },
     async (request, reply) => {

@@ -2,19 +2,19 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { Management } from "../../management/context.ts";
 import { exportKey } from "../../management/keys/export-key.ts";
-import type { ById } from "../../management/keys/key-request.ts";
+import type { KeyIdParams } from "../../management/keys/key-request.ts";
 import { requireRight } from "../../management/rights.ts";
 import { exportContent } from "./export-page.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { seeKey, sendKeyPage } from "./key-routes.ts";
 
-type Asked = { Params: ById; Querystring: Readonly<Record<string, unknown>> };
+type ExportRequest = { Params: KeyIdParams; Querystring: Readonly<Record<string, unknown>> };
 
 /** Taking a key that was made by hand into declarations. */
 export function keyExportRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
-  app.get<Asked>("/keys/:id/manifest", { config: { console: true } }, async (request, reply) => {
+  app.get<ExportRequest>("/keys/:id/manifest", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
     const show = (page: Omit<Parameters<typeof exportContent>[0], "key">) =>
@@ -28,7 +28,7 @@ export function keyExportRoutes(app: FastifyInstance, management: Management): v
     }
   });
 
-  app.get<Asked>("/keys/:id/manifest.yaml", { config: { console: true } }, async (request, reply) => {
+  app.get<ExportRequest>("/keys/:id/manifest.yaml", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     const { manifest } = await exportKey(store.db, rights, key.id, namespaceOf(request));
     return reply
@@ -38,6 +38,6 @@ export function keyExportRoutes(app: FastifyInstance, management: Management): v
   });
 }
 
-function namespaceOf({ query: { namespace } }: FastifyRequest<Asked>): string | undefined {
+function namespaceOf({ query: { namespace } }: FastifyRequest<ExportRequest>): string | undefined {
   return typeof namespace === "string" ? namespace : undefined;
 }

@@ -3,13 +3,13 @@ import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type KeyFields, productOfScope } from "./key-fields.ts";
 
 /** What can be chosen, by what a form sends for it. */
-export type Offer = {
+export type Choices = {
   readonly offered: readonly { readonly value: string; readonly title: string }[];
   /** Whether there is more than that. */
   readonly isMore: boolean;
 };
 /** An offer, and what it means to choose nothing; empty where something must be chosen. */
-type Choice = Offer & { readonly none: string };
+type Choice = Choices & { readonly none: string };
 
 /** What is wrong with a form: of each field in its words, and of the whole. */
 export type FormErrors = {
@@ -144,7 +144,7 @@ export function chosenField(
 }
 
 /** What was chosen and is not offered stays what it is, such as a name without its namespace. */
-export function withChosen(offered: Offer["offered"], chosen: readonly string[]): Offer["offered"] {
+export function withChosen(offered: Choices["offered"], chosen: readonly string[]): Choices["offered"] {
   const others = chosen.filter((one) => offered.every(({ value }) => value !== one));
   return [...others.map((value) => ({ value, title: value })), ...offered];
 }

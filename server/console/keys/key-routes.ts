@@ -4,14 +4,14 @@ import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../../management/context.ts";
-import { RELEASED, requireUnmanaged } from "../../management/keys/changes.ts";
-import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
+import { RELEASED_KEY_TEXT, requireUnmanaged } from "../../management/keys/changes.ts";
+import { type KeyIdParams, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import { keyContent } from "./key-page.ts";
-import { beginOfRequests, type Requests, requestsOf } from "./request-bars.ts";
+import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
 
 const EVENTS = 20;
 
@@ -21,7 +21,7 @@ export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; reado
 /** @throws Problem `not_found` also for a key of a team that the caller is not in */
 export async function seeKey(
   { store, clock, receipts }: Management,
-  request: FastifyRequest<{ Params: ById }>,
+  request: FastifyRequest<{ Params: KeyIdParams }>,
 ): Promise<SeenKey> {
   const id = keyIdOf(request);
   const rights = await rightsOf(store.db, principalOf(request));
@@ -32,7 +32,7 @@ export async function seeKey(
 /** What is known of a key's requests of the last hour and day. */
 export async function seeRequests({ store, clock }: Management, keyId: string): Promise<Requests> {
   const now = clock.now();
-  return requestsOf(await readRequestCounts(store.db, keyId, beginOfRequests(now)), now);
+  return requestsOf(await readRequestCounts(store.db, keyId, requestsSince(now)), now);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function seeRequests({ store, clock }: Management, keyId: string): 
  */
 export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["key"]): void {
   if (declaredIn !== null) throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
-  if (released) throw problem("conflict", RELEASED);
+  if (released) throw problem("conflict", RELEASED_KEY_TEXT);
   requireUnmanaged({ managedBy });
 }
 
@@ -49,7 +49,7 @@ export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["
 export function keyPageRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
 
-  app.get<{ Params: ById; Querystring: Readonly<Record<string, unknown>> }>(
+  app.get<{ Params: KeyIdParams; Querystring: Readonly<Record<string, unknown>> }>(
     "/keys/:id",
     { config: { console: true } },
     async (request, reply) => {

@@ -3,9 +3,9 @@ import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { teamField } from "../asked-teams.ts";
 import { chips } from "../facts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { teamField } from "../team-field.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";

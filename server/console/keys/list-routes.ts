@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { findKeys, identifyKeys, searchKeys } from "../../../store/keys/key-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
-import { mayIn, type Rights, rightsOf } from "../../management/rights.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
+import { mayInSomeTeam, type Rights, rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
-import { offeredTeams } from "../asked-teams.ts";
+import { offeredTeams } from "../team-field.ts";
 import { listContent } from "./list-page.ts";
 import { type KeyListFilters, readListQuery } from "./list-query.ts";
 
@@ -33,7 +33,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         next: found.next,
         isPartial: found.isPartial,
         teams: await offeredTeams(store.db, rights),
-        mayCreate: mayIn(rights, "make keys"),
+        mayCreate: mayInSomeTeam(rights, "make keys"),
         now,
       };
       return sendConsolePage(request, reply, { title: "API keys", section: "keys", content: listContent(list) });
@@ -43,7 +43,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: KeyListFilters, rights: Rights) {
     const { text, state, team, order, after } = query;
-    const teamIds = await askedTeams(store.db, rights, team);
+    const teamIds = await requestedTeams(store.db, rights, team);
     const ids = text === "" || after !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
     if (ids.length > 0) {
       return { keys: await findKeys(store.db, ids), next: null, isPartial: false, isExact: true };

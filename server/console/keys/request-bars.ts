@@ -20,7 +20,7 @@ export type Requests = {
 };
 
 /** The beginning of what {@link requestsOf} wants to know. */
-export function beginOfRequests(now: number): number {
+export function requestsSince(now: number): number {
   return beginOf(now, HOUR_MS, 24);
 }
 

@@ -25,6 +25,6 @@ export function showOnce(
 }
 
 /** Whether the browser that sent the form waits for its answer no longer. */
-export function isLeft({ raw }: FastifyReply): boolean {
+export function isAbandoned({ raw }: FastifyReply): boolean {
   return raw.destroyed;
 }

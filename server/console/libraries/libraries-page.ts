@@ -2,10 +2,10 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { teamField } from "../asked-teams.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { teamField } from "../team-field.ts";
 import { ago } from "../times.ts";
 import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
 

@@ -11,14 +11,14 @@ import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
-import { offeredTeams } from "../asked-teams.ts";
 import { refName } from "../keys/key-words.ts";
 import { seeObject } from "../seen-object.ts";
+import { offeredTeams } from "../team-field.ts";
 import { atomContent } from "./atom-page.ts";
 import { librariesContent, type StoredLibrary } from "./libraries-page.ts";
 import { EXCERPT, type ListedAtom, libraryContent } from "./library-page.ts";
@@ -39,7 +39,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
   app.get<{ Querystring: Given }>("/libraries", { config: { console: true } }, async (request, reply) => {
     const query = readLibrariesQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
-    const teamIds = await askedTeams(store.db, rights, query.team);
+    const teamIds = await requestedTeams(store.db, rights, query.team);
     const found = await listObjects(store.db, "library", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
     const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
     const list = {

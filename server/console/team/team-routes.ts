@@ -3,9 +3,9 @@ import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { queryText, readAfterId } from "../query-text.ts";
@@ -26,7 +26,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
       const [only, ...others] = visibleTeams(rights) ?? [];
       // Most people are in one team.
       if (only !== undefined && others.length === 0) return reply.redirect(`/dashboard/team/${only}`, 303);
-      const teamIds = await askedTeams(store.db, rights, query.team);
+      const teamIds = await requestedTeams(store.db, rights, query.team);
       const found = await listObjects(store.db, "team", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
       const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {

@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { listDeliveries, listWebhooks } from "../../../store/webhooks/delivery-log.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { askedTeams } from "../../management/asked-teams.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { allows, rightsOf } from "../../management/rights.ts";
 import { redeliverByHand } from "../../management/webhook-deliveries.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { viewerOf } from "../../pages/viewer.ts";
-import { offeredTeams } from "../asked-teams.ts";
 import { queryText, readAfterId } from "../query-text.ts";
+import { offeredTeams } from "../team-field.ts";
 import { webhooksContent } from "./webhooks-page.ts";
 
 const PAGE = 50;
@@ -26,7 +26,7 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
   app.get<Asked>("/webhooks", { config: { console: true } }, async (request, reply) => {
     const query = readQuery(request);
     const rights = await rightsOf(store.db, principalOf(request));
-    const teamIds = await askedTeams(store.db, rights, query.team);
+    const teamIds = await requestedTeams(store.db, rights, query.team);
     const webhooks = await listWebhooks(store.db, teamIds, MAX_WEBHOOKS + 1);
     const found = await listDeliveries(store.db, { teamIds, afterId: query.afterId, limit: PAGE + 1 });
     const { items: deliveries, nextCursor: nextId } = pageOf(found, PAGE);

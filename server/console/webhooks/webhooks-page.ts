@@ -8,11 +8,11 @@ import { type Content, type Html, html } from "../../pages/html.ts";
 import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
-import { teamField } from "../asked-teams.ts";
 import { chips } from "../facts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
-import { ago, exactly } from "../times.ts";
+import { teamField } from "../team-field.ts";
+import { ago, exactMoment } from "../times.ts";
 
 /** What the page of webhooks shows. */
 export type WebhooksPage = {
@@ -103,7 +103,7 @@ function cellsOf(delivery: LoggedDelivery, page: WebhooksPage): Content[] {
   const { id, at, event, keyId, keyName, team, url, tries, triedAt } = delivery;
   const { now, viewer, mayRedeliver } = page;
   return [
-    exactly(at, now),
+    exactMoment(at, now),
     html`<code>${event}</code>`,
     html`<a href="/dashboard/keys/${keyId}">${keyName}</a><span class="line muted small">${team}</span>`,
     html`<code class="address">${url}</code><span class="line muted small">${id}</span>`,

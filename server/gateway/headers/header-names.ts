@@ -1,4 +1,4 @@
-import { canonical, MODEL_NAMES } from "../model/model-places.ts";
+import { foldedName, MODEL_NAMES } from "../model/model-places.ts";
 
 /** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
 const HOP_BY_HOP = [
@@ -148,5 +148,5 @@ function staysHere(lower: string): boolean {
 /** Whether a part of a header's name is one that a model goes by, as in Azure ML's `azureml-model-deployment`. */
 function isModelName(lower: string): boolean {
   const parts = lower.split(/[^a-z0-9]+/);
-  return [lower, ...parts].some((part) => MODEL_NAMES.has(canonical(part))) || MODEL_CHOICES.has(parts.join("-"));
+  return [lower, ...parts].some((part) => MODEL_NAMES.has(foldedName(part))) || MODEL_CHOICES.has(parts.join("-"));
 }

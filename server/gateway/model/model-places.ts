@@ -31,7 +31,7 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
   }
   const entries = Object.entries(members).map(([name, place], i) => {
     const isExact = place === "model" || (typeof place === "object" && place.entries.has("model"));
-    return [canonical(name), { bytes: Buffer.from(name), place, bit: 1 << i, isExact }] as const;
+    return [foldedName(name), { bytes: Buffer.from(name), place, bit: 1 << i, isExact }] as const;
   });
   return { entries: new Map(entries), firstBytes };
 }
@@ -70,9 +70,9 @@ export const GEMINI_REPEATS = placesOf({
   generateContentRequest: placesOf(GEMINI_REQUEST),
 });
 
-/** The {@link canonical} names of all that names a model in a body, for where none may be named. */
+/** The {@link foldedName} names of all that names a model in a body, for where none may be named. */
 export const MODEL_NAMES: ReadonlySet<string> = new Set(
-  ["model", ...OTHER_NAMES, ...Object.keys(ROUTING)].map((name) => canonical(name)),
+  ["model", ...OTHER_NAMES, ...Object.keys(ROUTING)].map((name) => foldedName(name)),
 );
 
 /**
@@ -87,7 +87,7 @@ export function placeAt(body: Buffer, start: number, end: number, places: ModelP
   if (to - from > MAX_NAME) throw new BodyFault(`A member's name is longer than ${MAX_NAME} bytes.`);
   const first = body[from];
   if (first === undefined || places.firstBytes[first] === 0) return undefined;
-  const found = places.entries.get(foldedName(body, start, end));
+  const found = places.entries.get(foldedNameAt(body, start, end));
   if (found === undefined || !found.isExact) return found;
   const { bytes } = found;
   if (bytes.length !== to - from || bytes.compare(body, from, to) !== 0) {
@@ -97,23 +97,23 @@ export function placeAt(body: Buffer, start: number, end: number, places: ModelP
 }
 
 /** A name as the parser reads it that folds the most. */
-export function canonical(name: string): string {
+export function foldedName(name: string): string {
   return name
     .replace(/[^\p{L}\p{N}]/gu, "")
     .toUpperCase()
     .toLowerCase();
 }
 
-/** A name's {@link canonical} text. Decoded and parsed only where it is not plain. */
-function foldedName(body: Buffer, start: number, end: number): string {
+/** A name's {@link foldedName} text. Decoded and parsed only where it is not plain. */
+function foldedNameAt(body: Buffer, start: number, end: number): string {
   let isPlain = true;
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = body[at] ?? 0;
-    if (byte >= 0x80 || byte === BACKSLASH) return canonical(decodeString(body, start, end));
+    if (byte >= 0x80 || byte === BACKSLASH) return foldedName(decodeString(body, start, end));
     isPlain &&= isPlainByte(byte);
   }
   const name = body.toString("latin1", start + 1, end - 1);
-  return isPlain ? name.toLowerCase() : canonical(name);
+  return isPlain ? name.toLowerCase() : foldedName(name);
 }
 
 const BACKSLASH = 0x5c;

@@ -16,7 +16,7 @@ const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
 const TOO_LATE = problem("gateway_timeout");
 
 /** An answer that went on for a while. */
-export const SILENT: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
+export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
 
 /** Ours to mend, and not the caller's: another upstream may have a credential that does. */
 export const CREDENTIAL_REFUSED: UpstreamFailure = {

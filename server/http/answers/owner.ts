@@ -6,14 +6,14 @@ export type Owner = {
 };
 
 /** Who asks, as far as it is known by now; a Fastify request is one. */
-export type Asker = {
+export type Requester = {
   readonly access: { readonly key: { readonly keyId: string; readonly teamId: string } } | null;
   readonly managementPrincipal: { readonly actor: string } | null;
 };
 
 const NO_CREDENTIAL: Owner = { key: null, team: null };
 
-export function ownerOf(asker: Asker | undefined): Owner {
+export function ownerOf(asker: Requester | undefined): Owner {
   if (asker?.access) return { key: asker.access.key.keyId, team: asker.access.key.teamId };
   if (asker?.managementPrincipal) return { key: asker.managementPrincipal.actor, team: null };
   return NO_CREDENTIAL;

@@ -3,7 +3,7 @@ import { type Problem, problem, problemDocument, SAFE_METHODS } from "../errors.
 import { requestIdOf } from "../request-id.ts";
 import type { AnswerRoom, FullOf, HeldAnswer } from "./answer-room.ts";
 import { cutConnection } from "./cut-connection.ts";
-import { type Asker, ownerOf } from "./owner.ts";
+import { ownerOf, type Requester } from "./owner.ts";
 
 /** Answers beyond this are written in pieces of it, each once the one before has left the process; in bytes. */
 export const PIECE = 64 << 10;
@@ -32,7 +32,7 @@ type Callback = (error?: Error | null) => void;
  */
 export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   /** Whose room is taken. */
-  asker: Asker | undefined;
+  asker: Requester | undefined;
   /** Whether the body is one that the process keeps for all: a reader of it holds one piece. */
   isShared = false;
   protected abstract readonly room: AnswerRoom;

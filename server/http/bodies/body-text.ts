@@ -8,7 +8,7 @@ const MAX_DEPTH = 32;
  * Refuses what no database stores as it is, and what is nested without end, in whatever field it stands: before
  * anything that walks a body by calling itself.
  */
-export const refuseOddBodies: preValidationHookHandler = (request, _reply, done) => {
+export const refuseUnstorableBodies: preValidationHookHandler = (request, _reply, done) => {
   const diagnostic = faultOf(request.body);
   done(diagnostic === undefined ? undefined : problem("invalid_request", diagnostic));
 };

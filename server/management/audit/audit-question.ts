@@ -2,7 +2,7 @@ import type { AuditPosition, AuditSearch } from "../../../store/audit/audit-sear
 import type { Db } from "../../../store/database/change.ts";
 import { auditSubject } from "../../../store/keys/audit-subject.ts";
 import { problem } from "../../http/errors.ts";
-import { askedTeams } from "../asked-teams.ts";
+import { requestedTeams } from "../requested-teams.ts";
 import type { Rights } from "../rights.ts";
 
 /** An issuer and a subject: no actor is longer. */
@@ -29,7 +29,7 @@ export async function auditSearchOf(
   rights: Rights,
   { team, actor, action, about, from, to }: AuditQuestion,
 ): Promise<Omit<AuditSearch, "after" | "limit">> {
-  const teamIds = await askedTeams(db, rights, team);
+  const teamIds = await requestedTeams(db, rights, team);
   return {
     ...{ teamIds, from, to },
     actor: actor === "" ? undefined : actor,

@@ -6,14 +6,14 @@ import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";
-import { closed, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
+import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
 import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, readAuditCursor } from "./audit-question.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
-const EVENT = closed("AuditEvent", {
+const EVENT = closedObject("AuditEvent", {
   id: { type: "integer" },
   at: TIMESTAMP,
   action: { ...TEXT, description: "As key.revoked." },

@@ -4,14 +4,14 @@ import { principalOf } from "../../auth/management/author.ts";
 import { STALE_VIEW } from "../../http/errors.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { managedRoute } from "../managed-route.ts";
-import { rightsOf, sees } from "../rights.ts";
+import { rightsOf, seesTeam } from "../rights.ts";
 import { NO_KEY } from "./changes.ts";
-import { type ById, keyIdOf } from "./key-request.ts";
+import { type KeyIdParams, keyIdOf } from "./key-request.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 
 /** What a key may do, for those who look after it and do not hold it. */
 export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDeps): void {
-  app.get<{ Params: ById; Querystring: AccessQuestion }>(
+  app.get<{ Params: KeyIdParams; Querystring: AccessQuestion }>(
     "/keys/:id/access",
     {
       config: managedRoute({
@@ -25,7 +25,7 @@ export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDe
       const id = keyIdOf(request);
       const rights = await rightsOf(store.db, principalOf(request));
       const found = await findKeyInUse(store.db, id);
-      if (found === undefined || !sees(rights, found.key.teamId)) throw NO_KEY;
+      if (found === undefined || !seesTeam(rights, found.key.teamId)) throw NO_KEY;
       // Gateways are decided by this replica's index.
       if (request.query.gateway !== undefined && !index.isCurrent()) throw STALE_VIEW;
       return reviewAccess({ index, clock: { now: () => found.now } }, store.db, found.key, request.query);

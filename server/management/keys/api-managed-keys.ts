@@ -16,7 +16,7 @@ import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
-import { exists, requireNamespace, teamFor } from "../placement.ts";
+import { nameTaken, requireNamespace, teamFor } from "../placement.ts";
 import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
@@ -54,7 +54,7 @@ export async function createKey(
   }
   const policy = await resolvePolicy(tx, team.id, read.declared);
   const taken = await findApiManagedKey(tx, { teamId: team.id, namespace, name });
-  if (taken !== undefined) throw exists("key", taken);
+  if (taken !== undefined) throw nameTaken("key", taken);
   const secret = secretOf(source);
   const key = {
     id: newId("key"),

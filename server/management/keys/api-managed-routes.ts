@@ -10,7 +10,7 @@ import { RECEIPT } from "../response-schemas.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
 import type { KeyJson } from "./key-json.ts";
-import { type ById, keyIdOf } from "./key-request.ts";
+import { type KeyIdParams, keyIdOf } from "./key-request.ts";
 import { type MakeKey, makeKeyOnce } from "./make-key.ts";
 import {
   CREATE_KEY_BODY,
@@ -49,7 +49,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     },
   );
 
-  app.put<{ Params: ById; Body: ReplaceKeyBody }>(
+  app.put<{ Params: KeyIdParams; Body: ReplaceKeyBody }>(
     "/keys/:id",
     {
       config: managedRoute({
@@ -72,7 +72,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     },
   );
 
-  app.delete<{ Params: ById; Body: ReasonBody }>(
+  app.delete<{ Params: KeyIdParams; Body: ReasonBody }>(
     "/keys/:id",
     {
       config: managedRoute({
@@ -95,7 +95,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     },
   );
 
-  app.post<{ Params: ById; Body: CreateVersionBody }>(
+  app.post<{ Params: KeyIdParams; Body: CreateVersionBody }>(
     "/keys/:id/versions",
     {
       config: managedRoute({

@@ -13,16 +13,16 @@ import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../s
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { checkIfMatch } from "../preconditions.ts";
-import { type Action, type Rights, requireRight, sees } from "../rights.ts";
+import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
 import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
-export const RELEASED = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
+export const RELEASED_KEY_TEXT = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
 export function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
-  if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
+  if (key === undefined || !seesTeam(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, action);
   return key;
 }
@@ -32,7 +32,7 @@ export function requireApiManaged({ cluster, namespace, name, ownerUid, managedB
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
     requireUnmanaged({ managedBy });
-    throw problem("conflict", RELEASED);
+    throw problem("conflict", RELEASED_KEY_TEXT);
   }
   throw problem(
     "managed",

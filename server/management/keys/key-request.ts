@@ -2,10 +2,10 @@ import { isKeyId } from "../../../domain/key/key-id.ts";
 import { NO_KEY } from "./changes.ts";
 
 /** Of a route that is about one key. */
-export type ById = { id: string };
+export type KeyIdParams = { id: string };
 
 /** @throws Problem `not_found` for what is no key's id */
-export function keyIdOf({ params: { id } }: { readonly params: ById }): string {
+export function keyIdOf({ params: { id } }: { readonly params: KeyIdParams }): string {
   if (!isKeyId(id)) throw NO_KEY;
   return id;
 }

@@ -6,14 +6,14 @@ import { bodyMayBeMissing } from "../paging.ts";
 import { REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { revokeByHand, rotateByHand } from "./changes.ts";
-import { type ById, keyIdOf } from "./key-request.ts";
+import { type KeyIdParams, keyIdOf } from "./key-request.ts";
 import { ROTATE_BODY, type RotateBody } from "./request-schemas.ts";
 
 /** What is done by hand to a key wherever it is declared: it is revoked, or a new version is asked for. */
 export function manualKeyRoutes(app: FastifyInstance, management: Management): void {
   const { receipts } = management;
 
-  app.post<{ Params: ById; Body: ReasonBody }>(
+  app.post<{ Params: KeyIdParams; Body: ReasonBody }>(
     "/keys/:id/revoke",
     {
       config: managedRoute({
@@ -30,7 +30,7 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
     },
   );
 
-  app.post<{ Params: ById; Body: RotateBody }>(
+  app.post<{ Params: KeyIdParams; Body: RotateBody }>(
     "/keys/:id/rotate",
     {
       config: managedRoute({

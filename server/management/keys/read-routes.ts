@@ -8,7 +8,7 @@ import { withEtag } from "../preconditions.ts";
 import { pageSchema } from "../response-schemas.ts";
 import { rightsOf, visibleTeams } from "../rights.ts";
 import { exportKey } from "./export-key.ts";
-import { type ById, keyIdOf } from "./key-request.ts";
+import { type KeyIdParams, keyIdOf } from "./key-request.ts";
 import { KEY_LIST_QUERY, type KeyListQuery, MANIFEST_QUERY, type ManifestQuery } from "./request-schemas.ts";
 import { KEY, KEY_MANIFEST } from "./response-schemas.ts";
 import { showKey, showKeys } from "./shown-key.ts";
@@ -34,7 +34,7 @@ export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: 
     },
   );
 
-  app.get<{ Params: ById }>(
+  app.get<{ Params: KeyIdParams }>(
     "/keys/:id",
     { config: managedRoute({ summary: "Read a key", response: KEY, etag: true }) },
     async (request, reply) => {
@@ -45,7 +45,7 @@ export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: 
     },
   );
 
-  app.get<{ Params: ById; Querystring: ManifestQuery }>(
+  app.get<{ Params: KeyIdParams; Querystring: ManifestQuery }>(
     "/keys/:id/manifest",
     {
       config: managedRoute({

@@ -3,8 +3,8 @@ import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
 import {
-  CHANGE,
-  closed,
+  CHANGE_FIELD,
+  closedObject,
   declaredInSchema,
   RECEIPT_FIELDS,
   TEXT,
@@ -13,7 +13,7 @@ import {
 } from "../response-schemas.ts";
 import { KEY_SPEC } from "./request-schemas.ts";
 
-const VERSION = closed("Version", {
+const VERSION = closedObject("Version", {
   number: { type: "integer" },
   prefix: TEXT,
   state: { type: "string", enum: ["reserved", "active", "retiring", "retired", "revoked"] },
@@ -26,19 +26,19 @@ const VERSION = closed("Version", {
 });
 
 /** A declaration that takes a key over. */
-export const KEY_MANIFEST = closed("KeyManifest", {
+export const KEY_MANIFEST = closedObject("KeyManifest", {
   apiVersion: { const: API_VERSION },
   kind: { const: "PlatformKey" },
-  metadata: closed("KeyManifestMetadata", {
+  metadata: closedObject("KeyManifestMetadata", {
     name: TEXT,
     namespace: TEXT,
-    annotations: closed("TakeOverAnnotation", { [TAKE_OVER_ANNOTATION]: TEXT }),
+    annotations: closedObject("TakeOverAnnotation", { [TAKE_OVER_ANNOTATION]: TEXT }),
   }),
   spec: pickFields("PlatformKey", [...API_MANAGED_KEY_FIELDS, "source"]),
 });
 
 /** A key as it is shown. */
-export const KEY = closed(
+export const KEY = closedObject(
   "Key",
   {
     id: TEXT,
@@ -76,7 +76,7 @@ export const KEY = closed(
       type: ["string", "null"],
       description: "The full key, in the answer to the request that had the server mint it; it is not kept.",
     },
-    ...CHANGE,
+    ...CHANGE_FIELD,
   },
   ["secret", "change"],
 );

@@ -8,7 +8,7 @@ import { resolve } from "../../gateway/resolve.ts";
 import { Problem, problem } from "../../http/errors.ts";
 import { findNamedLibrary, noSuchLibrary } from "../../memory/libraries.ts";
 import { NAME } from "../request-schemas.ts";
-import { closed, TEXT } from "../response-schemas.ts";
+import { closedObject, TEXT } from "../response-schemas.ts";
 
 /** What it is asked whether a key may: use a scope, on what. */
 export type AccessQuestion = {
@@ -36,7 +36,7 @@ export const ACCESS_QUESTION = {
 /** Whether a key may do something, and why. */
 export type Access = { readonly allowed: boolean; readonly reason: string };
 
-export const ACCESS = closed("Access", {
+export const ACCESS = closedObject("Access", {
   allowed: { type: "boolean" },
   reason: { ...TEXT, description: "Why, for people." },
 });

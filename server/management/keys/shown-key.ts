@@ -2,7 +2,7 @@ import type { Db } from "../../../store/database/change.ts";
 import { type ListedKey, withoutDigests } from "../../../store/keys/key-lists.ts";
 import { findKey } from "../../../store/keys/keys.ts";
 import { teamNames } from "../../../store/teams/teams.ts";
-import { type Rights, sees } from "../rights.ts";
+import { type Rights, seesTeam } from "../rights.ts";
 import { NO_KEY } from "./changes.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";
 import { specsOf } from "./key-spec.ts";
@@ -34,7 +34,7 @@ export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly L
 /** @throws Problem `not_found`, for a key that is another team's too */
 export async function showKey(view: KeyView, rights: Rights, id: string): Promise<KeyJson> {
   const key = await findKey(view.db, id);
-  const known = key !== undefined && sees(rights, key.teamId) ? [withoutDigests(key)] : [];
+  const known = key !== undefined && seesTeam(rights, key.teamId) ? [withoutDigests(key)] : [];
   const [shown] = await showKeys(view, known);
   if (shown === undefined) throw NO_KEY;
   return shown;

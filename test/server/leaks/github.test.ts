@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/key-format.ts";
-import { createGithubJudge, GithubUnavailableError } from "../../../server/leaks/github.ts";
+import { createGithubVerifier, GithubUnavailableError } from "../../../server/leaks/github.ts";
 import { until } from "../../env/until.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import {
@@ -98,7 +98,7 @@ describe("GitHub's keys", () => {
 
   const judge = (shown: object[]) => {
     github.shown = shown as typeof github.shown;
-    const isByGithub = createGithubJudge(github.url, () => now);
+    const isByGithub = createGithubVerifier(github.url, () => now);
     return (by: GithubKey) => {
       const { "Github-Public-Key-Signature": signature = "" } = signedBy(by, "[]");
       return isByGithub({ keyId: by.id, signature: Buffer.from(signature, "base64") }, body);

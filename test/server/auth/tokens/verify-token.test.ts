@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
-import { createLogoutJudge } from "../../../../server/auth/session/logout-token.ts";
-import { createJwtJudge } from "../../../../server/auth/tokens/jwt.ts";
+import { createLogoutValidator } from "../../../../server/auth/session/logout-token.ts";
+import { createJwtValidator } from "../../../../server/auth/tokens/jwt.ts";
 import { testClock } from "../../harness.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "../../management/issuer.ts";
 
@@ -24,9 +24,9 @@ afterEach(() => {
 /** A judge of tokens, as the memory and the management API have it. */
 function judge() {
   const clock = testClock();
-  const judgeJwt = createJwtJudge({ issuers: [issuer.url] }, clock);
+  const validateJwt = createJwtValidator({ issuers: [issuer.url] }, clock);
   const token = (by: Signer, subject = "ann") => sign(issuer, by, clock.now(), { claims: { sub: subject } });
-  return { clock, token, causeOf: async (jwt: string) => Reflect.get(await judgeJwt(jwt, "keyplane"), "cause") };
+  return { clock, token, causeOf: async (jwt: string) => Reflect.get(await validateJwt(jwt, "keyplane"), "cause") };
 }
 
 describe("b107: a token whose signature is bad", () => {
@@ -72,7 +72,7 @@ describe("b107: a token whose signature is bad", () => {
   test("is verified once as a logout token too", async () => {
     const clock = testClock();
     const client = { issuer: issuer.url, clientId: "console", secretFile: null };
-    const judgeLogout = createLogoutJudge([client], clock);
+    const judgeLogout = createLogoutValidator([client], clock);
     const bad = await sign(issuer, stranger, clock.now(), { claims: { aud: "console" } });
     for (let i = 0; i < 3; i++) expect(await judgeLogout(bad)).toBeUndefined();
     expect(verified).toHaveBeenCalledTimes(1);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginOfRequests, requestsOf, sumOf, sumsOf } from "../../../../server/console/keys/request-bars.ts";
+import { requestsOf, requestsSince, sumOf, sumsOf } from "../../../../server/console/keys/request-bars.ts";
 import { requestsContent } from "../../../../server/console/keys/requests-chart.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12, 7);
@@ -13,7 +13,7 @@ test("Requests of the last hour are in bars of five minutes, those of the day in
       at(Date.UTC(2026, 10, 14, 12, 5), "memory:write", 1),
       at(Date.UTC(2026, 10, 14, 11, 10), "memory:read", 5),
       at(Date.UTC(2026, 10, 14, 11, 5), "memory:read", 7),
-      at(beginOfRequests(NOW), "memory:read", 11),
+      at(requestsSince(NOW), "memory:read", 11),
     ],
     NOW,
   );

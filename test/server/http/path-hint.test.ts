@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rightPlace } from "../../../server/http/right-place.ts";
+import { pathHint } from "../../../server/http/path-hint.ts";
 
 test.each([
   ["/v1/chat/completions", "/g/<public id>/v1"],
@@ -18,11 +18,9 @@ test.each([
   ["/api/v1/atoms/search?q=x", "at /atoms"],
   ["/v1/atoms", "at /atoms"],
 ])("%s names the place where this is served", (path, place) => {
-  expect(rightPlace(path)).toContain(place);
+  expect(pathHint(path)).toContain(place);
 });
 
 test.each(["/", "/favicon.ico", "/v1x", "/mcpx", "/atomsx", "/.env", "/api/v1/nothing"])("%s is nothing", (path) => {
-  expect(rightPlace(path)).toBe(
-    "There is nothing at this path. The page at / has the addresses of all that is served.",
-  );
+  expect(pathHint(path)).toBe("There is nothing at this path. The page at / has the addresses of all that is served.");
 });

@@ -3,7 +3,7 @@ import { teamsNamed } from "../../store/teams/teams.ts";
 import { type Rights, visibleTeams } from "./rights.ts";
 
 /** The teams that the caller sees, or those of them with the given name or id; undefined for all teams. */
-export async function askedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
+export async function requestedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
   const visible = visibleTeams(rights);
   if (named === "") return visible;
   const ids = (await teamsNamed(db, named)).map(({ id }) => id);

@@ -19,7 +19,7 @@ const ELSEWHERE = "There is nothing at this path. The page at / has the addresse
  *
  * @param path of the request, with or without its query
  */
-export function rightPlace(path: string): string {
+export function pathHint(path: string): string {
   const [bare = ""] = path.split("?", 1);
   return PLACES.find(([beginning]) => beginning.test(bare))?.[1] ?? ELSEWHERE;
 }
