@@ -168,7 +168,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
     },
     { what: "resyncing", intervalMs: resyncIntervalMs, run: resync },
     {
-      what: "collecting what is without a declaration",
+      what: "collecting garbage",
       intervalMs: GARBAGE_COLLECTION_INTERVAL_MS,
       // Leaders that come and go would else leave it all to the last, for whom it may be too much to be believed.
       isDueAtOnce: true,

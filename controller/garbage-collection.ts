@@ -166,7 +166,7 @@ async function collectKind(
   if (isPaused) {
     log(
       "error",
-      `garbage collection is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,
+      `garbage collection is paused: too many ${kind} declarations disappeared at once; check that they are complete, and run keyplane doctor --after-restore`,
       { gone: look.suspects.length, of: total },
     );
   }

@@ -32,27 +32,29 @@ export function createControllerMetrics(): ControllerMetrics {
   const histogram = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
 
-  const depth = gauge("workqueue_depth", "Names that wait for a worker", ["name"]);
-  const adds = counter("workqueue_adds_total", "Names that were put into the queue", ["name"]);
-  const retries = counter("workqueue_retries_total", "Names that failed and are tried again", ["name"]);
-  const waited = histogram("workqueue_queue_duration_seconds", "How long a name waited", ["name"]);
-  const worked = histogram("workqueue_work_duration_seconds", "How long a name was worked on", ["name"]);
+  const depth = gauge("workqueue_depth", "Objects that wait in the work queue", ["name"]);
+  const adds = counter("workqueue_adds_total", "Objects added to the work queue", ["name"]);
+  const retries = counter("workqueue_retries_total", "Retries of objects whose reconciliation failed", ["name"]);
+  const waited = histogram("workqueue_queue_duration_seconds", "Time that an object waited in the work queue", [
+    "name",
+  ]);
+  const worked = histogram("workqueue_work_duration_seconds", "Time that a worker spent on an object", ["name"]);
   const reconciled = counter("controller_runtime_reconcile_total", "Reconciliations by result", [
     "controller",
     "result",
   ]);
   const errors = counter("controller_runtime_reconcile_errors_total", "Reconciliations that failed", ["controller"]);
-  const took = histogram("controller_runtime_reconcile_time_seconds", "How long a reconciliation took", ["controller"]);
-  const active = gauge("controller_runtime_active_workers", "Names that are worked on", ["controller"]);
+  const took = histogram("controller_runtime_reconcile_time_seconds", "Duration of a reconciliation", ["controller"]);
+  const active = gauge("controller_runtime_active_workers", "Objects that workers are busy with", ["controller"]);
   const answers = counter("rest_client_requests_total", "Requests to the API server", ["method", "code"]);
   const confirmed = histogram(
     "keyplane_confirmation_seconds",
-    "How long a changed key waited until every replica decided by the change",
+    "Time from a change of a key until every replica confirmed it",
     [],
   );
   const paused = gauge(
     "keyplane_garbage_collection_paused",
-    "1 while nothing of a kind is collected, since too many of its declarations have gone at once",
+    "1 while garbage collection of a kind is paused, since too many of its declarations disappeared at once",
     ["kind"],
   );
   const leader = gauge("leader_election_master_status", "1 while this process leads", ["name"]);
@@ -88,7 +90,7 @@ export function createControllerMetrics(): ControllerMetrics {
     observeWatches(read) {
       new Gauge({
         name: "keyplane_watch_age_seconds",
-        help: "Seconds since a watch last heard of the API server",
+        help: "Seconds since a watch last received anything from the API server",
         labelNames: ["watch"],
         registers,
         collect() {

@@ -12,7 +12,7 @@ export function observeObjects(registry: Registry, cluster: Pick<Cluster, "list"
   const registers = [registry];
   new Gauge({
     name: "keyplane_object_conditions",
-    help: "Declared objects by what each of their conditions says",
+    help: "Declared objects by kind, condition and its status",
     labelNames: ["kind", "type", "status", "reason"],
     registers,
     collect() {
@@ -22,7 +22,7 @@ export function observeObjects(registry: Registry, cluster: Pick<Cluster, "list"
   });
   new Gauge({
     name: "keyplane_keys_expiring",
-    help: "Keys that end within a week, with no rotation before",
+    help: "Keys that expire within a week and are not rotated before",
     registers,
     collect() {
       this.set(cluster.list("PlatformKey").filter((key) => isExpiring(key, now())).length);

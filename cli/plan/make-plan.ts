@@ -178,7 +178,7 @@ function decideRemovalFrom(held: readonly WorldObject[], read: DeclaredSet, erro
   const absence: Absence =
     errors === 0
       ? { is: "deliberate" }
-      : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
+      : { is: "held", why: "nothing is removed before every fault in the manifests is corrected." };
   const missing = held.filter((object) => !read.titles.has(titleOf(object))).map((one) => ({ ...one, absence }));
   return decideSettled(read, missing, held);
 }

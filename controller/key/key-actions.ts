@@ -105,7 +105,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const { source, rotationTrigger } = declared;
     const owner = { cluster: deps.cluster.uid, namespace, name, ownerUid, generation, rotationTrigger };
     await changeKey(deps, object, (tx) => takeOverKey(tx, { request, owner: { ...owner, source: source.type } }));
-    const message = `Key ${keyId}, which was made by hand, is this declaration's from here on.`;
+    const message = `Key ${keyId}, which was made by hand, now belongs to this declaration.`;
     await recordEvent(deps, object, { type: "Normal", reason: "TakenOver", message });
   },
 

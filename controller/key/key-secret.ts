@@ -53,7 +53,11 @@ export function draftSecret(
  *
  * @param isOurs whether it is ours also without an owner reference: by what it holds, or since we have just written it
  */
-export function secretState(secret: SecretObject | undefined, isOurs: boolean, context: SecretContext): ObservedSecret {
+export function observedSecret(
+  secret: SecretObject | undefined,
+  isOurs: boolean,
+  context: SecretContext,
+): ObservedSecret {
   const { object, declared, stored } = context;
   if (secret === undefined) return { state: "absent" };
   const owned = secret.owner?.uid === object.uid;

@@ -24,9 +24,9 @@ export async function observeUsage({ store }: ControllerDeps, keyId: string): Pr
 
 /** The use of an old version that a status reports, read back: a last use that moves on is not reported each time. */
 export function reportedUse({ status }: DeclaredObject<"PlatformKey">): LastUse | null {
-  const told: unknown = status?.staleConsumer;
-  if (!isRecord(told)) return null;
-  const { version, lastUsedTime, address = null, userAgent = null } = told;
+  const reported: unknown = status?.staleConsumer;
+  if (!isRecord(reported)) return null;
+  const { version, lastUsedTime, address = null, userAgent = null } = reported;
   const isText = (value: unknown): value is string | null => value === null || typeof value === "string";
   if (typeof version !== "number" || typeof lastUsedTime !== "string") return null;
   if (!isText(address) || !isText(userAgent)) return null;

@@ -16,9 +16,9 @@ import {
   alteredWrite,
   deliveredAs,
   observeDelivered,
+  observedSecret,
   type SecretContext,
   type SecretWrite,
-  secretState,
 } from "./key-secret.ts";
 
 export type SecretObservation = {
@@ -96,7 +96,7 @@ export async function readSecretOf(deps: KeyDeps, context: SecretContext): Promi
   const { secret } = read;
   const isWritten = secret !== undefined && deps.keyMemory.altered.get(object.uid)?.secretUid === secret.uid;
   const isOurs = isWritten || (await isMintedForThisName(deps, secret, context));
-  const observed = secretState(secret, isOurs, context);
+  const observed = observedSecret(secret, isOurs, context);
   rememberSecret(deps, context, secret, observed);
   return { observed, secret, isRead: true };
 }
@@ -106,7 +106,7 @@ export function rememberSecret(
   { keyMemory }: KeyDeps,
   context: SecretContext,
   secret: SecretObject | undefined,
-  observed: ObservedSecret = secretState(secret, false, context),
+  observed: ObservedSecret = observedSecret(secret, false, context),
 ): void {
   const delivered = secret && deliveredAs(secret, observed, context);
   keyMemory.delivered.set(context.object.uid, delivered ?? null);

@@ -12,7 +12,7 @@ import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
-import { tellNotices } from "./tell-notices.ts";
+import { reportNotices } from "./tell-notices.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MAX_STEPS = 32;
@@ -104,7 +104,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       await recordSecret(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
-      await tellNotices(deps, object, status);
+      await reportNotices(deps, object, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
       return { requeueAfterMs: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
@@ -192,8 +192,8 @@ async function decide(
   const planOf = (observation: KeyObservation) => planKey(observation.observed, observation.rows.now);
   const observation = await observeKey(deps, object, observeSecret, rows);
   const plan = planOf(observation);
-  const isTold = !observation.isRead && observation.observed.secret.state !== "absent";
-  if (!isTold || !NEEDS_READ.has(plan.action.do)) return { observation, plan };
+  const isAssumed = !observation.isRead && observation.observed.secret.state !== "absent";
+  if (!isAssumed || !NEEDS_READ.has(plan.action.do)) return { observation, plan };
   const read = await observeKey(deps, object, readSecretOf);
   return { observation: read, plan: planOf(read) };
 }

@@ -9,7 +9,7 @@ import { recordEvent } from "../context/record-event.ts";
  * Reports an end that is near, or consumers that are late, when the status says so for the first time. The status keeps
  * what was reported; the store does too, for the team's webhooks.
  */
-export async function tellNotices(
+export async function reportNotices(
   deps: ControllerDeps,
   object: DeclaredObject<"PlatformKey">,
   status: ObjectStatus,
@@ -19,8 +19,8 @@ export async function tellNotices(
   if (typeof keyId !== "string") return;
   if (typeof expiryWarned === "string" && expiryWarned !== object.status?.expiryWarned) {
     const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
-    const isTold = !deps.cluster.leavesStatus(object, status);
-    if (isTold) await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
+    const isReported = !deps.cluster.leavesStatus(object, status);
+    if (isReported) await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
     const detail = { expiresAt: expiryWarned };
     await record(deps, { keyId, kind: "key.expiring", mark: Date.parse(expiryWarned), detail });
   }

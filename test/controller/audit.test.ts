@@ -16,7 +16,7 @@ const gateway = (baseURL: string): Manifest => ({
 const provider = (token: string): Manifest => ({ kind: "Secret", name: "provider", stringData: { token } });
 
 describeWorlds("the audit log of what is declared", (setup) => {
-  it("b89: says who widened a key, made somebody admin or pointed a gateway elsewhere: before and after", async (context) => {
+  it("b89: says who widened a key, gave a person the role admin or pointed a gateway elsewhere: before and after", async (context) => {
     const world = await startWorld(
       context,
       setup(),
@@ -55,7 +55,7 @@ describeWorlds("the audit log of what is declared", (setup) => {
     const credentials = async () =>
       (await ask("gateway.changed")).flatMap(({ detail }) => detail.changedCredentials ?? []);
     // The Secret may be noticed before the gateway or after it.
-    await until("the new credential is told of", async () => (await credentials()).join() === "main");
+    await until("the new credential is reported", async () => (await credentials()).join() === "main");
     await world.rest();
     const { rows } = await sql`select t::text from audit_events t`.execute(world.store.db);
     expect(JSON.stringify(rows)).not.toContain(CREDENTIAL);

@@ -26,7 +26,7 @@ const messages = (world: World, name: string, reason: string) =>
       line.match(`^[A-Za-z]+ (?:[a-z]+/)?${name}: ${reason}: (.*)`)?.[1]?.replace(/ \(inf_\w+\.\.\.\)/, "") ?? [],
   );
 
-describeWorlds("an event tells", (setup) => {
+describeWorlds("an event says", (setup) => {
   it("why a version was issued", async (context) => {
     const spec = (trigger: string) => ({ rotation: { trigger, interval: "10h", overlap: { duration: "1h" } } });
     const world = await startWorld(context, setup(), key("agent", spec("a")));
@@ -42,7 +42,7 @@ describeWorlds("an event tells", (setup) => {
     const { id } = await world.stored("agent");
     await change(setup().store, null, (tx) => requestRotation(tx, id, false));
     await world.advance(1_000);
-    await until("all are told of", () => count(world, "agent", "Issued") === 6);
+    await until("all are reported", () => count(world, "agent", "Issued") === 6);
     expect(messages(world, "agent", "Issued")).toEqual([
       "Version 1 is delivered and active.",
       "Version 2 is delivered and active, since spec.rotation.trigger changed.",
@@ -75,7 +75,7 @@ describeWorlds("an event tells", (setup) => {
     await until("the team is", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
     expect([reasons(world, "agent"), reasons(world, "team-b")]).toEqual([["Issued"], []]);
     await world.declare(team("team-b", ["other"], policy));
-    await until("it is told", () => reasons(world, "agent").includes("NamespaceUnclaimed"));
+    await until("it is reported", () => reasons(world, "agent").includes("NamespaceUnclaimed"));
   });
 
   it("of each version that is issued and that ends, and of the revocation, once each", async (context) => {
@@ -110,7 +110,7 @@ describeWorlds("an event tells", (setup) => {
       context,
       setup(),
       { kind: "Secret", name: "provider", stringData: { k: "sk-1" } },
-      { kind: "Secret", name: "agent", stringData: { "api-key": "somebody's" } },
+      { kind: "Secret", name: "agent", stringData: { "api-key": "another's" } },
     );
     const publicID = `events-${world.clusterUid()}`;
     await world.declare(gateway("main", publicID));

@@ -65,7 +65,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
   } as unknown as KeyDeps;
   const look = createGarbageCollector(deps, () => world.now, new AbortController().signal);
 
-  /** How many of each kind are in service and somebody's. */
+  /** How many of each kind are in service and declared. */
   async function living(): Promise<Record<string, number>> {
     const { rows } = await sql<Record<string, number>>`
       select (select count(*)::int from keys where cluster = ${cluster} and state <> 'revoked') as "PlatformKey",

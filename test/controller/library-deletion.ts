@@ -30,7 +30,7 @@ async function left({ store }: World, id: string): Promise<{ atoms: number; libr
 
 /** The deletion of a large library; on files with PGlite, and on Kubernetes with PostgreSQL. */
 export const largeLibrary: WorldTests = (setup) => {
-  it("c52: that is deleted with its atoms tells how far that is, goes on after a restart, and is gone when they are", async (context) => {
+  it("c52: that is deleted with its atoms reports how far that is, goes on after a restart, and is gone when they are", async (context) => {
     const big = library("big", { deletionPolicy: "Delete" });
     const world = await startWorld(context, setup(), big);
     const id = String(world.get("MemoryLibrary", "big")?.status?.libraryID);
@@ -38,7 +38,7 @@ export const largeLibrary: WorldTests = (setup) => {
     await world.undeclare(big);
     const message = () =>
       world.get("MemoryLibrary", "big")?.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
-    await until("it tells how far it is", () =>
+    await until("it reports how far it is", () =>
       /more than [\d,]+ are gone, (more than )?[\d,]+ are left/.test(message()),
     );
     expect(world.condition("Ready", "big", "MemoryLibrary")).toBe("False/Deleting");

@@ -13,11 +13,11 @@ import { key, startWorld, team, type World, type WorldSetup } from "./fixtures/w
 
 const MINUTE = 60_000;
 
-/** Somebody at a server. */
+/** A person at a server. */
 const byHand = (world: World) => ({
   store: world.store,
   keyring,
-  author: { actor: "somebody" },
+  author: { actor: "person" },
   principal: { actor: "console", as: "everything" as const },
   rights: "everything" as const,
 });
@@ -40,11 +40,11 @@ describeWorldsNightlyOnEachEngine("what is done by hand", (setup) => {
     expect([world.decide(plaintext), await world.keyIn("agent")]).toEqual(["unauthorized", undefined]);
   });
 
-  it("tells the declaration's status of a leak, and with an event, until no leaked version is left", async (context) => {
+  it("reports a leak in the declaration's status, and with an event, until no leaked version is left", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const { id, versions } = await world.stored("agent");
     const digest = versions[0]?.digest ?? "";
-    const report = { reporter: "member", by: { actor: "somebody" } } as const;
+    const report = { reporter: "member", by: { actor: "person" } } as const;
     const [secret] = await findSecrets(world.store.db, [digest]);
     if (secret === undefined) throw new Error("the key is not found by its digest");
     expect((await actOnLeak(world.store, secret, report)).outcome).toBe("alerted");
@@ -150,7 +150,7 @@ describeWorlds("what is done by hand", (setup) => {
     const wrap: WorldSetup["wrap"] = (cluster, store) => ({ cluster, store: deaf(store) });
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     const { id } = await world.stored("agent");
-    const { seq } = await change(world.store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "somebody" }));
+    const { seq } = await change(world.store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "person" }));
     await revoked(world, "agent");
     expect((await world.status("agent")).revocation?.sequence).toBe(seq);
     expect((await world.stored("agent")).revocation?.seq).toBe(seq);

@@ -1,4 +1,4 @@
-/** What the controller makes good though no event tells of it, and what it claims and does only while it may. */
+/** What the controller makes good though no event reports it, and what it claims and does only while it may. */
 import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
 import { takeLeadership } from "../../store/database/change.ts";
@@ -124,14 +124,14 @@ describeWorlds("what depends on something else", (setup) => {
       async writeStatus(object, status) {
         if (fails && object.kind === "PlatformTeam") {
           fails = false;
-          throw new Error("somebody else wrote it");
+          throw new Error("another writer wrote it");
         }
         await writeStatus(object, status);
       },
     }));
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     await world.declare(team("team-a", ["other"]));
-    await until("nobody's", () => world.condition("Ready", "agent") === "False/NamespaceUnclaimed");
+    await until("it has no team", () => world.condition("Ready", "agent") === "False/NamespaceUnclaimed");
     fails = true;
     await world.write(team("team-a", [NAMESPACE]));
     await until("the team's again", () => world.condition("Ready", "agent") === "True/Ready");

@@ -12,7 +12,7 @@ async function filesOf(data: string): Promise<string[]> {
   const all: string[] = [];
   for (const entry of await readdir(data, { recursive: true })) {
     const { ino, mtimeNs } = await lstat(join(data, entry), { bigint: true });
-    // A folder's time tells of drafts in it; what it holds is listed itself.
+    // A folder's time shows drafts in it; what it holds is listed itself.
     if (!entry.startsWith("lock") && !(await lstat(join(data, entry))).isDirectory())
       all.push(`${entry} ${ino} ${mtimeNs}`);
   }
@@ -24,7 +24,7 @@ const EVERYTHING: readonly Manifest[] = [
   team("team-c", ["theirs"]),
   team("team-d", ["shared"], { mcpAgentPolicy: { defaultLibraryRef: { namespace: "shared", name: "missing" } } }),
   library("handbook", { description: "What everybody should know." }),
-  library("nobodys", {}, "unclaimed"),
+  library("teamless", {}, "unclaimed"),
   { kind: "Secret", name: "provider", stringData: { "api-key": "sk-provider" } },
   {
     kind: "ModelGateway",

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { Objects } from "../../controller/cluster/kubernetes/watch/objects.ts";
+import { WatchedObjects } from "../../controller/cluster/kubernetes/watch/objects.ts";
 import type { ObjectRef } from "../../controller/cluster/port.ts";
 import { startupOrder } from "../../controller/startup-order.ts";
 
 type Key = { readonly deleting?: boolean; readonly ready?: "True" | "False"; readonly seen?: number };
 
 async function startedWith(keys: Record<string, Key>): Promise<string[]> {
-  const objects = new Objects(() => {});
+  const objects = new WatchedObjects(() => {});
   const items = Object.entries(keys).map(([title, { deleting = false, ready = "True", seen = 1 }]) => {
     const [namespace, name] = title.split("/");
     return objects.read("PlatformKey", {

@@ -54,7 +54,7 @@ describeWorlds("the status of a key", (setup) => {
 
   it("says once what to do about a reason", async (context) => {
     const world = await startWorld(context, setup());
-    await world.editSecret("agent", "somebody else's");
+    await world.editSecret("agent", "another value");
     await world.declare(key("agent"), STATES.lost[0], STATES.expired[0]);
     for (const { reason, message } of ["agent", "lost", "expired"].flatMap((name) => conditionsOf(world, name))) {
       const advice = REASONS[reason as keyof typeof REASONS];
@@ -88,7 +88,7 @@ describeWorlds("the status of a key", (setup) => {
     expect([after.observedGeneration, after.keyID, after.effectiveScopes]).toEqual([2, id, ["memory:read"]]);
   });
 
-  it("tells when the key and each of its versions were last used, a day later at the earliest", async (context) => {
+  it("shows when the key and each of its versions were last used, a day later at the earliest", async (context) => {
     const world = await startWorld(context, setup(), key("agent", { rotation: { trigger: "a" } }));
     await world.declare(key("agent", { rotation: { trigger: "b" } }));
     const { id } = await world.stored("agent");
@@ -171,7 +171,9 @@ describeWorlds("a key with restart targets", (setup) => {
       const { keyID } = await world.status("agent");
       expect(restarts).toEqual([`Deployment dev/agent for ${keyID}.1`, `Deployment dev/agent for ${keyID}.2`]);
       expect(world.condition("Ready", "agent")).toBe("True/Ready");
-      await until("it is told", () => world.lines.some((line) => line.includes("Deployment") && line.includes("gone")));
+      await until("it is reported", () =>
+        world.lines.some((line) => line.includes("Deployment") && line.includes("gone")),
+      );
     });
   }
 });

@@ -85,7 +85,7 @@ describeWorlds("a team's webhook", (setup) => {
     expect(left).toEqual([]);
   });
 
-  it("is told of an end that is near, once for each, and of consumers that are late, once for each version", async (context) => {
+  it("is notified of an end that is near, once for each, and of consumers that are late, once for each version", async (context) => {
     const at = (days: number) => ({ expiresAt: new Date(start + days * DAY).toISOString() });
     const start = Date.now();
     const world = await startWorld(
@@ -99,7 +99,7 @@ describeWorlds("a team's webhook", (setup) => {
       key("late", { rotation: { trigger: "1" } }),
     );
     const { store } = setup();
-    const told = async (name: string) => {
+    const notified = async (name: string) => {
       const { id } = await store.db
         .selectFrom("keys")
         .select("id")
@@ -117,9 +117,9 @@ describeWorlds("a team's webhook", (setup) => {
     await world.restart();
     await world.advance(DAY);
     const about = { event: "key.expiring", name: "agent", namespace: expect.any(String), version: 1 };
-    expect(await told("agent")).toMatchObject([{ ...about, expiresAt: at(30).expiresAt.replace(/\.\d+/, "") }]);
+    expect(await notified("agent")).toMatchObject([{ ...about, expiresAt: at(30).expiresAt.replace(/\.\d+/, "") }]);
     await world.declare(key("agent", at(29)));
-    expect((await told("agent")).map(({ event }) => event)).toEqual(["key.expiring", "key.expiring"]);
+    expect((await notified("agent")).map(({ event }) => event)).toEqual(["key.expiring", "key.expiring"]);
 
     await world.declare(key("late", { rotation: { trigger: "2" } }));
     await world.advance(23.99 * HOUR);
@@ -129,7 +129,7 @@ describeWorlds("a team's webhook", (setup) => {
     await world.advance(HOUR);
     await world.advance(HOUR);
     await world.restart();
-    expect(await told("late")).toMatchObject([
+    expect(await notified("late")).toMatchObject([
       { event: "key.rotated", version: 2, succeeds: 1 },
       { event: "key.consumer_late", version: 2, lateVersion: 1, address: "192.0.2.7", userAgent: "curl/8" },
     ]);

@@ -12,9 +12,9 @@ import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
 import { openOrigins } from "./manifests/origins.ts";
-import { Objects } from "./objects.ts";
+import { FilesObjects } from "./objects.ts";
 import { createSecretWatch } from "./secrets/secret-watch.ts";
-import { Secrets } from "./secrets/secrets.ts";
+import { FilesSecrets } from "./secrets/secrets.ts";
 import { createStatusFiles } from "./status.ts";
 import { watchTree } from "./tree-watch.ts";
 
@@ -75,7 +75,7 @@ async function openLocked(
   const { data, clock, randomUuid } = options;
   const log: Log = (level, message) => options.log({ level, message: onOneLine(message) });
   const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
-  const objects = await Objects.open(join(data, "objects"), statusFiles, { clock, randomUuid });
+  const objects = await FilesObjects.open(join(data, "objects"), statusFiles, { clock, randomUuid });
   const closing = new AbortController();
   const watches: Promise<void>[] = [];
   const sayOnce = new Set<string>();
@@ -92,7 +92,7 @@ async function openLocked(
     log,
     announce: (change) => announce(change),
   });
-  const secrets = await Secrets.open(data, randomUuid, manifests.findSecret);
+  const secrets = await FilesSecrets.open(data, randomUuid, manifests.findSecret);
   const secretWatch = createSecretWatch(secrets, (change) => announce(change));
 
   return {

@@ -6,17 +6,17 @@ import type { Kind } from "../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef } from "../port.ts";
 import { ensureFolder } from "./disk.ts";
 import { createObjectRecords, type ObjectRecords } from "./object-records.ts";
-import type { HeldObject, StatusFiles } from "./status.ts";
+import type { FilesObject, StatusFiles } from "./status.ts";
 
 export const refKey = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
 
 /** An object but for its version, which it is given as it is shown. */
-export type UnversionedObject = Omit<HeldObject, "resourceVersion">;
+export type UnversionedObject = Omit<FilesObject, "resourceVersion">;
 
-export class HeldObjects {
+export class ObjectStore {
   readonly #records: ObjectRecords;
   readonly #statusFiles: StatusFiles;
-  readonly #byRef = new Map<string, HeldObject>();
+  readonly #byRef = new Map<string, FilesObject>();
   #revisions = 0;
 
   private constructor(root: string, statusFiles: StatusFiles) {
@@ -29,9 +29,9 @@ export class HeldObjects {
    *
    * @throws Error where one of them cannot be read: its key would be taken for one without a declaration, and revoked
    */
-  static async open(root: string, statusFiles: StatusFiles): Promise<HeldObjects> {
+  static async open(root: string, statusFiles: StatusFiles): Promise<ObjectStore> {
     await ensureFolder(root);
-    const held = new HeldObjects(root, statusFiles);
+    const held = new ObjectStore(root, statusFiles);
     for await (const [ref, record] of held.#records.all()) {
       held.#put({ ...ref, ...record, deleting: record.deletedAt !== null, status: await statusFiles.load(ref) });
     }
@@ -39,24 +39,24 @@ export class HeldObjects {
   }
 
   /** The object of this name, whatever its uid. */
-  find(ref: ObjectRef): HeldObject | undefined {
+  find(ref: ObjectRef): FilesObject | undefined {
     return this.#byRef.get(refKey(ref));
   }
 
   /** The object as it is now, when it is still the one that was read. */
-  current(object: DeclaredObject): HeldObject | undefined {
+  current(object: DeclaredObject): FilesObject | undefined {
     const now = this.find(object);
     return now?.uid === object.uid ? now : undefined;
   }
 
   /** Every object, of all kinds. */
-  all(): readonly HeldObject[] {
+  all(): readonly FilesObject[] {
     return [...this.#byRef.values()];
   }
 
   /** Every object of a kind. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
-    return this.all().filter((object): object is HeldObject & DeclaredObject<K> => object.kind === kind);
+    return this.all().filter((object): object is FilesObject & DeclaredObject<K> => object.kind === kind);
   }
 
   /** The uid that the disk has under this name; undefined where it has no such object. Throws where it is unreadable. */
@@ -76,14 +76,14 @@ export class HeldObjects {
   }
 
   /** Takes an object out, with its record and its status file. */
-  async drop(object: HeldObject): Promise<void> {
+  async drop(object: FilesObject): Promise<void> {
     await this.#records.remove(object);
     this.#byRef.delete(refKey(object));
     await this.#statusFiles.remove(object);
   }
 
   /** Gives an object its next version, and puts it in the place of what had its name. */
-  #put(object: UnversionedObject): HeldObject {
+  #put(object: UnversionedObject): FilesObject {
     const next = { ...object, resourceVersion: String(++this.#revisions) };
     this.#byRef.set(refKey(object), next);
     return next;

@@ -7,6 +7,6 @@ export async function entriesOf(path: string): Promise<string[]> {
   return (await direntsOf(path)).map(({ name }) => name);
 }
 
-export async function foldersOf(path: string): Promise<string[]> {
+export async function subfoldersOf(path: string): Promise<string[]> {
   return (await direntsOf(path)).filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }

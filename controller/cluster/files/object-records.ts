@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import { KINDS } from "../../../domain/kinds/kinds.ts";
 import type { ObjectRef } from "../port.ts";
 import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
-import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";
-import type { HeldObject } from "./status.ts";
+import { isObjectFolder, isObjectName, namespaceOfFolder, objectFile } from "./paths.ts";
+import type { FilesObject } from "./status.ts";
 
 /** What a file holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
 type ObjectRecord = Pick<
-  HeldObject,
+  FilesObject,
   "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec" | "takeOver" | "labels"
 >;
 
@@ -41,7 +41,7 @@ export function createObjectRecords(root: string): ObjectRecords {
           for (const file of files) {
             const ref = { kind, namespace: namespaceOfFolder(folder), name: file.replace(/\.json$/, "") };
             if (!file.endsWith(".json") || !isObjectName(ref.name)) continue;
-            const path = objectPath(root, ref);
+            const path = objectFile(root, ref);
             yield [ref, recordIn(path, await readJson(path))];
           }
         }
@@ -50,18 +50,18 @@ export function createObjectRecords(root: string): ObjectRecords {
     async find(ref) {
       // Without its folder, that it is not there says nothing.
       await readdir(root);
-      const path = objectPath(root, ref);
+      const path = objectFile(root, ref);
       const record = await readJson(path);
       return record === undefined ? undefined : recordIn(path, record);
     },
     async save(object) {
       const { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver, labels } = object;
       const record: ObjectRecord = { uid, generation, finalizers, createdAt, deletedAt, spec, takeOver, labels };
-      const path = objectPath(root, object);
+      const path = objectFile(root, object);
       await ensureFolder(dirname(path), root);
       await replaceFile(path, JSON.stringify(record));
     },
-    remove: (ref) => removeFile(objectPath(root, ref), root),
+    remove: (ref) => removeFile(objectFile(root, ref), root),
   };
 }
 

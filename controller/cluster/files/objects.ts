@@ -7,24 +7,24 @@ import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { createSerial } from "../../../runtime/serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import { HeldObjects, refKey } from "./held-objects.ts";
-import type { HeldObject, StatusFiles } from "./status.ts";
+import { ObjectStore, refKey } from "./held-objects.ts";
+import type { FilesObject, StatusFiles } from "./status.ts";
 
 /** What a manifest says of an object. */
-type Declared = Pick<HeldObject, "spec" | "takeOver" | "labels">;
+type Declared = Pick<FilesObject, "spec" | "takeOver" | "labels">;
 
 type ObjectsOptions = {
   readonly clock: { now(): number };
   readonly randomUuid: () => string;
 };
 
-export class Objects {
-  readonly #held: HeldObjects;
+export class FilesObjects {
+  readonly #held: ObjectStore;
   readonly #clock: ObjectsOptions["clock"];
   readonly #randomUuid: () => string;
   readonly #serially = createSerial();
 
-  private constructor(held: HeldObjects, { clock, randomUuid }: ObjectsOptions) {
+  private constructor(held: ObjectStore, { clock, randomUuid }: ObjectsOptions) {
     this.#held = held;
     this.#clock = clock;
     this.#randomUuid = randomUuid;
@@ -35,8 +35,8 @@ export class Objects {
    *
    * @throws Error where one of them cannot be read: its key would be taken for one without a declaration, and revoked
    */
-  static async open(root: string, statusFiles: StatusFiles, options: ObjectsOptions): Promise<Objects> {
-    return new Objects(await HeldObjects.open(root, statusFiles), options);
+  static async open(root: string, statusFiles: StatusFiles, options: ObjectsOptions): Promise<FilesObjects> {
+    return new FilesObjects(await ObjectStore.open(root, statusFiles), options);
   }
 
   /** As the port has it. */
@@ -50,7 +50,7 @@ export class Objects {
   }
 
   /** Every object, of all kinds. */
-  all(): readonly HeldObject[] {
+  all(): readonly FilesObject[] {
     return this.#held.all();
   }
 

@@ -19,7 +19,7 @@ export const isObjectName = (text: string): boolean => text.length <= MAX_NAME &
 export const isDataKey = (text: string): boolean => DATA_KEY.test(text);
 
 /** The path of an object's file below `root`: `<namespace or _cluster>/<Kind>/<name>.json`. */
-export function objectPath(root: string, { kind, namespace, name }: ObjectRef): string {
+export function objectFile(root: string, { kind, namespace, name }: ObjectRef): string {
   return join(
     root,
     namespace === "" ? CLUSTER_SCOPE : checked("namespace", isNamespaceName, namespace),
@@ -34,7 +34,7 @@ export const isObjectFolder = (folder: string): boolean => folder === CLUSTER_SC
 export const namespaceOfFolder = (folder: string): string => (folder === CLUSTER_SCOPE ? "" : folder);
 
 /** The path of a Secret below `root`: `<namespace>/<name>`. */
-export function secretPath(root: string, namespace: string, name: string): string {
+export function secretFolder(root: string, namespace: string, name: string): string {
   return join(root, checked("namespace", isNamespaceName, namespace), checked("name", isObjectName, name));
 }
 

@@ -1,7 +1,7 @@
 /** Says a message once for as long as it holds. */
 export function whileItHolds(say: (message: string) => void): (message: string | undefined) => void {
-  const tell = sayNew(say);
-  return (message) => tell(message === undefined ? [] : [message]);
+  const sayAll = sayNew(say);
+  return (message) => sayAll(message === undefined ? [] : [message]);
 }
 
 /** Of all the messages that hold now, says those that did not hold before. */

@@ -13,15 +13,15 @@ import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { createSerial } from "../../../runtime/serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
-import { objectPath } from "./paths.ts";
+import { objectFile } from "./paths.ts";
 
 /** An object of the cluster, with its labels and the moment its removal was asked for, in milliseconds since the epoch. */
-export type HeldObject = DeclaredObject & { readonly labels: Labels; readonly deletedAt: number | null };
+export type FilesObject = DeclaredObject & { readonly labels: Labels; readonly deletedAt: number | null };
 
 export type StatusFiles = {
   /** As last written; undefined where nothing readable was. */
   load(ref: ObjectRef): Promise<ObjectStatus | undefined>;
-  write(object: HeldObject): Promise<void>;
+  write(object: FilesObject): Promise<void>;
   /**
    * Says of a declaration that there is no object of, why it was not admitted; nothing new where it says so already.
    */
@@ -59,7 +59,7 @@ export function createStatusFiles(root: string, report: (message: string) => voi
 
   async function save(ref: ObjectRef, metadata: Record<string, unknown>, rest: Record<string, unknown>): Promise<void> {
     const { kind, namespace, name } = ref;
-    const path = objectPath(root, ref);
+    const path = objectFile(root, ref);
     const shown = {
       apiVersion: API_VERSION,
       kind,
@@ -71,13 +71,13 @@ export function createStatusFiles(root: string, report: (message: string) => voi
   }
 
   async function load(ref: ObjectRef): Promise<ObjectStatus | undefined> {
-    const path = objectPath(root, ref);
+    const path = objectFile(root, ref);
     if ((await standingAt(dirname(path), root)) !== "folder") return undefined;
     const shown = await readJson(path);
     return isRecord(shown) && isRecord(shown.status) ? shown.status : undefined;
   }
 
-  function saveObject(object: HeldObject): Promise<void> {
+  function saveObject(object: FilesObject): Promise<void> {
     const { uid, generation, labels, finalizers, spec, status, createdAt, deletedAt } = object;
     return save(
       object,
@@ -109,11 +109,11 @@ export function createStatusFiles(root: string, report: (message: string) => voi
 
   return {
     load: (ref) => load(ref).catch(() => undefined),
-    write: (object) => keep(objectPath(root, object), () => saveObject(object)),
-    writeRefusal: (ref, refusal) => keep(objectPath(root, ref), () => saveRefusal(ref, refusal)),
-    remove: (ref) => keep(objectPath(root, ref), () => removeFile(objectPath(root, ref), root)),
+    write: (object) => keep(objectFile(root, object), () => saveObject(object)),
+    writeRefusal: (ref, refusal) => keep(objectFile(root, ref), () => saveRefusal(ref, refusal)),
+    remove: (ref) => keep(objectFile(root, ref), () => removeFile(objectFile(root, ref), root)),
     async prune(objects) {
-      const wanted = new Set(objects.map((ref) => objectPath(root, ref)));
+      const wanted = new Set(objects.map((ref) => objectFile(root, ref)));
       await pruneExcept(wanted).catch((error: unknown) => report(`while tidying ${root}: ${errorText(error)}`));
     },
     async catchUp() {

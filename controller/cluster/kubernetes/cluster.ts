@@ -5,8 +5,8 @@ import { eventLine } from "../titles.ts";
 import { type ApiClient, createApiClient } from "./api/api-client.ts";
 import { connect } from "./api/connection.ts";
 import { serviceAccountNamespace } from "./api/service-account.ts";
-import { REPORTER, recordEvent } from "./events.ts";
-import { readIdentity } from "./identity.ts";
+import { createEvent, REPORTER } from "./events.ts";
+import { readClusterIdentity } from "./identity.ts";
 import { namespaceTerminates } from "./namespace.ts";
 import { createSecrets } from "./secrets/secrets.ts";
 import { WatchedCluster } from "./watched-cluster.ts";
@@ -55,7 +55,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   const { namespaces, clock, random, log, fieldManager, onAnswer } = options;
   const connection = connect(options.kubeconfig, clock);
   const api = createApiClient({ connection, random, log, ...(onAnswer === undefined ? {} : { onAnswer }) });
-  const identity = await readIdentity(api, log).catch((error: unknown) => {
+  const identity = await readClusterIdentity(api, log).catch((error: unknown) => {
     api.close();
     throw error;
   });
@@ -94,7 +94,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       if (watched.isTerminating(object)) return;
       if (event.type === "Warning") log("warn", eventLine(object, event));
       const reporter = { now: clock.now(), controller: REPORTER, instance: options.identity };
-      const isRecorded = await recordEvent(api, reporter, object, event);
+      const isRecorded = await createEvent(api, reporter, object, event);
       if (!isRecorded) watched.hintEnding(object.namespace);
     },
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),

@@ -53,7 +53,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
   /** Those that are asked for because of a hint. */
   const hinted = new Set<string>();
   /** The kinds of failure that were logged, until a look has none: each kind concerns all namespaces alike. */
-  const toldOf = new Set<number | null | undefined>();
+  const loggedFailures = new Set<number | null | undefined>();
 
   async function ask(namespace: string, used: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
     const askedAt = clock.monotonic();
@@ -81,7 +81,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
     const count = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + (used.get(name) ?? 0), 0);
     const [lost, total] = [count(missing.keys()), count(used.keys())];
     if (!exceedsDeletionLimit(lost, total)) return Number.POSITIVE_INFINITY;
-    log("error", "too much is declared in namespaces that are not there: it does not end with them", { lost, total });
+    log("error", "too many declarations are in namespaces that do not exist: none of them ends", { lost, total });
     return endings.get(namespace);
   }
 
@@ -99,13 +99,13 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
         if (signal.aborted) return;
         failures++;
         const status = error instanceof ApiError ? error.status : undefined;
-        if (!toldOf.has(status))
+        if (!loggedFailures.has(status))
           log("warn", `while asking whether the namespace ${namespace} ends: ${errorText(error)}`);
-        toldOf.add(status);
+        loggedFailures.add(status);
       });
       await delay(PAUSE_MS, undefined, { signal });
     }
-    if (failures === 0) toldOf.clear();
+    if (failures === 0) loggedFailures.clear();
   }
 
   return {

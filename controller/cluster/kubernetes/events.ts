@@ -20,7 +20,7 @@ const MAX_NOTE = 1024;
  * @returns false where its namespace takes none any more, since it is being deleted
  * @throws ClusterError, or Error for an answer that is unclear
  */
-export async function recordEvent(
+export async function createEvent(
   api: ApiClient,
   { now, controller, instance }: { readonly now: number; readonly controller: string; readonly instance: string },
   object: DeclaredObject,

@@ -9,7 +9,7 @@ import { readError } from "./api/api-error.ts";
 import type { ApiRequest } from "./api/transport.ts";
 import { KUBE_SYSTEM_PATH } from "./resources.ts";
 
-export type Identity = {
+export type ClusterIdentity = {
   /** The uid of `kube-system`, which lives as long as its cluster. */
   readonly uid: string;
   /**
@@ -23,7 +23,7 @@ export type Identity = {
 };
 
 /** @throws Error when the cluster cannot be reached, or its answer has no uid */
-export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identity> {
+export async function readClusterIdentity(api: ApiClient, log: LogLine): Promise<ClusterIdentity> {
   const uid = await readClusterUid(api);
   let isReplaced = false;
   let running: Promise<void> = Promise.resolve();
@@ -33,8 +33,7 @@ export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identi
     const found = await readClusterUid(api, { maxAttempts: 1 });
     if (isReplaced !== (found !== uid)) {
       isReplaced = found !== uid;
-      if (isReplaced)
-        log("error", `${otherCluster(found, uid)}: nothing that it says is believed, and nothing is done`);
+      if (isReplaced) log("error", `${otherCluster(found, uid)}: its answers are ignored, and nothing is changed`);
       else log("info", `the API server is that of the cluster ${uid} again`);
     }
     if (isReplaced) throw new Error(otherCluster(found, uid));

@@ -7,8 +7,8 @@ import { mergeConditions } from "../merge-conditions.ts";
 import type { ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import type { ObjectWrites } from "./object-writes.ts";
-import type { Objects } from "./watch/objects.ts";
-import type { HeldObject } from "./watch/read-object.ts";
+import type { WatchedObjects } from "./watch/objects.ts";
+import type { CheckedObject } from "./watch/read-object.ts";
 
 /** How long to wait before a status that could not be written is tried again. Milliseconds. */
 const STATUS_RETRY_MS = 10_000;
@@ -16,7 +16,7 @@ const STATUS_RETRY_MS = 10_000;
 const REPLACED: ReadonlySet<string> = new Set(["Ready", "Accepted", "Stalled", "Reconciling"]);
 
 /** The status of such an object: not accepted and not ready; the rest as it was. */
-export function invalidStatus({ object, problem }: HeldObject, now: number): ObjectStatus {
+export function invalidStatus({ object, problem }: CheckedObject, now: number): ObjectStatus {
   const message = `This version of Keyplane cannot read the declaration: ${problem}.`;
   const ready = condition("Ready", "False", "Invalid", message);
   const stated = [ready, condition("Accepted", "False", "Invalid", message), ...progressOf(ready)];
@@ -31,12 +31,12 @@ export function invalidStatus({ object, problem }: HeldObject, now: number): Obj
 /** Says so in the object's status, until it is written, or not true any more, or the signal. */
 export async function reportInvalid(
   deps: {
-    readonly objects: Pick<Objects, "current">;
+    readonly objects: Pick<WatchedObjects, "current">;
     readonly writes: Pick<ObjectWrites, "writeStatus">;
     readonly clock: { now(): number };
     readonly log: LogLine;
   },
-  held: HeldObject,
+  held: CheckedObject,
   signal: AbortSignal,
 ): Promise<void> {
   const { objects, writes, clock, log } = deps;

@@ -7,26 +7,29 @@ import { lookUpAt, type Presence } from "../../../domain/garbage-collection.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isNotFound, type ResourceName } from "./api/api-error.ts";
-import type { Identity } from "./identity.ts";
+import type { ClusterIdentity } from "./identity.ts";
 
 /** What is asked for. */
-export type Wanted = ResourceName & {
+export type LookUpTarget = ResourceName & {
   readonly path: string;
   /** The object that is meant: another one of its name means that it is gone. Null for any. */
   readonly uid: string | null;
 };
 
 /** What was found under the name, with any uid; undefined where nothing was, or nothing is known. */
-export type Found = { readonly presence: Presence; readonly object: Readonly<Record<string, unknown>> | undefined };
+export type LookUpResult = {
+  readonly presence: Presence;
+  readonly object: Readonly<Record<string, unknown>> | undefined;
+};
 
-export type LookUp = (wanted: Wanted, signal: AbortSignal) => Promise<Found>;
+export type LookUp = (wanted: LookUpTarget, signal: AbortSignal) => Promise<LookUpResult>;
 
-const UNKNOWN: Found = { presence: "unknown", object: undefined };
+const UNKNOWN: LookUpResult = { presence: "unknown", object: undefined };
 
 /** Makes the look-up. Where several are requested at once, each is sent in its turn ({@link lookUpAt}). */
 export function createLookUp(
   api: ApiClient,
-  identity: Pick<Identity, "confirm">,
+  identity: Pick<ClusterIdentity, "confirm">,
   clock: { monotonic(): number },
 ): LookUp {
   let lastAt = Number.NEGATIVE_INFINITY;
@@ -37,7 +40,7 @@ export function createLookUp(
     await delay(lastAt - now, undefined, { signal });
   }
 
-  async function ask({ path, uid, ...resource }: Wanted, signal: AbortSignal): Promise<Found> {
+  async function ask({ path, uid, ...resource }: LookUpTarget, signal: AbortSignal): Promise<LookUpResult> {
     try {
       const object = await api.request({ method: "GET", path, maxAttempts: 1, signal });
       const { metadata } = isRecord(object) ? object : {};

@@ -9,7 +9,7 @@ import type { ApiClient } from "./api/api-client.ts";
 import { isConflict, isNotFound, writeError } from "./api/api-error.ts";
 import { objectPath, objectResource } from "./resources.ts";
 import type { StatusOwners } from "./status-owners.ts";
-import type { Objects } from "./watch/objects.ts";
+import type { WatchedObjects } from "./watch/objects.ts";
 
 /** How often a patch is made again at once; after that it is left to the queue's back-off. */
 const ATTEMPTS = 5;
@@ -25,7 +25,7 @@ export type ObjectWrites = {
 
 export function createObjectWrites(
   api: ApiClient,
-  objects: Objects,
+  objects: WatchedObjects,
   owners: StatusOwners,
   fieldManager: string,
 ): ObjectWrites {

@@ -9,7 +9,7 @@ import { createSecretIndex, type SecretIndex } from "../secret-names.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { AbsenceChecks } from "./doubts.ts";
 import { createEndingNamespaces, type EndingNamespaces } from "./ending-namespaces.ts";
-import type { Identity } from "./identity.ts";
+import type { ClusterIdentity } from "./identity.ts";
 import { reportInvalid } from "./invalid.ts";
 import { createLookUp, type LookUp } from "./look-up.ts";
 import { createObjectWrites, type ObjectWrites } from "./object-writes.ts";
@@ -18,13 +18,13 @@ import { SecretChanges } from "./secrets/secret-watch.ts";
 import { createSecretWatches, type SecretWatches } from "./secrets/secret-watches.ts";
 import { createStatusOwners, type StatusOwners } from "./status-owners.ts";
 import { createObjectWatches, type ObjectWatches } from "./watch/object-watches.ts";
-import { Objects } from "./watch/objects.ts";
-import type { HeldObject } from "./watch/read-object.ts";
+import { WatchedObjects } from "./watch/objects.ts";
+import type { CheckedObject } from "./watch/read-object.ts";
 import { createReflectors, type Reflectors } from "./watch/reflectors.ts";
 
 export type WatchedClusterOptions = {
   readonly api: ApiClient;
-  readonly identity: Pick<Identity, "confirm">;
+  readonly identity: Pick<ClusterIdentity, "confirm">;
   /** The namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly clock: { now(): number; monotonic(): number };
@@ -39,7 +39,7 @@ export type WatchedClusterOptions = {
 };
 
 export class WatchedCluster {
-  readonly objects: Objects;
+  readonly objects: WatchedObjects;
   readonly writes: ObjectWrites;
   readonly owners: StatusOwners;
   readonly reflectors: Reflectors;
@@ -66,7 +66,7 @@ export class WatchedCluster {
       inUse: () => this.objects.namespaces(),
       onChange: (namespace) => this.objects.announce(namespace),
     });
-    this.objects = new Objects((ref, now) => this.#onObject(ref, now), this.#endingNamespaces.takes);
+    this.objects = new WatchedObjects((ref, now) => this.#onObject(ref, now), this.#endingNamespaces.takes);
     this.owners = createStatusOwners({
       ...{ clock, log, name: options.controllerName },
       serves: (object) => isServed(object, namespaces),
@@ -126,7 +126,7 @@ export class WatchedCluster {
     this.#endingNamespaces.hint(namespace, this.#watching);
   }
 
-  #onObject(ref: ObjectRef, now: HeldObject | undefined): void {
+  #onObject(ref: ObjectRef, now: CheckedObject | undefined): void {
     this.#references.note(ref, now?.object);
     if (now === undefined) this.owners.forget(ref);
     this.#announce({ of: "object", ...ref });

@@ -34,7 +34,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
     await store.close();
   });
 
-  /** As the replica tells of it, in the time of the world. */
+  /** As the replica reports it, in the time of the world. */
   async function use(world: World, version: number, userAgent?: string): Promise<void> {
     const { id } = await world.stored("agent");
     const who = userAgent === undefined ? {} : { address: "192.0.2.7", userAgent };
@@ -72,7 +72,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(await message(world)).toContain('from 192.0.2.7 with User-Agent "late/1"');
 
     await world.advance(20 * MINUTE);
-    expect(world.decide(first), "nobody knows yet that it is left").toBe("allowed");
+    expect(world.decide(first), "it is not yet known to be unused").toBe("allowed");
     await written(world);
     await world.advance(1_000);
     expect([world.decide(first), world.decide(second)]).toEqual(["unauthorized", "allowed"]);
@@ -81,7 +81,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(world.lines.filter((line) => line.includes("Retired: Version 1"))).toHaveLength(1);
   });
 
-  it("goes on until max while the new one is not used, or a replica does not tell", async (context) => {
+  it("goes on until max while the new one is not used, or a replica does not report its uses", async (context) => {
     const { world, first } = await rotatedWorld(context);
     await world.advance(2 * HOUR);
     await written(world);
@@ -90,12 +90,12 @@ describe("the old version of a key whose overlap is Adoption", () => {
     await use(world, 2);
     await use(world, 1);
     await world.advance(HOUR - 5 * MINUTE);
-    expect(world.decide(first), "the replica has not told").toBe("allowed");
+    expect(world.decide(first), "the replica has not reported").toBe("allowed");
     await world.advance(6 * MINUTE);
     expect(world.decide(first)).toBe("unauthorized");
   });
 
-  it("b78: that ended in use has its last user told, without a key, until the next rotation is through", async (context) => {
+  it("b78: that ended in use has its last user reported, without a key, until the next rotation is through", async (context) => {
     const { world, first } = await rotatedWorld(context);
     await world.advance(3 * HOUR - MINUTE);
     await use(world, 1, `cron/1 ${first}\u001b[2J`);
@@ -112,18 +112,18 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(world.condition("StaleConsumers", "agent")).toBe("False/NoStaleConsumers");
   });
 
-  it("in steady use is told of every ten minutes, and not at every look", async (context) => {
+  it("in steady use is reported every ten minutes, and not at every look", async (context) => {
     const { world } = await rotatedWorld(context);
     await use(world, 2);
-    const told: string[] = [];
+    const messages: string[] = [];
     await world.advance(HOUR);
     for (let i = 0; i < 8; i++) {
       await use(world, 1, `agent/${i}`);
       await written(world);
       await world.advance(4 * MINUTE);
-      told.push(await message(world));
+      messages.push(await message(world));
     }
-    expect(new Set(told.map((text) => text.match(/agent\/\d/)?.[0]))).toEqual(
+    expect(new Set(messages.map((text) => text.match(/agent\/\d/)?.[0]))).toEqual(
       new Set(["agent/0", "agent/3", "agent/6"]),
     );
   });

@@ -4,10 +4,10 @@ import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 import { contested, delivered } from "./contested-secret.ts";
 
-describeWorldsOnKubernetes("a Secret that somebody keeps deleting", contested);
+describeWorldsOnKubernetes("a Secret that is deleted again and again", contested);
 
 describeWorldsOnKubernetes("who keeps deleting a Secret", (setup, kubernetes) => {
-  it("c51: is told by the marks on it: field managers, and those of Argo CD, Flux and Helm, without a key in them", async (context) => {
+  it("c51: is explained by the marks on it: field managers, and those of Argo CD, Flux and Helm, without a key in them", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const path = `/api/v1/namespaces/dev${world.tag}/secrets/agent`;
     const marksRecorded = async () =>
@@ -17,7 +17,7 @@ describeWorldsOnKubernetes("who keeps deleting a Secret", (setup, kubernetes) =>
         labels: {
           "kustomize.toolkit.fluxcd.io/name": "team-a",
           "app.kubernetes.io/instance": "x".repeat(63),
-          "app.kubernetes.io/part-of": "untold",
+          "app.kubernetes.io/part-of": "unshown",
         },
         annotations: {
           "argocd.argoproj.io/tracking-id": `apps:/Secret:dev/${await world.plaintextOf("agent")}\u001b[2J`,
@@ -39,14 +39,14 @@ describeWorldsOnKubernetes("who keeps deleting a Secret", (setup, kubernetes) =>
     await mark();
     await world.restart();
     await world.loseSecret("agent");
-    const said = await until("it is told", async () => {
+    const said = await until("it is reported", async () => {
       const condition = await delivered(world);
       return condition?.reason === "SecretContested" ? condition.message : undefined;
     });
     expect(said).toContain("field manager argocd-controller");
     expect(said).toContain("label kustomize.toolkit.fluxcd.io/name=team-a");
     expect(said).toContain("annotation argocd.argoproj.io/tracking-id=apps:/Secret:dev/inf_...");
-    for (const absent of ["untold", "keyplane-test", "\u001b"]) expect(said).not.toContain(absent);
+    for (const absent of ["unshown", "keyplane-test", "\u001b"]) expect(said).not.toContain(absent);
     expect(said.length).toBeLessThan(1_500);
   });
 });

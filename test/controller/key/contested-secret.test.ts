@@ -1,4 +1,4 @@
 import { describeWorlds } from "../fixtures/setup.ts";
 import { contested } from "./contested-secret.ts";
 
-describeWorlds("a Secret that somebody keeps deleting", contested);
+describeWorlds("a Secret that is deleted again and again", contested);

@@ -7,7 +7,7 @@ import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
 export const delivered = async (world: World) =>
   (await world.status("agent")).conditions.find(({ type }) => type === "SecretDelivered");
 
-/** A Secret that somebody keeps deleting. */
+/** A Secret that is deleted again and again. */
 export const contested: WorldTests = (setup) => {
   it("c51: ends no version before its time: while there is room it waits for 30 s at most, and then for the first's end", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
@@ -47,7 +47,7 @@ export const contested: WorldTests = (setup) => {
     expect(await world.keyIn("agent")).toBeUndefined();
     expect(keys.map((one) => world.decide(one))).toEqual(Array(5).fill("allowed"));
     expect(world.condition("Reconciling", "agent")).toBe("True/SecretContested");
-    expect((await delivered(world))?.message, "when it was deleted, told an hour later").toBe(said);
+    expect((await delivered(world))?.message, "when it was deleted, reported an hour later").toBe(said);
 
     await world.advance(end - world.clock.now());
     const [first, ...others] = keys;

@@ -70,7 +70,7 @@ describeWorlds("keys that end together", (setup) => {
       expect(await transactionsOf(store, clusterUid, stored)).toBeLessThan(COUNT / 3);
       expect(
         world.lines.filter((line) => line.includes(message)),
-        "each is told of once",
+        "each is reported once",
       ).toHaveLength(COUNT);
     },
   );

@@ -40,7 +40,7 @@ describeWorlds("an imported key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
-  it("from a hash works with the secret that nobody here has seen, under its own prefix", async (context) => {
+  it("from a hash works with the secret that this process has never seen, under its own prefix", async (context) => {
     const value = elsewhere();
     const prefix = value.slice(0, 12);
     const source = { type: "ImportHash", hash: { sha256: hash("sha256", value), prefix } };

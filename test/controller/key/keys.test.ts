@@ -87,7 +87,7 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     expect(Date.parse(revocation?.confirmedAt ?? "")).toBeLessThanOrEqual(world.clock.now());
 
     await world.write(key("agent", { state: "Active" }));
-    await until("the fault is told", () => world.lines.some((line) => line.includes("Revoked is final")));
+    await until("the fault is logged", () => world.lines.some((line) => line.includes("Revoked is final")));
     await world.rest();
     expect(world.decide(plaintext)).toBe("unauthorized");
     expect(await world.storedKeys()).toHaveLength(1);
@@ -139,7 +139,7 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     const plaintext = await world.plaintextOf("agent");
     await world.loseSecret("agent");
     await world.remove(key("agent"));
-    await until("every replica has been told", () => world.decide(plaintext) === "unauthorized");
+    await until("every replica has confirmed it", () => world.decide(plaintext) === "unauthorized");
   });
 
   it("made again by the same name is another key; the old secret stays refused", async (context) => {
@@ -163,7 +163,9 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     expect(world.decide(plaintext)).toBe("allowed");
 
     await world.declare(key("agent"));
-    expect(world.condition("SecretDelivered", "agent"), "the retained Secret is nobody's").toBe("False/SecretConflict");
+    expect(world.condition("SecretDelivered", "agent"), "the retained Secret has no owner").toBe(
+      "False/SecretConflict",
+    );
     expect(await world.keyIn("agent")).toBe(plaintext);
   });
 
@@ -174,7 +176,7 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     await world.remove(key("agent"));
     expect(await world.keyIn("agent")).toBe(plaintext);
-    await until("every replica has been told", () => world.decide(plaintext) === "unauthorized");
+    await until("every replica has confirmed it", () => world.decide(plaintext) === "unauthorized");
   });
 
   it("with deletionProtection is not deleted before the protection is taken away", async (context) => {

@@ -150,13 +150,13 @@ const defaultOf = (world: World, plaintext: string) => {
 
 describeWorlds("a namespace", (setup) => {
   it("that no team claims has no keys, and says so", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", {}, "nobodys"), library("notes", {}, "nobodys"));
-    expect(await world.keyIn("agent", "api-key", "nobodys")).toBeUndefined();
-    expect(world.condition("Ready", "agent", "PlatformKey", "nobodys")).toBe("False/NamespaceUnclaimed");
-    expect(world.condition("Accepted", "notes", "MemoryLibrary", "nobodys")).toBe("False/NamespaceUnclaimed");
-    await world.declare(team("team-b", ["nobodys"]));
-    expect(world.condition("Ready", "agent", "PlatformKey", "nobodys")).toBe("True/Ready");
-    expect(world.condition("Ready", "notes", "MemoryLibrary", "nobodys")).toBe("True/Ready");
+    const world = await startWorld(context, setup(), key("agent", {}, "teamless"), library("notes", {}, "teamless"));
+    expect(await world.keyIn("agent", "api-key", "teamless")).toBeUndefined();
+    expect(world.condition("Ready", "agent", "PlatformKey", "teamless")).toBe("False/NamespaceUnclaimed");
+    expect(world.condition("Accepted", "notes", "MemoryLibrary", "teamless")).toBe("False/NamespaceUnclaimed");
+    await world.declare(team("team-b", ["teamless"]));
+    expect(world.condition("Ready", "agent", "PlatformKey", "teamless")).toBe("True/Ready");
+    expect(world.condition("Ready", "notes", "MemoryLibrary", "teamless")).toBe("True/Ready");
   });
 
   it("whose team another controller has stored is noticed without a round over every object", async (context) => {

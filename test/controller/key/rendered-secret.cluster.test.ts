@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 
-describeWorldsOnKubernetes("a Secret that nobody has touched since it was written", (setup) => {
+describeWorldsOnKubernetes("a Secret that is unchanged since it was written", (setup) => {
   it("is rendered again when its declaration wants other content, with the same key in it", async (context) => {
     const template = (name: string) => key("agent", { scopes: ["memory:read"], secret: { template: name } });
     const world = await startWorld(context, setup(), template("McpConfig"));

@@ -18,7 +18,7 @@ async function nextKey(world: World, name: string, after: string): Promise<strin
   return next;
 }
 
-/** As somebody makes them by hand. */
+/** As a person makes them by hand. */
 const withImmutableSecrets = withCalls(({ readSecret }) => ({
   async readSecret(namespace, name) {
     const secret = await readSecret(namespace, name);
@@ -99,7 +99,7 @@ describeWorlds("the Secret of a key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
-  it("b68: that somebody else made first is never touched, and its value never becomes a key", async (context) => {
+  it("b68: that another owner made first is never touched, and its value never becomes a key", async (context) => {
     const world = await startWorld(context, setup());
     const planted = stranger();
     await world.editSecret("agent", planted);

@@ -13,7 +13,7 @@ import { HOUR, key, library, startWorld, team, type World } from "../fixtures/wo
 /** Admission refuses a change of these. */
 const FIXED = /spec\.(secret\.name|secret\.dataKey|publicID|source)/;
 
-it("no advice is to change what admission lets nobody change", () => {
+it("no advice is to change what admission never lets change", () => {
   const advised = Object.values(REASONS).filter((advice) => FIXED.test(advice));
   expect(advised).toHaveLength(3);
   for (const advice of advised) expect(advice).toMatch(/[Dd]eclare another (PlatformKey|ModelGateway) with another/);
@@ -154,7 +154,7 @@ describeWorlds("the status of a key", (setup) => {
     await world.loseSecret("unclaimed");
     await world.advance(1_000);
     await until(
-      "the loss is told",
+      "the loss is reported",
       () => world.condition("SecretDelivered", "unclaimed") === "False/NamespaceUnclaimed",
     );
   });

@@ -95,7 +95,7 @@ describeWorldsOnEachEngine("A library that declares its embedding", (setup) => {
   });
 });
 
-it("A library whose atoms nobody can embed at present is looked at as seldom as one whose atoms all are", () => {
+it("A library whose atoms cannot be embedded at present is looked at as seldom as one whose atoms all are", () => {
   const waits = { keyId: "key_a", revoked: null, hasVectors: true, waiting: 1, isMore: false, setAside: 0 };
   const underWay: EmbeddingProgress = { ...waits, refusal: null, failure: null };
   expect(nextLookMs(underWay)).toBe(5_000);
@@ -108,9 +108,9 @@ it("A library whose atoms were refused says how many, as far as they are counted
     ...{ keyId: "key_a", revoked: null, hasVectors: true, waiting: 0, isMore: false },
     ...{ setAside: 10_000, refusal: "too long", failure: null },
   };
-  const told = (setAside: number) => embeddedCondition({ ...refused, setAside });
-  expect(told(10_000)).toMatchObject({ status: "False", reason: "EmbeddingRefused" });
-  expect(told(10_001).message).toMatch(/^More than 10,000 atoms were refused, each alone: too long\./);
-  expect(told(10_000).message).toMatch(/^10,000 atoms were refused/);
-  expect(told(0)).toMatchObject({ status: "True", reason: "Embedded" });
+  const conditionOf = (setAside: number) => embeddedCondition({ ...refused, setAside });
+  expect(conditionOf(10_000)).toMatchObject({ status: "False", reason: "EmbeddingRefused" });
+  expect(conditionOf(10_001).message).toMatch(/^More than 10,000 atoms were refused, each alone: too long\./);
+  expect(conditionOf(10_000).message).toMatch(/^10,000 atoms were refused/);
+  expect(conditionOf(0)).toMatchObject({ status: "True", reason: "Embedded" });
 });

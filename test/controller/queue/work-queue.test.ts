@@ -4,7 +4,7 @@ import { createControllerMetrics } from "../../../controller/metrics.ts";
 import type { Timers } from "../../../controller/queue/deadlines.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS } from "../../../controller/queue/work-queue.ts";
 
-/** Time that passes only when told to. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
+/** Time that passes only on request. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
 function simulatedTime() {
   let now = 0;
   let last = 0;
@@ -62,7 +62,7 @@ function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false }:
   return { ...time, queue, failures, ending, end: queue.run(ending.signal) };
 }
 
-/** Work that ends when told to. */
+/** Work that ends on request. */
 function heldWork() {
   const started: string[] = [];
   const held: { item: string; end: () => void; fail: (error: Error) => void }[] = [];
@@ -339,7 +339,7 @@ describe("the work queue", () => {
     expect(worked.slice(0, 15)).toEqual(["unlucky", "poison", "unlucky", "poison", ...others, "poison"]);
   });
 
-  it("ends with the work in hand when it is told to stop, and begins nothing more", async () => {
+  it("ends with the work in hand when it is stopped, and begins nothing more", async () => {
     const { started, work, release } = heldWork();
     const run = start(work, { concurrency: 1 });
     let ended = false;
@@ -360,7 +360,7 @@ describe("the work queue", () => {
     expect(run.pending()).toBe(0);
   });
 
-  it("ends at once when it is told to stop with nothing in hand, or before it began", async () => {
+  it("ends at once when it is stopped with nothing in hand, or before it began", async () => {
     const idle = start(async () => undefined);
     idle.ending.abort();
     await idle.end;
@@ -405,7 +405,7 @@ describe("the work queue", () => {
     expect(seen).toEqual({ depth: 0, added: 2, retried: 0, waited: [0, 30], took: [30, 12] });
   });
 
-  it("shows nothing as waiting once it has been told to stop, not even what was added again meanwhile", async () => {
+  it("shows nothing as waiting once it has been stopped, not even what was added again meanwhile", async () => {
     let depth = 0;
     const { work, release } = heldWork();
     const counted = { added() {}, retried() {}, started() {}, finished() {} };
@@ -474,7 +474,7 @@ describe("the work queue", () => {
         const beginning = ++moment;
         await settle();
         inHand.delete(item);
-        if (failing.delete(item)) throw new Error("told to");
+        if (failing.delete(item)) throw new Error("on request");
         begun.set(item, beginning);
         return undefined;
       };

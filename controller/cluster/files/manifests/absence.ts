@@ -57,7 +57,7 @@ export function explainAbsence(origin: Origin | undefined, name: string, now: Fo
 
 function withoutOrigin({ diagnostics, places }: FolderState): Absence {
   const [diagnostic] = diagnostics.values();
-  if (diagnostic !== undefined) return held("nothing is removed before every fault in the manifests is mended.");
+  if (diagnostic !== undefined) return held("nothing is removed before every fault in the manifests is corrected.");
   const empty = [...places].find(([, place]) => place.is === "folder" && place.isEmpty);
   return empty === undefined ? { is: "doubtful" } : emptyFolder(empty[0]);
 }
@@ -69,11 +69,11 @@ function explainFolders(origin: Origin, { root, places }: FolderState): Absence 
       `they were declared in ${origin.root}, and this is ${root}. Start on that folder; ${elsewhere("them")}.`,
     );
   }
-  for (const [depth, folder] of foldersOf(origin.file).entries()) {
+  for (const [depth, folder] of parentFolders(origin.file).entries()) {
     const place = places.get(folder);
     if (place === undefined) return { is: "doubtful" };
     if (place.is !== "folder") {
-      return held(`the folder ${folder} is none any more. Put it back; ${elsewhere("what was in it")}.`);
+      return held(`the folder ${folder} is no longer a folder. Put it back; ${elsewhere("what was in it")}.`);
     }
     if (place.isEmpty) return emptyFolder(folder);
     if (place.device !== origin.devices[depth]) {
@@ -88,7 +88,7 @@ function explainFile(origin: Origin, now: FolderState): Absence {
   const file = now.file(origin.file);
   if (file === undefined) {
     if (!now.places.has(origin.file)) return { is: "deliberate" };
-    return held(`${origin.file} is no file any more. Put it back; ${elsewhere("what was in it")}.`);
+    return held(`${origin.file} is no longer a file. Put it back; ${elsewhere("what was in it")}.`);
   }
   const diagnostic = now.diagnostics.get(file);
   if (diagnostic !== undefined) return heldByFault(diagnostic);
@@ -114,20 +114,20 @@ function emptyFolder(folder: string): Absence {
 }
 
 function heldByFault({ file, line }: Diagnostic): Absence {
-  return held(`the fault at ${file}:${line} may hide them. Mend it first.`);
+  return held(`the fault at ${file}:${line} may hide them. Correct it first.`);
 }
 
 const held = (why: string): Absence => ({ is: "held", why });
 
 /** The folders on the way to a file: `["", "a", "a/b"]` for `a/b/c.yaml`. */
-export function foldersOf(file: string): string[] {
+export function parentFolders(file: string): string[] {
   const steps = file.split("/").slice(0, -1);
   return ["", ...steps.map((_, depth) => steps.slice(0, depth + 1).join("/"))];
 }
 
 /** The devices of the folders on the way to a file, that of manifests first. */
 export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>): string[] {
-  return foldersOf(file).map((folder) => {
+  return parentFolders(file).map((folder) => {
     const place = places.get(folder);
     return place?.is === "folder" ? place.device : "";
   });

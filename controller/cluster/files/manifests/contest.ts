@@ -9,15 +9,15 @@ import type { ObjectRef } from "../../port.ts";
 import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { ParsedFile } from "./folder.ts";
 import { chooseGoverning, isRival, type Known } from "./governing.ts";
-import type { Sighting } from "./origins.ts";
+import type { LastSeen } from "./origins.ts";
 
 /** What is held already, and where it was declared. */
-export type Held = {
+export type CurrentState = {
   /** The spec of an object that there is. */
   spec(ref: ObjectRef): Spec | undefined;
   readonly secrets: Pick<DeclaredSecrets, "compare" | "isDeclared">;
   /** By kind, namespace and name; also of what has gone since. */
-  sighting(key: string): Sighting | undefined;
+  sighting(key: string): LastSeen | undefined;
 };
 
 /** A document that names its object. */
@@ -36,7 +36,7 @@ export type Named = {
  * @returns `governing`, which counts, if one does; `first`, which is that one or else stands in the file that counted;
  *     `others`, which are there in vain, and a fault for each
  */
-export function settleContest(held: Held, all: readonly [Named, ...Named[]], isComplete: boolean) {
+export function resolveDuplicates(held: CurrentState, all: readonly [Named, ...Named[]], isComplete: boolean) {
   const known = knownOf(held, all[0].identity);
   const isPlain = all.length === 1 && (known === undefined || known.file === all[0].file);
   const states = isPlain ? [] : all.map(({ read: { manifest } }) => manifest && compare(held, manifest));
@@ -47,7 +47,7 @@ export function settleContest(held: Held, all: readonly [Named, ...Named[]], isC
   const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
   const first = governing ?? candidates.find(({ file }) => file === known?.file);
   const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
-  const where = first === undefined ? known?.file : placeOf(first);
+  const where = first === undefined ? known?.file : manifestPlace(first);
   const message = `is declared at ${where} already: remove one`;
   const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
   return {
@@ -60,7 +60,7 @@ export function settleContest(held: Held, all: readonly [Named, ...Named[]], isC
 }
 
 /** Whether there is what a manifest declares, and whether it is so already. */
-function compare(held: Held, manifest: Manifest): "none" | "same" | "different" {
+function compare(held: CurrentState, manifest: Manifest): "none" | "same" | "different" {
   if (manifest.kind === "Secret") return held.secrets.compare(manifest);
   const spec = held.spec(manifest);
   if (spec === undefined) return "none";
@@ -68,7 +68,7 @@ function compare(held: Held, manifest: Manifest): "none" | "same" | "different" 
 }
 
 /** What has gone leaves nothing behind. */
-function knownOf(held: Held, identity: ManifestIdentity): Known | undefined {
+function knownOf(held: CurrentState, identity: ManifestIdentity): Known | undefined {
   const { kind, namespace, name } = identity;
   const isThere = kind === "Secret" ? held.secrets.isDeclared(identity) : held.spec({ kind, namespace, name });
   const sighting = isThere && held.sighting(keyOf(identity));
@@ -87,7 +87,7 @@ function contentOf({ document, identity }: Named): string {
 }
 
 /** As messages name it. */
-export function placeOf({ document }: Named): string {
+export function manifestPlace({ document }: Named): string {
   const { file, line } = document.diagnostic(NAME, "");
   return `${file}:${line}`;
 }

@@ -7,7 +7,7 @@ import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../../port.ts";
-import { type Held, keyOf, type Named, placeOf, settleContest } from "./contest.ts";
+import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./contest.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Rival } from "./governing.ts";
 
@@ -23,7 +23,7 @@ export type DeclaredAt = {
 };
 
 /** What only files declare that do not count. */
-export type Contested = {
+export type Duplicated = {
   /** As messages name their places. */
   readonly at: readonly string[];
   /** Whether one of them says what is so already. */
@@ -47,7 +47,7 @@ export type Declarations = {
   /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
   readonly places: ReadonlyMap<string, DeclaredAt>;
   /** What only files declare that do not count, since the one that does cannot be seen. */
-  readonly contested: ReadonlyMap<string, Contested>;
+  readonly contested: ReadonlyMap<string, Duplicated>;
   /** Of all files, warnings too. */
   readonly diagnostics: readonly Diagnostic[];
   /** The first error of each file that has one. */
@@ -67,7 +67,7 @@ type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
  * @returns a function of the files, and of whether they are all that there is
  */
 export function createDeclarationReader(
-  held: Held,
+  held: CurrentState,
 ): (files: readonly ParsedFile[], isComplete: boolean) => Declarations {
   const readings = new WeakMap<ManifestDocument, Reading>();
 
@@ -86,7 +86,7 @@ export function createDeclarationReader(
     const secrets = new Map<string, SecretManifest>();
     const refusals: InvalidManifest[] = [];
     const places = new Map<string, DeclaredAt>();
-    const contested = new Map<string, Contested>();
+    const contested = new Map<string, Duplicated>();
     const diagnostics: Diagnostic[] = [];
     const faultyFiles = new Map<ParsedFile, Diagnostic>();
     const hidingFiles = new Map<ParsedFile, Diagnostic>();
@@ -109,10 +109,16 @@ export function createDeclarationReader(
     });
     for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
       if (one === undefined) continue;
-      const { governing, first, others, isAlike, diagnostics: own } = settleContest(held, [one, ...more], isComplete);
+      const {
+        governing,
+        first,
+        others,
+        isAlike,
+        diagnostics: own,
+      } = resolveDuplicates(held, [one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
-        contested.set(key, { at: [one, ...more].map(placeOf), isAlike });
+        contested.set(key, { at: [one, ...more].map(manifestPlace), isAlike });
         continue;
       }
       const rivals = others.filter(({ file }) => file !== first.file);

@@ -4,8 +4,7 @@
  */
 import type { SecretManifest } from "../../../../domain/manifest/validate.ts";
 import { ClusterError, type SecretObject } from "../../port.ts";
-
-export type SecretName = { readonly namespace: string; readonly name: string };
+import type { SecretName } from "../../secret-names.ts";
 
 export type DeclaredSecrets = {
   /**
@@ -36,10 +35,7 @@ export function createDeclaredSecrets(known: readonly SecretName[], randomUuid: 
     find(namespace, name) {
       const now = secrets.get(keyOf({ namespace, name }));
       if (now === undefined || "data" in now) return now;
-      throw new ClusterError(
-        "Forbidden",
-        `the manifest of Secret ${namespace}/${name} is not to be seen, or has a fault`,
-      );
+      throw new ClusterError("Forbidden", `the manifest of Secret ${namespace}/${name} cannot be seen, or has a fault`);
     },
     compare,
     isDeclared: (name) => secrets.has(keyOf(name)),

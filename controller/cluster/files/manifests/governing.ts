@@ -1,7 +1,7 @@
 /** Which of several declarations of one object governs it: the one that did before, until it is removed. Pure. */
 
 /** One of them. */
-export type Candidate = {
+export type DeclarationCandidate = {
   /** The path of its file below the folder of manifests. */
   readonly file: string;
   /** Another one for each content, wherever its file is moved to. */
@@ -33,7 +33,7 @@ export function isRival(known: Known | undefined, { file, content }: Rival): boo
  * @param isComplete whether the folder could be read in full: what is not seen could be there
  * @returns undefined where none counts, and the object stays as it is
  */
-export function chooseGoverning<C extends Candidate>(
+export function chooseGoverning<C extends DeclarationCandidate>(
   candidates: readonly C[],
   { known, isHeld, isComplete }: { known: Known | undefined; isHeld: boolean; isComplete: boolean },
 ): C | undefined {

@@ -8,7 +8,7 @@ import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange } from "../../port.ts";
 import { forEach } from "../for-each.ts";
 import { refKey } from "../held-objects.ts";
-import type { Objects } from "../objects.ts";
+import type { FilesObjects } from "../objects.ts";
 import { sayNew, whileItHolds } from "../say-once.ts";
 import type { StatusFiles } from "../status.ts";
 import { createArrivals } from "./arrivals.ts";
@@ -18,8 +18,8 @@ import { createFolderReader, type FolderReading, QUIET_MS } from "./folder.ts";
 import { type Origins, secretKey } from "./origins.ts";
 import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
-import { sightingsIn } from "./sightings.ts";
-import { createStillness, listNames, RESTLESS_MS } from "./stillness.ts";
+import { lastSeenIn } from "./sightings.ts";
+import { createQuietPeriod, listNames, RESTLESS_MS } from "./stillness.ts";
 
 const PENDING_MS = 100;
 
@@ -39,7 +39,7 @@ export type ManifestsOptions = {
   readonly folder: string;
   /** DATA, which may be in that folder. */
   readonly data: string;
-  readonly objects: Objects;
+  readonly objects: FilesObjects;
   readonly origins: Origins;
   readonly statusFiles: StatusFiles;
   readonly clock: { now(): number; monotonic(): number };
@@ -63,7 +63,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
   let declared: Declarations | undefined;
   let applied: { files: FolderReading["files"]; isComplete: boolean } | undefined;
   let stale = false;
-  const noteRest = createStillness(clock);
+  const noteRest = createQuietPeriod(clock);
   const tellWritten = whileItHolds((message) => log("warn", message));
   const tellUnstored = whileItHolds((message) => log("error", message));
   const tellErrors = sayNew((message) => log("error", message));
@@ -121,7 +121,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
   /** Keeps where everything is declared that there is, and of what cannot be seen now, where it was. */
   async function remember(now: Declarations, reading: FolderReading): Promise<void> {
     const keys = [...objects.all().map(refKey), ...secrets.all().map(secretKey)];
-    await origins.keep(sightingsIn(keys, origins.get, now, reading)).catch((error: unknown) => {
+    await origins.keep(lastSeenIn(keys, origins.get, now, reading)).catch((error: unknown) => {
       stale = true;
       tellUnstored(`where everything is declared cannot be stored: ${errorText(error)}. It is tried again.`);
     });

@@ -1,7 +1,7 @@
 /** What is held and no longer declared in the folder of manifests, each with why that may be. */
 import type { Kind, Spec } from "../../../../domain/kinds/kinds.ts";
 import { type Absence, explainAbsence, type Origin } from "./absence.ts";
-import type { Contested, Declarations } from "./declarations.ts";
+import type { Declarations, Duplicated } from "./declarations.ts";
 import type { FolderReading } from "./folder.ts";
 
 /** What was declared. A `Secret` has no spec. */
@@ -12,7 +12,7 @@ export type DeclaredBefore = {
   readonly spec?: Spec;
 };
 
-export type Missing<D extends DeclaredBefore = DeclaredBefore> = D & {
+export type MissingObject<D extends DeclaredBefore = DeclaredBefore> = D & {
   /** By which its origin is known. */
   readonly key: string;
   readonly absence: Absence;
@@ -27,7 +27,7 @@ export function findMissing<D extends DeclaredBefore>(
   originOf: (key: string) => Origin | undefined,
   now: Declarations,
   { root, places, files }: Pick<FolderReading, "root" | "places" | "files">,
-): Missing<D>[] {
+): MissingObject<D>[] {
   const known = new Map(files.map((file) => [file.name, file]));
   const state = {
     root,
@@ -53,7 +53,7 @@ export function findMissing<D extends DeclaredBefore>(
 }
 
 /** Of what is left once the declaration that governed was taken away, where that is more than one. */
-const undecided = ({ at }: Contested): Absence => ({
+const undecided = ({ at }: Duplicated): Absence => ({
   is: "held",
   why: `${at.join(" and ")} declare it, and none as it is. Leave one of them.`,
 });

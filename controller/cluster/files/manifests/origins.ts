@@ -4,26 +4,26 @@
  */
 import { join } from "node:path";
 import { isRecord } from "../../../../domain/manifest/identity.ts";
+import type { SecretName } from "../../secret-names.ts";
 import { readJson, replaceFile } from "../disk.ts";
 import type { Origin } from "./absence.ts";
-import type { SecretName } from "./declared-secrets.ts";
 import type { Rival } from "./governing.ts";
 
 /** Where an object was seen last, and what declared it in vain beside that. */
-export type Sighting = { readonly origin: Origin; readonly rivals: readonly Rival[] };
+export type LastSeen = { readonly origin: Origin; readonly rivals: readonly Rival[] };
 
 /** The key of a Secret among them. */
 export const secretKey = ({ namespace, name }: SecretName): string => `Secret/${namespace}/${name}`;
 
 export type Origins = {
   /** By kind, namespace and name. */
-  get(key: string): Sighting | undefined;
+  get(key: string): LastSeen | undefined;
   /** Which Secrets are among them. */
   secrets(): SecretName[];
   /** As if it had never been declared. */
   forget(key: string): void;
   /** Keeps these and no others, and has them on the disk. */
-  keep(sightings: ReadonlyMap<string, Sighting>): Promise<void>;
+  keep(sightings: ReadonlyMap<string, LastSeen>): Promise<void>;
 };
 
 /** What the file holds: each origin once, with the keys of what is declared there and their rivals. */
@@ -60,11 +60,11 @@ function isGroups(stored: unknown): stored is Group[] {
   return Array.isArray(stored) && stored.every((group) => isRecord(group) && isRecord(group.objects));
 }
 
-function sightingsOf({ objects, ...origin }: Group): [string, Sighting][] {
+function sightingsOf({ objects, ...origin }: Group): [string, LastSeen][] {
   return Object.entries(objects).map(([key, rivals]) => [key, { origin, rivals }]);
 }
 
-function groupsOf(sightings: ReadonlyMap<string, Sighting>): Group[] {
+function groupsOf(sightings: ReadonlyMap<string, LastSeen>): Group[] {
   const inOrder = [...sightings].sort(([a], [b]) => (a < b ? -1 : 1));
   const byOrigin = Map.groupBy(inOrder, ([, { origin }]) => JSON.stringify(origin));
   return [...byOrigin.values()].flatMap((all) => {

@@ -7,7 +7,7 @@ import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ObjectRef } from "../../port.ts";
 import { refKey } from "../held-objects.ts";
-import type { Objects } from "../objects.ts";
+import type { FilesObjects } from "../objects.ts";
 import type { StatusFiles } from "../status.ts";
 import type { InvalidManifest } from "./declarations.ts";
 
@@ -21,7 +21,7 @@ export function createRefusals({
   statusFiles,
   clock,
 }: {
-  readonly objects: Pick<Objects, "get" | "all">;
+  readonly objects: Pick<FilesObjects, "get" | "all">;
   readonly statusFiles: StatusFiles;
   readonly clock: { now(): number };
 }): Refusals {

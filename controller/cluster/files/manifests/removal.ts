@@ -42,7 +42,7 @@ const ENDED_FOR_GOOD: readonly {
     kind: "MemoryLibrary",
     plural: "libraries",
     isEnded: (spec) => "deletionPolicy" in spec && spec.deletionPolicy === "Delete",
-    deed: (most) => `delete more than ${most} libraries with all that is remembered in them`,
+    deed: (most) => `delete more than ${most} libraries with all their atoms`,
     instead: "declare `deletionPolicy: Retain` on them first, which keeps what is in them",
   },
   {
@@ -64,9 +64,9 @@ export type FolderView = {
 };
 
 /** Something that was declared and is no longer. A `Secret` has no spec. */
-export type Missing = { readonly kind: Kind | "Secret"; readonly spec?: Spec; readonly absence: Absence };
+export type MissingDeclaration = { readonly kind: Kind | "Secret"; readonly spec?: Spec; readonly absence: Absence };
 
-export type RemovalDecision<M extends Missing> =
+export type RemovalDecision<M extends MissingDeclaration> =
   /** Too soon to say anything. Decide again after so many milliseconds. */
   | { readonly isSettled: false; readonly lookAgainMs: number }
   | {
@@ -84,7 +84,7 @@ export type RemovalDecision<M extends Missing> =
  *
  * @param held every object that is not on its way out, the missing ones among them
  */
-export function decideRemoval<M extends Missing>(
+export function decideRemoval<M extends MissingDeclaration>(
   { unreadable, documents, unchangedFor }: FolderView,
   missing: readonly M[],
   held: readonly Held[],
@@ -120,11 +120,11 @@ export function decideRemoval<M extends Missing>(
   };
 }
 
-function endsForGood({ kind, spec }: Missing): boolean {
+function endsForGood({ kind, spec }: MissingDeclaration): boolean {
   return spec !== undefined && ENDED_FOR_GOOD.some((ended) => ended.kind === kind && ended.isEnded(spec));
 }
 
-function overLimit(going: readonly Missing[], held: readonly Held[]): string | undefined {
+function overLimit(going: readonly MissingDeclaration[], held: readonly Held[]): string | undefined {
   for (const { kind, plural, isEnded, deed, instead } of ENDED_FOR_GOOD) {
     const all = held.filter((object) => object.kind === kind).length;
     const ended = going.filter((one) => one.kind === kind && one.spec !== undefined && isEnded(one.spec)).length;

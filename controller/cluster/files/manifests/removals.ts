@@ -2,24 +2,25 @@
 import { errorText } from "../../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange, ObjectRef } from "../../port.ts";
+import type { SecretName } from "../../secret-names.ts";
 import { listTitles } from "../../titles.ts";
 import { forEach } from "../for-each.ts";
 import { createHeldFile, type HeldNote } from "../held.ts";
-import type { Objects } from "../objects.ts";
+import type { FilesObjects } from "../objects.ts";
 import { sayNew, whileItHolds } from "../say-once.ts";
 import type { Declarations } from "./declarations.ts";
-import type { DeclaredSecrets, SecretName } from "./declared-secrets.ts";
+import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { FolderReading } from "./folder.ts";
-import { findMissing, type Missing } from "./missing.ts";
+import { findMissing, type MissingObject } from "./missing.ts";
 import type { Origins } from "./origins.ts";
 import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
-import { listNames, type Rest } from "./stillness.ts";
+import { listNames, type QuietPeriod } from "./stillness.ts";
 
 export type RemovalsOptions = {
   /** The folder of manifests. */
   readonly folder: string;
   readonly data: string;
-  readonly objects: Objects;
+  readonly objects: FilesObjects;
   readonly origins: Origins;
   readonly secrets: Pick<DeclaredSecrets, "all" | "remove">;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
@@ -36,7 +37,7 @@ export type Removals = {
   removeMissing(
     now: Declarations,
     reading: FolderReading,
-    rest: Rest,
+    rest: QuietPeriod,
   ): Promise<{ readonly lookAgainMs?: number; readonly isRemoved: boolean; readonly isTakenOver: boolean }>;
 };
 
@@ -47,7 +48,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   const tellUnwritten = whileItHolds((message) => log("error", message));
 
   /** What could not be removed is missing still, and its origin says why: it is decided on anew. */
-  async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {
+  async function remove(gone: readonly MissingObject[], now: Declarations): Promise<boolean> {
     const removed = new Set<ObjectRef>();
     const refs = gone.flatMap(({ key, kind, namespace, name }) =>
       kind === "Secret" || now.contested.has(key) ? [] : [{ key, ref: { kind, namespace, name } }],
@@ -80,7 +81,10 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   }
 
   /** Says what is not removed, and why. */
-  async function hold(missing: readonly (Missing & { readonly why: string })[], now: Declarations): Promise<void> {
+  async function hold(
+    missing: readonly (MissingObject & { readonly why: string })[],
+    now: Declarations,
+  ): Promise<void> {
     const notes = missing.map(({ kind, namespace, name, why }) => ({ kind, namespace, name, why }));
     await note([...notes, ...faulty(now)]);
     tellHeld([...Map.groupBy(notes, ({ why }) => why)].map(([why, all]) => `${goneText(all)}: ${why}`));

@@ -2,21 +2,21 @@
 import { devicesOf, type Origin } from "./absence.ts";
 import type { Declarations } from "./declarations.ts";
 import type { FolderReading, ParsedFile } from "./folder.ts";
-import type { Sighting } from "./origins.ts";
+import type { LastSeen } from "./origins.ts";
 
 /**
  * @param keys of all that there is, by kind, namespace and name
  * @param before where it was seen last
  * @returns where each is declared now; of what cannot be seen, where it was
  */
-export function sightingsIn(
+export function lastSeenIn(
   keys: readonly string[],
-  before: (key: string) => Sighting | undefined,
+  before: (key: string) => LastSeen | undefined,
   { places }: Pick<Declarations, "places">,
   reading: FolderReading,
-): Map<string, Sighting> {
+): Map<string, LastSeen> {
   const origin = originsIn(reading);
-  const sightings = new Map<string, Sighting>();
+  const sightings = new Map<string, LastSeen>();
   for (const key of keys) {
     const [place, last] = [places.get(key), before(key)];
     if (place !== undefined) sightings.set(key, { origin: origin.of(place.file), rivals: place.rivals });

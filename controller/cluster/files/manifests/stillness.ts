@@ -7,7 +7,7 @@ import { SETTLE_MS } from "./removal.ts";
 export const RESTLESS_MS = 30_000;
 const RESTLESS_LOOKS = 10;
 
-export type Rest = {
+export type QuietPeriod = {
   /** Milliseconds since the last change of content that was seen. */
   readonly unchangedForMs: number;
   /** What has kept the folder in motion for so long that it is to be said; empty where it comes to rest. */
@@ -24,9 +24,9 @@ type Motion = {
 };
 
 /** Makes a function that takes each reading of the folder, and returns how long it has been unchanged. */
-export function createStillness(clock: {
+export function createQuietPeriod(clock: {
   monotonic(): number;
-}): (reading: Pick<FolderReading, "changed" | "pending">) => Rest {
+}): (reading: Pick<FolderReading, "changed" | "pending">) => QuietPeriod {
   let changedAt = clock.monotonic();
   let motion: Motion | undefined;
 

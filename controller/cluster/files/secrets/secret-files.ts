@@ -6,8 +6,8 @@
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { assertNoLink, ensureFolder, type Standing, standingAt, syncFolder } from "../disk.ts";
-import { entriesOf, foldersOf } from "../listing.ts";
-import { isNamespaceName, isObjectName, secretPath } from "../paths.ts";
+import { entriesOf, subfoldersOf } from "../listing.ts";
+import { isNamespaceName, isObjectName, secretFolder } from "../paths.ts";
 import { identifyFolder, readFolder } from "./secret-folder.ts";
 import { createSecretReplacements, type DataKeysOf } from "./secret-replacements.ts";
 import { createSecretStaging, type Data } from "./secret-staging.ts";
@@ -43,7 +43,7 @@ export type SecretFiles = {
 export function createSecretFiles(root: string, uniqueName: () => string, dataKeysOf: DataKeysOf): SecretFiles {
   const staging = createSecretStaging(root, uniqueName);
   const replacements = createSecretReplacements(root, dataKeysOf);
-  const folderOf = (namespace: string, name: string) => secretPath(root, namespace, name);
+  const folderOf = (namespace: string, name: string) => secretFolder(root, namespace, name);
 
   async function create(namespace: string, name: string, data: Data): Promise<void> {
     const folder = folderOf(namespace, name);
@@ -66,7 +66,7 @@ export function createSecretFiles(root: string, uniqueName: () => string, dataKe
   async function list(): Promise<{ namespace: string; name: string }[]> {
     const found: { namespace: string; name: string }[] = [];
     if ((await standingAt(root, root)) !== "folder") return found;
-    for (const namespace of (await foldersOf(root)).filter(isNamespaceName)) {
+    for (const namespace of (await subfoldersOf(root)).filter(isNamespaceName)) {
       for (const name of (await entriesOf(join(root, namespace))).filter(isObjectName)) found.push({ namespace, name });
     }
     return found;

@@ -5,7 +5,7 @@
 import { dirname } from "node:path";
 import type { SecretDraft } from "../../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "../disk.ts";
-import { secretPath } from "../paths.ts";
+import { secretFolder } from "../paths.ts";
 
 export type SecretMetadata = Pick<SecretDraft, "labels" | "annotations" | "owner"> & {
   readonly uid: string;
@@ -23,7 +23,7 @@ export type SecretMetadataFiles = {
 };
 
 export function createSecretMetadataFiles(root: string): SecretMetadataFiles {
-  const pathOf = (namespace: string, name: string) => `${secretPath(root, namespace, name)}.json`;
+  const pathOf = (namespace: string, name: string) => `${secretFolder(root, namespace, name)}.json`;
 
   return {
     async load(namespace, name) {

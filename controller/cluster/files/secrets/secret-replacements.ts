@@ -6,8 +6,8 @@
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { assertNoLink, ensureFolder, standingAt, syncFolder, whenMissing } from "../disk.ts";
-import { foldersOf } from "../listing.ts";
-import { dataKeyPath, secretPath } from "../paths.ts";
+import { subfoldersOf } from "../listing.ts";
+import { dataKeyPath, secretFolder } from "../paths.ts";
 
 /** The names of the data keys that a Secret of ours is to have; undefined where we know of none. */
 export type DataKeysOf = (namespace: string, name: string) => Promise<readonly string[] | undefined>;
@@ -66,14 +66,14 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
 
   /** The Secret's folder, and what is left to be done in it. */
   function placesOf(namespace: string, name: string): { folder: string; left: string } {
-    return { folder: secretPath(root, namespace, name), left: join(committed, `${namespace}.${name}`) };
+    return { folder: secretFolder(root, namespace, name), left: join(committed, `${namespace}.${name}`) };
   }
 
   return {
     async recover() {
       // Where it cannot be made, the write that needs it says why.
       await ensureFolder(committed, root).catch(() => {});
-      for (const entry of await foldersOf(committed)) {
+      for (const entry of await subfoldersOf(committed)) {
         const [namespace = "", ...name] = entry.split(".");
         // One that cannot be settled holds up no other: it is tried again when it is read, which then says why.
         await settle(namespace, name.join(".")).catch(() => {});

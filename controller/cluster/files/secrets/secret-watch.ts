@@ -2,7 +2,7 @@
 import { errorText } from "../../../../domain/error-text.ts";
 import type { ClusterChange } from "../../port.ts";
 import { isNamespaceName, isObjectName } from "../paths.ts";
-import type { Secrets } from "./secrets.ts";
+import type { FilesSecrets } from "./secrets.ts";
 
 /**
  * A Secret that could not be read is announced again at every fifth look at everything until it can be: the reason may
@@ -16,7 +16,7 @@ export type SecretWatch = {
 };
 
 export function createSecretWatch(
-  secrets: Pick<Secrets, "identify" | "list" | "takeBlocked">,
+  secrets: Pick<FilesSecrets, "identify" | "list" | "takeBlocked">,
   announce: (change: ClusterChange) => void,
 ): SecretWatch {
   const seen = new Map<string, string>();

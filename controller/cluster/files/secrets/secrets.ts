@@ -7,13 +7,14 @@ import { errorText } from "../../../../domain/error-text.ts";
 import { hasCode } from "../../../../runtime/error-code.ts";
 import { createSerial } from "../../../../runtime/serial.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
-import { type DeclaredSecrets, isSameData, type SecretName } from "../manifests/declared-secrets.ts";
-import { secretPath } from "../paths.ts";
+import type { SecretName } from "../../secret-names.ts";
+import { type DeclaredSecrets, isSameData } from "../manifests/declared-secrets.ts";
+import { secretFolder } from "../paths.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
 import { createSecretMetadataFiles, type SecretMetadataFiles } from "./secret-metadata.ts";
 import { createSecretOwnership, type SecretOwnership } from "./secret-ownership.ts";
 
-export class Secrets {
+export class FilesSecrets {
   readonly #files: SecretFiles;
   readonly #metadataFiles: SecretMetadataFiles;
   readonly #ownership: SecretOwnership;
@@ -37,8 +38,12 @@ export class Secrets {
    *
    * @param findDeclared the `Secret` manifests, which are read as Secrets that are not ours
    */
-  static async open(data: string, randomUuid: () => string, findDeclared: DeclaredSecrets["find"]): Promise<Secrets> {
-    const secrets = new Secrets(data, randomUuid, findDeclared);
+  static async open(
+    data: string,
+    randomUuid: () => string,
+    findDeclared: DeclaredSecrets["find"],
+  ): Promise<FilesSecrets> {
+    const secrets = new FilesSecrets(data, randomUuid, findDeclared);
     await secrets.#files.recover();
     return secrets;
   }
@@ -50,7 +55,7 @@ export class Secrets {
    * @throws Error where these are no names
    */
   async read(namespace: string, name: string): Promise<SecretObject | undefined> {
-    secretPath("", namespace, name);
+    secretFolder("", namespace, name);
     try {
       const found = await this.#settled({ namespace, name }, () => this.#ownership.find(namespace, name));
       const standing = await this.#files.standing(namespace, name);

@@ -2,13 +2,13 @@
 import { ApiError, errorOfStatus } from "./api-error.ts";
 
 /** An answer that has ended. */
-export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly text: string };
+export type EndedAnswer = { readonly status: number; readonly retryAfter: string | undefined; readonly text: string };
 
 /** The longest wait between two attempts, in milliseconds (architecture §2, I8). */
 const MAX_WAIT_MS = 30_000;
 
 /** @throws ApiError for what is no success, and for a success that is no JSON */
-export function parseAnswer({ status, text }: Pick<Answer, "status" | "text">): unknown {
+export function parseAnswer({ status, text }: Pick<EndedAnswer, "status" | "text">): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -20,7 +20,7 @@ export function parseAnswer({ status, text }: Pick<Answer, "status" | "text">): 
 }
 
 /** Milliseconds until a request may be sent again: as the server asks, or a second; apart from one another. */
-export function retryDelayOf({ retryAfter }: Answer, random: () => number): number {
+export function retryDelayOf({ retryAfter }: EndedAnswer, random: () => number): number {
   const seconds = Number(retryAfter);
   const asked = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 1_000;
   return Math.min(asked * (1 + random() / 2), MAX_WAIT_MS);

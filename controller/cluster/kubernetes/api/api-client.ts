@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
 import type { LogLine } from "../../../../runtime/log-line.ts";
-import { type Answer, parseAnswer, retryDelayOf } from "./answer.ts";
+import { type EndedAnswer, parseAnswer, retryDelayOf } from "./answer.ts";
 import { ApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
 import { type ApiRequest, createTransport, REUSED, type Transport } from "./transport.ts";
@@ -56,7 +56,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
       if (what.method !== "GET" && what.isElection !== true && guard !== undefined) {
         throw new ApiError(0, "NotAllowed", `${guard.why}: nothing was sent`);
       }
-      let answer: Answer;
+      let answer: EndedAnswer;
       try {
         answer = await transport.send(what);
       } catch (error) {

@@ -3,7 +3,7 @@ import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, ty
 import { type RequestOptions, request as tlsRequest } from "node:https";
 import { errorText } from "../../../../domain/error-text.ts";
 import { createAgents, PROBE_AFTER_MS } from "./agents.ts";
-import { type Answer, parseAnswer } from "./answer.ts";
+import { type EndedAnswer, parseAnswer } from "./answer.ts";
 import { ApiError } from "./api-error.ts";
 import type { Connection, Credentials } from "./connection.ts";
 
@@ -43,7 +43,7 @@ export type Transport = {
    *
    * @throws ApiError without a status where there is none; its reason is {@link REUSED} where the connection may be why
    */
-  send(request: ApiRequest): Promise<Answer>;
+  send(request: ApiRequest): Promise<EndedAnswer>;
   /**
    * Opens a watch and resolves when the server has ended it.
    *
@@ -65,7 +65,7 @@ export type TransportOptions = {
 export function createTransport({ connection, onAnswer, onWarning }: TransportOptions): Transport {
   const agents = createAgents(connection.server.protocol === "https:");
 
-  async function send(request: ApiRequest): Promise<Answer> {
+  async function send(request: ApiRequest): Promise<EndedAnswer> {
     let timer: NodeJS.Timeout | undefined;
     try {
       const response = await open(

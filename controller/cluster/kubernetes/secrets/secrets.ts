@@ -10,7 +10,7 @@ import { admissionRefusal } from "./admission-refusal.ts";
 import { secretMarks } from "./secret-marks.ts";
 import type { SecretChanges } from "./secret-watch.ts";
 
-export type Secrets = {
+export type KubernetesSecrets = {
   read(namespace: string, name: string): Promise<SecretObject | undefined>;
   create(draft: SecretDraft): Promise<SecretObject>;
   replace(read: SecretObject, draft: SecretDraft): Promise<SecretObject>;
@@ -33,7 +33,7 @@ export function createSecrets(
   fieldManager: string,
   changes: Pick<SecretChanges, "seen" | "forbidden" | "writing">,
   confirm: () => Promise<void> = async () => {},
-): Secrets {
+): KubernetesSecrets {
   const others = new WeakMap<SecretObject, Others>();
 
   function take(raw: unknown): SecretObject {

@@ -1,10 +1,10 @@
 /** The objects of our kinds by name, and those of them whose absence from a list nothing has confirmed yet. */
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef } from "../../port.ts";
-import type { HeldObject } from "./read-object.ts";
+import type { CheckedObject } from "./read-object.ts";
 
-export class HeldObjects {
-  readonly #byKind: Record<Kind, Map<string, HeldObject>> = {
+export class ObjectCache {
+  readonly #byKind: Record<Kind, Map<string, CheckedObject>> = {
     PlatformKey: new Map(),
     PlatformTeam: new Map(),
     ModelGateway: new Map(),
@@ -14,22 +14,22 @@ export class HeldObjects {
   readonly #unconfirmed = new Map<string, DeclaredObject>();
 
   /** The object of this name, whatever its uid. */
-  find(ref: ObjectRef): HeldObject | undefined {
+  find(ref: ObjectRef): CheckedObject | undefined {
     return this.#byKind[ref.kind].get(placeOf(ref));
   }
 
   /** Every object of a kind. */
-  ofKind(kind: Kind): readonly HeldObject[] {
+  ofKind(kind: Kind): readonly CheckedObject[] {
     return [...this.#byKind[kind].values()];
   }
 
   /** Every object, of all kinds. */
-  all(): readonly HeldObject[] {
+  all(): readonly CheckedObject[] {
     return Object.values(this.#byKind).flatMap((ofKind) => [...ofKind.values()]);
   }
 
   /** Takes an object in the place of what had its name. Neither of the two is in doubt after this. */
-  set(now: HeldObject): void {
+  set(now: CheckedObject): void {
     const before = this.find(now.object);
     if (before !== undefined) this.confirm(before.object.uid);
     this.confirm(now.object.uid);

@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { FINALIZER, type ObjectStatus } from "../../port.ts";
-import type { HeldObject } from "./read-object.ts";
+import type { CheckedObject } from "./read-object.ts";
 
 /**
  * Whether a change of an object has to be reconciled. A status that another writer has changed is put right again.
  *
  * @param expected the status that is being written by this process: it is no change
  */
-export function needsReconciling(before: HeldObject, now: HeldObject, expected: ObjectStatus | undefined): boolean {
+export function needsReconciling(
+  before: CheckedObject,
+  now: CheckedObject,
+  expected: ObjectStatus | undefined,
+): boolean {
   const a = before.object;
   const b = now.object;
   return (

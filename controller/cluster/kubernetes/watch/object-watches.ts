@@ -5,7 +5,7 @@ import type { ObjectRef } from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import { isForbidden, isNotServed } from "../api/api-error.ts";
 import { objectsPath, watchedCollections } from "../resources.ts";
-import type { Objects } from "./objects.ts";
+import type { WatchedObjects } from "./objects.ts";
 import type { Reflectors } from "./reflectors.ts";
 
 export type ObjectWatches = {
@@ -19,7 +19,7 @@ export type ObjectWatches = {
 
 type ObjectWatchesOptions = {
   readonly reflectors: Pick<Reflectors, "start">;
-  readonly objects: Pick<Objects, "read" | "sink">;
+  readonly objects: Pick<WatchedObjects, "read" | "sink">;
   /** The namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly log: LogLine;

@@ -4,18 +4,18 @@
  */
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
-import { HeldObjects } from "./held-objects.ts";
+import { ObjectCache } from "./held-objects.ts";
 import { needsReconciling } from "./object-change.ts";
-import { type HeldObject, readObject } from "./read-object.ts";
+import { type CheckedObject, readDeclaredObject } from "./read-object.ts";
 import type { Sink } from "./reflector.ts";
 import { isLater } from "./resource-version.ts";
 import { eachInTurns } from "./turns.ts";
 
-export class Objects {
-  readonly #held = new HeldObjects();
+export class WatchedObjects {
+  readonly #held = new ObjectCache();
   /** The status that is being written, by the object's uid. */
   readonly #expected = new Map<string, ObjectStatus>();
-  readonly #onChange: (ref: ObjectRef, now: HeldObject | undefined) => void;
+  readonly #onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void;
   readonly #isEnding: (object: DeclaredObject) => boolean;
 
   /**
@@ -23,7 +23,7 @@ export class Objects {
    * @param isEnding whether an object ends with its namespace: then it counts as being deleted, as it soon will be
    */
   constructor(
-    onChange: (ref: ObjectRef, now: HeldObject | undefined) => void,
+    onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void,
     isEnding: (object: DeclaredObject) => boolean = () => false,
   ) {
     this.#onChange = onChange;
@@ -70,8 +70,8 @@ export class Objects {
   }
 
   /** Reads an object of that kind; what is known of it need not be judged again. */
-  read(kind: Kind, raw: unknown): HeldObject {
-    return readObject(kind, raw, (ref) => this.#held.find(ref));
+  read(kind: Kind, raw: unknown): CheckedObject {
+    return readDeclaredObject(kind, raw, (ref) => this.#held.find(ref));
   }
 
   /** The object as it is now, valid or not, if it is still the one that was read. */
@@ -81,7 +81,7 @@ export class Objects {
   }
 
   /** Takes what a reflector reads of one kind in one namespace; in all where it is empty. */
-  sink(kind: Kind, namespace: string): Sink<HeldObject> {
+  sink(kind: Kind, namespace: string): Sink<CheckedObject> {
     return {
       replace: (items) => this.#replace(kind, namespace, items),
       put: (item) => this.#put(item, false),
@@ -90,14 +90,14 @@ export class Objects {
   }
 
   /** Takes an object as the answer to a write of ours has it; not one that has gone meanwhile. */
-  absorb(now: HeldObject): void {
+  absorb(now: CheckedObject): void {
     if (this.current(now.object) === undefined) return;
     if (now.object.deleting && now.object.finalizers.length === 0) this.forget(now.object);
     else this.#put(now, false);
   }
 
   /** Takes what was found when it was asked for by name. Whether this was not known, or a list had lacked it. */
-  found(now: HeldObject): boolean {
+  found(now: CheckedObject): boolean {
     const { uid, resourceVersion } = now.object;
     const before = this.#held.find(now.object)?.object;
     const isConfirmed = before !== undefined && !this.#held.isUnconfirmed(before.uid);
@@ -127,14 +127,14 @@ export class Objects {
   }
 
   /** An object as it is reconciled. Where it ends with its namespace, what is wrong with its spec does not matter. */
-  #withEnding(one: HeldObject): HeldObject {
+  #withEnding(one: CheckedObject): CheckedObject {
     const { object } = one;
     if (object.deleting || !this.#isEnding(object)) return one;
     return { object: { ...object, deleting: true }, problem: undefined };
   }
 
   /** @param isSure whether this is believed also where it is older than what is known of the same object */
-  #put(now: HeldObject, isSure: boolean): void {
+  #put(now: CheckedObject, isSure: boolean): void {
     const { object } = now;
     const before = this.#held.find(object);
     const isSame = before?.object.uid === object.uid;
@@ -150,7 +150,7 @@ export class Objects {
    * Takes a list. It is believed even where it is older than what is known, since the server may have been restored;
    * but not that an object is gone.
    */
-  async #replace(kind: Kind, namespace: string, items: readonly HeldObject[]): Promise<void> {
+  async #replace(kind: Kind, namespace: string, items: readonly CheckedObject[]): Promise<void> {
     const present = new Set(items.map(({ object }) => object.uid));
     for (const { object } of this.#held.ofKind(kind)) {
       const isListed = namespace === "" || object.namespace === namespace;

@@ -13,7 +13,7 @@ import { type ReadManifest, readManifest } from "../../../../domain/manifest/val
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
 
 /** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */
-export type HeldObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
+export type CheckedObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
 
 /** The least of a spec that is valid. Removing what an object stands for needs no more than its policies. */
 const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
@@ -37,11 +37,11 @@ const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
  * @param known the object as it was last read: a spec that is the same is not judged again
  * @throws Error for what is no object of a kind of ours
  */
-export function readObject(
+export function readDeclaredObject(
   kind: Kind,
   raw: unknown,
-  known: (ref: ObjectRef) => HeldObject | undefined = () => undefined,
-): HeldObject {
+  known: (ref: ObjectRef) => CheckedObject | undefined = () => undefined,
+): CheckedObject {
   const { metadata, spec, status } = isRecord(raw) ? raw : {};
   if (!isRecord(metadata)) throw new Error(`the API server gave a ${kind} without metadata`);
   const ref = { kind, namespace: textOf(metadata.namespace), name: textOf(metadata.name) };

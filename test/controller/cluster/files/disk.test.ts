@@ -14,7 +14,7 @@ it.runIf(existsSync("/proc/self"))(
 );
 
 it.for([true, false])(
-  "a file is replaced as a whole, for whoever reads it meanwhile (durable: %s)",
+  "a file is replaced as a whole, for readers meanwhile (durable: %s)",
   async (durable, context) => {
     const path = join(await makeFolder(context), "file.json");
     const texts = ["a", "b"].map((letter) => letter.repeat(1 << 20));

@@ -7,7 +7,7 @@ import { until } from "../../../env/until.ts";
 import { describeWorlds } from "../../fixtures/setup.ts";
 import { key, NAMESPACE, startWorld } from "../../fixtures/world.ts";
 
-describeWorlds("a key whose files are in somebody's way", (setup) => {
+describeWorlds("a key whose files are blocked by other files", (setup) => {
   it("b68: says SecretConflict for a link in its Secret's place, touches nothing behind it, and recovers", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const victim = await mkdtemp(join(tmpdir(), "keyplane-victim-"));

@@ -1,4 +1,4 @@
-/** Whoever owns DATA may put a link where a folder of ours was: what is behind it is somebody else's. */
+/** The owner of DATA may put a link where a folder of ours was: what is behind it is not ours. */
 import { renameSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const draft = (value = "value-1", name = "reader"): SecretDraft => ({
   owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name },
 });
 
-/** A folder of somebody's, with something at every place where a write or a removal of ours could do harm. */
+/** A folder that is not ours, with something at every place where a write or a removal of ours could do harm. */
 async function makePrecious(context: TestContext) {
   const folder = await realpath(await makeFolder(context));
   const files = ["thesis.txt", "api-key", "reader/api-key", "dev/reader/api-key", "photos/a.jpg", ".staging/draft"];

@@ -42,7 +42,7 @@ describe.concurrent("objects of a folder of manifests", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")?.generation).toBe(1);
   });
 
-  it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not tell", async (context) => {
+  it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not answer", async (context) => {
     const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const { uid = "" } = cluster.get("PlatformKey", "dev", "reader") ?? {};

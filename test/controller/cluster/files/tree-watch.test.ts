@@ -77,12 +77,12 @@ it("files that take the place of watched folders, and folders that take theirs, 
   expect(folder.thrown).toEqual([]);
 });
 
-it("a folder that comes is told, with all that is in it, and what comes into it later", async (context) => {
+it("a folder that comes is reported, with all that is in it, and what comes into it later", async (context) => {
   const folder = await watchFolder(context);
   folder.write("first");
   await folder.notices("first");
   folder.write("a/b/c/file");
-  await until("it is told", () => folder.heard.has("a"));
+  await until("it is reported", () => folder.heard.has("a"));
   await folder.notices("a/b/c/file");
 });
 
@@ -114,7 +114,7 @@ it("the watched folder itself may go, come back, and be exchanged", async (conte
   await folder.notices("a/file");
 });
 
-it("a link is not followed below the folder: what changes behind it is told as a change of the link", async (context) => {
+it("a link is not followed below the folder: what changes behind it is reported as a change of the link", async (context) => {
   const folder = await watchFolder(context);
   const behind = join(folder.root, "../behind");
   mkdirSync(join(behind, "deep"), { recursive: true });
@@ -122,7 +122,7 @@ it("a link is not followed below the folder: what changes behind it is told as a
   folder.write("file");
   await folder.notices("file");
   folder.heard.clear();
-  await until("it is told", () => {
+  await until("it is reported", () => {
     writeFileSync(join(behind, "deep/file"), `${Math.random()}`);
     writeFileSync(join(behind, "file"), `${Math.random()}`);
     return folder.heard.has("link");

@@ -4,7 +4,7 @@ import { createSecrets } from "../../../../controller/cluster/kubernetes/secrets
 import { ClusterError } from "../../../../controller/cluster/port.ts";
 import { type Call, configOf, startFakeApiServer, status } from "./fake-api-server.ts";
 
-const PLAINTEXT = "inf_plaintext-that-nobody-may-tell";
+const PLAINTEXT = "inf_plaintext-that-stays-secret";
 const DRAFT = {
   namespace: "dev",
   name: "reader",

@@ -17,7 +17,7 @@ const draft = (namespace: string, value: string, owner: SecretDraft["owner"] = n
 
 describeOnKubernetes("a Secret", (kubernetes) => {
   describe.concurrent("is written under a precondition:", () => {
-    it("c5: one that is there is not overwritten, whoever made it", async (context) => {
+    it("c5: one that is there is not overwritten, whatever made it", async (context) => {
       const { cluster, namespace } = await openCluster(context, kubernetes());
       await create(kubernetes(), namespace, { name: "reader" }, { "api-key": "planted" });
       await expect(cluster.createSecret(draft(namespace, "ours"))).rejects.toMatchObject({ code: "AlreadyExists" });
@@ -87,7 +87,7 @@ describeOnKubernetes("a Secret", (kubernetes) => {
     it("is forbidden to who has no right to it, and says which right that is", async (context) => {
       const { token } = await serviceAccountWithoutSecrets(kubernetes());
       const { cluster, namespace } = await openCluster(context, kubernetes(), { token });
-      const failed = cluster.createSecret(draft(namespace, "inf_never-told"));
+      const failed = cluster.createSecret(draft(namespace, "inf_never-shown"));
       await expect(failed).rejects.toMatchObject({
         code: "Forbidden",
         message: expect.stringContaining("cannot create"),
@@ -154,7 +154,7 @@ describeOnKubernetes("a declaration", (kubernetes) => {
       expect(status).toEqual({ observedGeneration: 20 });
     });
 
-    it("b70: a status that somebody else wrote is announced", async (context) => {
+    it("b70: a status that another writer wrote is announced", async (context) => {
       const { cluster, namespace, changes, watch } = await openCluster(context, kubernetes());
       await applyKey(kubernetes(), namespace, "reader", { preset: "MCPReadOnly" });
       await watch();

@@ -164,7 +164,7 @@ describe("keyplane controller on Kubernetes", () => {
     await apply(key("taken"));
     const reason = async () =>
       (await read("platformkey", "taken"))?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
-    await until("the conflict is told", async () => (await reason()) === "SecretConflict");
+    await until("the conflict is reported", async () => (await reason()) === "SecretConflict");
     await kubectl("delete", "secret", "taken", "--namespace", "dev");
     await ready("taken");
   });

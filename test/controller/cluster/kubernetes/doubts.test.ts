@@ -1,10 +1,10 @@
-/** What becomes of an object that a list lacks although no watch told of its end. */
+/** What becomes of an object that a list lacks although no watch reported its end. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKubernetesCluster } from "../../../../controller/cluster/kubernetes/cluster.ts";
 import { AbsenceChecks } from "../../../../controller/cluster/kubernetes/doubts.ts";
-import { Objects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
-import { readObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
+import { WatchedObjects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
+import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { Presence } from "../../../../domain/garbage-collection.ts";
 import { until } from "../../../env/until.ts";
 import { clock, startFakeApiServer, status } from "./fake-api-server.ts";
@@ -13,12 +13,12 @@ const rawOf = (name: string, uid = `uid-${name}`, { namespace = "dev", version =
   metadata: { name, namespace, uid, generation: 1, resourceVersion: version },
   spec: { preset: "MCPReadOnly" },
 });
-const item = (...of: Parameters<typeof rawOf>) => readObject("PlatformKey", rawOf(...of));
+const item = (...of: Parameters<typeof rawOf>) => readDeclaredObject("PlatformKey", rawOf(...of));
 
-/** Objects of one namespace that a list has told of, and each change that was announced since. */
+/** Objects of one namespace that a list has shown, and each change that was announced since. */
 async function listed(...names: string[]) {
   const changes: string[] = [];
-  const objects = new Objects(({ name }, now) => changes.push(`${name} ${now?.object.uid ?? "gone"}`));
+  const objects = new WatchedObjects(({ name }, now) => changes.push(`${name} ${now?.object.uid ?? "gone"}`));
   const sink = objects.sink("PlatformKey", "dev");
   await sink.replace(
     names.map((name) => item(name)),
@@ -52,7 +52,7 @@ describe("an object that a list lacks", () => {
     expect(objects.uids("PlatformKey")).toHaveLength(3);
   });
 
-  test("c48: goes when a watch tells of its end, or the API server has none of its name", async () => {
+  test("c48: goes when a watch reports its end, or the API server has none of its name", async () => {
     const { objects, sink, changes, doubted } = await listed("a", "b");
     await sink.replace([], "2");
     sink.remove(item("a"));
@@ -133,7 +133,7 @@ describe("the questions about what a list lacked", () => {
     await settled;
   });
 
-  test("c48: go on past those that nobody knows of, and end with the signal", async () => {
+  test("c48: go on past those that are unknown, and end with the signal", async () => {
     const { asked, settle, stop, left } = doubting((name) => (name === "key-24" ? "gone" : "unknown"));
     const settled = settle();
     await until("the last was asked for", () => left() === 24);

@@ -127,7 +127,7 @@ test("c57: namespaces that are gone with more than ten objects of twenty take no
   );
   shift.ahead = 60_000;
   await look();
-  expect([changed, lines]).toEqual([[], [expect.stringContaining("it does not end with them")]]);
+  expect([changed, lines]).toEqual([[], [expect.stringContaining("none of them ends")]]);
 });
 
 test("c57: what another cluster says of a namespace ends nothing", async (context) => {

@@ -1,6 +1,6 @@
 /** What becomes of an event that the API server refuses. */
 import { expect, type TestContext, test } from "vitest";
-import { recordEvent } from "../../../../controller/cluster/kubernetes/events.ts";
+import { createEvent } from "../../../../controller/cluster/kubernetes/events.ts";
 import type { DeclaredObject } from "../../../../controller/cluster/port.ts";
 import { startFakeApiServer, status } from "./fake-api-server.ts";
 
@@ -10,7 +10,7 @@ const KEY = { kind: "PlatformKey", namespace: "dev", name: "reader", uid: "uid-1
 async function record(context: TestContext, code: number, body: object): Promise<boolean> {
   const server = await startFakeApiServer((call) => call.answer(code, body));
   context.onTestFinished(() => server.close());
-  return recordEvent(
+  return createEvent(
     server.api,
     { now: 0, controller: "keyplane.dev/controller", instance: "test" },
     KEY as unknown as DeclaredObject,

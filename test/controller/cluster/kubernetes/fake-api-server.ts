@@ -36,7 +36,7 @@ export type FakeApiServer = {
   close(): Promise<void>;
 };
 
-/** For what a real API server does only rarely: answers as it is told, on loopback. */
+/** For what a real API server does only rarely: answers as given, on loopback. */
 export async function startFakeApiServer(handle: (call: Call, count: number) => void): Promise<FakeApiServer> {
   const calls: Call[] = [];
   const lines: string[] = [];

@@ -1,17 +1,17 @@
 /** What counts as gone when the API server is asked for one object by name. */
 import { expect, type TestContext, test } from "vitest";
-import { readIdentity } from "../../../../controller/cluster/kubernetes/identity.ts";
-import { createLookUp, type Wanted } from "../../../../controller/cluster/kubernetes/look-up.ts";
+import { readClusterIdentity } from "../../../../controller/cluster/kubernetes/identity.ts";
+import { createLookUp, type LookUpTarget } from "../../../../controller/cluster/kubernetes/look-up.ts";
 import { objectPath, objectResource } from "../../../../controller/cluster/kubernetes/resources.ts";
 import { type Call, clock, startFakeApiServer, status } from "./fake-api-server.ts";
 
 const NAMED = { name: "reader", group: "keyplane.dev", kind: "platformkeys" };
 const notFound = (details?: object) => ({ ...status(404, "NotFound"), ...(details === undefined ? {} : { details }) });
 const REF = { kind: "PlatformKey", namespace: "dev", name: "reader" } as const;
-const WANTED: Wanted = { ...objectResource(REF), path: objectPath(REF), uid: "uid-1" };
+const WANTED: LookUpTarget = { ...objectResource(REF), path: objectPath(REF), uid: "uid-1" };
 const kubeSystem = (uid: string) => ({ metadata: { name: "kube-system", uid } });
 
-/** A question to a server that answers as told, and whose cluster is another one after so many answers. */
+/** A question to a server that answers as given, and whose cluster is another one after so many answers. */
 async function asking(context: TestContext, answer: (call: Call) => void, clusterUid = (_count: number) => "one") {
   let identities = 0;
   const fake = await startFakeApiServer((call) => {
@@ -19,7 +19,7 @@ async function asking(context: TestContext, answer: (call: Call) => void, cluste
     else answer(call);
   });
   context.onTestFinished(() => fake.close());
-  const identity = await readIdentity(fake.api, (_level, line) => fake.lines.push(line));
+  const identity = await readClusterIdentity(fake.api, (_level, line) => fake.lines.push(line));
   const lookUp = createLookUp(fake.api, identity, clock);
   const { signal } = new AbortController();
   return { fake, identity, presence: async (wanted = WANTED) => (await lookUp(wanted, signal)).presence };
@@ -85,7 +85,7 @@ test("c48: another cluster's answer is not believed, and that is said until the 
   ]);
 });
 
-test("c48: a cluster that does not tell which one it is is not believed", async (context) => {
+test("c48: a cluster that does not say which one it is is not believed", async (context) => {
   let isClosed = false;
   const fake = await startFakeApiServer((call) => {
     if (!call.path.endsWith("/kube-system")) call.answer(404, notFound(NAMED));
@@ -93,7 +93,7 @@ test("c48: a cluster that does not tell which one it is is not believed", async 
     else call.answer(200, kubeSystem("one"));
   });
   context.onTestFinished(() => fake.close());
-  const identity = await readIdentity(fake.api, () => {});
+  const identity = await readClusterIdentity(fake.api, () => {});
   const lookUp = createLookUp(fake.api, identity, clock);
   isClosed = true;
   expect((await lookUp(WANTED, new AbortController().signal)).presence).toBe("unknown");

@@ -47,7 +47,7 @@ describe("namespaces that go", () => {
     return inNamespace(kubernetes, namespace);
   }
 
-  /** As whoever loses patience does: what is still in it is not looked at. */
+  /** As an impatient administrator does: what is still in it is not looked at. */
   async function force(namespace: string): Promise<void> {
     const metadata = { name: namespace };
     const body = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata, spec: { finalizers: [] } });
@@ -132,7 +132,7 @@ describe("namespaces that go", () => {
     await world.remove(world.secretPath("guarded"));
     const conditionOf = async (type: string) =>
       (await world.key("guarded"))?.status?.conditions?.find((one) => one.type === type);
-    await until("the loss is told", async () => {
+    await until("the loss is reported", async () => {
       const delivered = await conditionOf("SecretDelivered");
       return delivered?.status === "False";
     });
@@ -174,7 +174,7 @@ describe("namespaces that go", () => {
     await stop(controller);
   });
 
-  /** What doctor finds of keys that nobody serves, a line each. */
+  /** What doctor finds of keys that no controller serves, a line each. */
   async function doctor(
     where = ["--controller-namespace", "default"],
   ): Promise<{ code: number | null; lines: string[] }> {
@@ -185,7 +185,7 @@ describe("namespaces that go", () => {
     return { code, lines: unserved.map(({ severity, message, action }) => `${severity}  ${message}: ${action}`) };
   }
 
-  /** As somebody does who strips finalizers by hand. */
+  /** As a person does who strips finalizers by hand. */
   async function strip(world: ReturnType<typeof inNamespace>, ...names: string[]): Promise<void> {
     for (const name of names) {
       await world.change(world.path("platformkeys", name), { metadata: { finalizers: null } });
@@ -193,12 +193,12 @@ describe("namespaces that go", () => {
     }
   }
 
-  it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
+  it("c57: doctor names the keys that no controller serves, and those whose namespace is ending or gone", async () => {
     const world = await create("looked-after");
     const controller = await start("--namespaces", "looked-after");
     await world.apply(teamManifest("research", "looked-after") + keyManifest("first") + keyManifest("second"));
     await world.ready("first", "second");
-    // What other tests have left is served by nobody.
+    // What other tests have left is served by no controller.
     const ours = async () => (await doctor()).lines.filter((line) => /looked-after|every declared key/.test(line));
     expect(await ours()).toEqual([]);
     expect((await doctor([])).lines.filter((line) => line.includes("looked-after"))).toEqual([

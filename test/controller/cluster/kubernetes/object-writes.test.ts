@@ -1,8 +1,8 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { createObjectWrites } from "../../../../controller/cluster/kubernetes/object-writes.ts";
 import { createStatusOwners } from "../../../../controller/cluster/kubernetes/status-owners.ts";
-import { Objects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
-import { readObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
+import { WatchedObjects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
+import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { DeclaredObject } from "../../../../controller/cluster/port.ts";
 import { type Call, clock, startFakeApiServer, status } from "./fake-api-server.ts";
 
@@ -20,8 +20,8 @@ async function writing(context: TestContext, patched: (call: Call, count: number
     call.answer(200, raw(String(100 + count)));
   });
   context.onTestFinished(() => fake.close());
-  const objects = new Objects(() => {});
-  const held = readObject("PlatformKey", shown);
+  const objects = new WatchedObjects(() => {});
+  const held = readDeclaredObject("PlatformKey", shown);
   objects.sink("PlatformKey", "").replace([held], "1");
   const writes = createObjectWrites(fake.api, objects, ALONE, "test");
   return { fake, writes, object: held.object as DeclaredObject<"PlatformKey">, patches: () => patches };
@@ -72,9 +72,9 @@ describe.concurrent("a write to an object", () => {
       call.method === "PATCH" ? call.answer(409, status(409, "Conflict")) : call.answer(200, successor),
     );
     context.onTestFinished(() => fake.close());
-    const objects = new Objects(() => {});
-    const { object } = readObject("PlatformKey", raw("1"));
-    await objects.sink("PlatformKey", "").replace([readObject("PlatformKey", raw("1"))], "1");
+    const objects = new WatchedObjects(() => {});
+    const { object } = readDeclaredObject("PlatformKey", raw("1"));
+    await objects.sink("PlatformKey", "").replace([readDeclaredObject("PlatformKey", raw("1"))], "1");
     await createObjectWrites(fake.api, objects, ALONE, "test").writeStatus(object, { team: "t" });
     expect(objects.get("PlatformKey", "dev", "reader")?.uid).toBe("uid-2");
   });

@@ -56,11 +56,11 @@ export async function openCluster(
     await cluster.close();
     await rm(folder, { recursive: true });
   });
-  const tell = (change: ClusterChange) => {
+  const onChange = (change: ClusterChange) => {
     const kind = change.of === "secret" ? "Secret" : change.kind;
     if (kind !== "PlatformTeam") changes.push(`${kind} ${change.name}`);
   };
-  return { cluster, namespace, lines, changes, answers, watch: () => cluster.watch(tell, stop.signal) };
+  return { cluster, namespace, lines, changes, answers, watch: () => cluster.watch(onChange, stop.signal) };
 }
 
 async function kubeconfigWith(kubernetes: Kubernetes, { server, token }: Options): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { invalidStatus } from "../../../../controller/cluster/kubernetes/invalid.ts";
-import { Objects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
-import { readObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
+import { WatchedObjects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
+import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
 import { KINDS } from "../../../../domain/kinds/kinds.ts";
 
 const raw = (spec: unknown, metadata: object = {}, status?: unknown) => ({
@@ -22,30 +22,36 @@ const DELETED = { deletionTimestamp: "2026-11-20T10:00:00Z", finalizers: ["keypl
 
 describe("an object of the API server", () => {
   it("c24: one that was stored before a default came to be has it", () => {
-    const { object, problem } = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    const { object, problem } = readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
     expect(problem).toBeUndefined();
     expect(object.spec).toMatchObject({ state: "Active", secret: { dataKey: "api-key", onLost: "Rotate" } });
   });
 
   it("c24: fields that this version does not know change nothing", () => {
-    const known = readObject("PlatformKey", raw({ preset: "MCPReadOnly", secret: { name: "s" } }));
+    const known = readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly", secret: { name: "s" } }));
     const spec = { preset: "MCPReadOnly", secret: { name: "s", fromTheFuture: { a: 1 } }, alsoNew: [1] };
-    expect(readObject("PlatformKey", raw(spec))).toEqual(known);
+    expect(readDeclaredObject("PlatformKey", raw(spec))).toEqual(known);
   });
 
   it("is judged once for one spec, and again for another, be its generation the same: the server may be restored", () => {
-    const first = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
-    const again = readObject("PlatformKey", raw({ ...first.object.spec }, { resourceVersion: "8" }), () => first);
+    const first = readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    const again = readDeclaredObject(
+      "PlatformKey",
+      raw({ ...first.object.spec }, { resourceVersion: "8" }),
+      () => first,
+    );
     expect(again.object.spec).toBe(first.object.spec);
     expect(again.object.resourceVersion).toBe("8");
-    const other = readObject("PlatformKey", raw({ preset: "MCPReadWrite" }), () => first);
+    const other = readDeclaredObject("PlatformKey", raw({ preset: "MCPReadWrite" }), () => first);
     expect(other.object.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
-    expect(readObject("PlatformKey", raw({ preset: "OfTheFuture" }), () => first).problem).toContain("spec.preset");
+    expect(readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture" }), () => first).problem).toContain(
+      "spec.preset",
+    );
   });
 
-  it("c25: is told of when it has another spec, be its generation the same", () => {
+  it("c25: is reported when it has another spec, be its generation the same", () => {
     const changes: string[] = [];
-    const objects = new Objects(({ name }) => changes.push(name));
+    const objects = new WatchedObjects(({ name }) => changes.push(name));
     const sink = objects.sink("PlatformKey", "");
     for (const preset of ["MCPReadOnly", "MCPReadOnly", "MCPReadWrite"]) {
       sink.replace([objects.read("PlatformKey", raw({ preset }))], "7");
@@ -55,9 +61,9 @@ describe("an object of the API server", () => {
   });
 
   it("c24: one that this version cannot read is not worked on, counts as present, and says so", () => {
-    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
+    const held = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
     expect(held.problem).toContain("spec.preset");
-    const objects = new Objects(() => {});
+    const objects = new WatchedObjects(() => {});
     objects.sink("PlatformKey", "").replace([held], "7");
     expect(objects.get("PlatformKey", "dev", "reader")).toBeUndefined();
     expect(objects.list("PlatformKey")).toEqual([]);
@@ -77,19 +83,19 @@ describe("an object of the API server", () => {
       observedGeneration: generation,
       conditions: [{ type: "Accepted", status: "True", reason }],
     });
-    expect(readObject("PlatformKey", raw(spec, {}, taken("NamespaceUnclaimed"))).problem).toBeUndefined();
+    expect(readDeclaredObject("PlatformKey", raw(spec, {}, taken("NamespaceUnclaimed"))).problem).toBeUndefined();
     for (const status of [undefined, taken("Accepted", 2), taken("Invalid")]) {
-      expect(readObject("PlatformKey", raw(spec, {}, status)).problem).toContain("spec.expiresAt");
+      expect(readDeclaredObject("PlatformKey", raw(spec, {}, status)).problem).toContain("spec.expiresAt");
     }
   });
 
   it("b118: whose name turns the direction of text keeps it until it is changed, and no name holds a revocation up", () => {
     const spec = { preset: "MCPReadOnly", displayName: "Docs \u202etoof" };
     const taken = { observedGeneration: 3, conditions: [{ type: "Accepted", status: "True", reason: "Accepted" }] };
-    const before = readObject("PlatformKey", raw(spec, {}, taken));
+    const before = readDeclaredObject("PlatformKey", raw(spec, {}, taken));
     expect([before.problem, before.object.spec]).toEqual([undefined, expect.objectContaining(spec)]);
     for (const state of ["Suspended", "Revoked"]) {
-      const { object, problem } = readObject("PlatformKey", raw({ ...spec, state }, { generation: 4 }, taken));
+      const { object, problem } = readDeclaredObject("PlatformKey", raw({ ...spec, state }, { generation: 4 }, taken));
       expect([problem, object.spec]).toEqual([undefined, expect.objectContaining({ preset: "MCPReadOnly", state })]);
       expect(object.spec).not.toHaveProperty("displayName");
     }
@@ -98,7 +104,7 @@ describe("an object of the API server", () => {
   it.each(["PlatformTeam", "MemoryLibrary"] as const)(
     "b118: %s: is worked on without a name that is refused",
     (kind) => {
-      const { object, problem } = readObject(
+      const { object, problem } = readDeclaredObject(
         kind,
         raw({ displayName: "\u2066x" }, kind === "PlatformTeam" ? { namespace: undefined } : {}),
       );
@@ -110,31 +116,31 @@ describe("an object of the API server", () => {
   );
 
   it("b118: with more at fault than its name is not worked on, and counts as present: its key is not ended", () => {
-    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
+    const held = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
     expect(held.problem).toContain("spec.preset");
-    const objects = new Objects(() => {});
+    const objects = new WatchedObjects(() => {});
     objects.sink("PlatformKey", "").replace([held], "7");
     expect([objects.list("PlatformKey"), objects.uids("PlatformKey")]).toEqual([[], ["uid-1"]]);
   });
 
   it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {
     const spec = { preset: "OfTheFuture", deletionPolicy: "Retain", secret: { name: "kept", onLost: "OfTheFuture" } };
-    const { object, problem } = readObject("PlatformKey", raw(spec, DELETED));
+    const { object, problem } = readDeclaredObject("PlatformKey", raw(spec, DELETED));
     expect(problem).toBeUndefined();
     expect(object).toMatchObject({ deleting: true, spec: { deletionPolicy: "Retain" } });
     expect(object.spec).not.toMatchObject({ secret: { name: "kept" } });
-    const sound = readObject("PlatformKey", raw({ ...spec, secret: { name: "kept" } }, DELETED));
+    const sound = readDeclaredObject("PlatformKey", raw({ ...spec, secret: { name: "kept" } }, DELETED));
     expect(sound.object.spec).toMatchObject({ secret: { name: "kept" } });
   });
 
   it.each(KINDS)("%s: one without any spec can be removed", (kind) => {
     const metadata = kind === "PlatformTeam" ? { ...DELETED, namespace: undefined } : DELETED;
-    expect(readObject(kind, raw(undefined, metadata)).problem).toBeUndefined();
-    expect(readObject(kind, raw(undefined, { ...metadata, name: "x".repeat(200) })).problem).toBeUndefined();
+    expect(readDeclaredObject(kind, raw(undefined, metadata)).problem).toBeUndefined();
+    expect(readDeclaredObject(kind, raw(undefined, { ...metadata, name: "x".repeat(200) })).problem).toBeUndefined();
   });
 
   it("keeps no more than the port speaks of", () => {
-    expect(Object.keys(readObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
+    expect(Object.keys(readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
       ["createdAt", "deleting", "finalizers", "generation", "kind", "name"].concat([
         "namespace",
         "resourceVersion",

@@ -15,7 +15,7 @@ const isWatch = ({ query }: Call) => query.get("watch") === "1";
 const isCheck = ({ query }: Call) => query.get("limit") === "1";
 
 /**
- * A reflector on a fake API server that answers as told; what is present, and every removal that it told of.
+ * A reflector on a fake API server that answers as given; what is present, and every removal that it reported.
  *
  * @param storeVersion what the server's store has come to
  */
@@ -147,7 +147,7 @@ describe.concurrent("a reflector", () => {
     expect(counts.list).toBe(1);
   });
 
-  it("c18: a page that has expired begins the list anew, and what has gone meanwhile is told of once", async (context) => {
+  it("c18: a page that has expired begins the list anew, and what has gone meanwhile is reported once", async (context) => {
     const { present, removed, counts, versions } = await reflecting(
       context,
       (call, count) => {

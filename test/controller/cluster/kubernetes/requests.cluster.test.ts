@@ -200,7 +200,7 @@ describe("the API server", () => {
         .execute();
       return states.map(({ state }) => state);
     };
-    await until("the conflict is told", stands("False/SecretConflict"));
+    await until("the conflict is reported", stands("False/SecretConflict"));
     for (const displayName of ["one", "two"]) {
       await applyKey(kubernetes, SILENT, "taken", { preset: "MCPReadOnly", displayName });
       const applied = async () =>

@@ -71,7 +71,7 @@ describe("scopes on one store", () => {
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  /** Has a declaration vanish while nobody serves it: its finalizer is stripped by a human (threats c13). */
+  /** Has a declaration vanish while no controller serves it: its finalizer is stripped by a human (threats c13). */
   async function vanish(place: Place): Promise<void> {
     const path = worlds[place].path("platformkeys", "reader");
     await worlds[place].change(path, { metadata: { finalizers: null } });

@@ -9,7 +9,7 @@ import { describeOnKubernetes } from "../../../env/kubernetes/of-run.ts";
 import { clock } from "./fake-api-server.ts";
 
 describeOnKubernetes("the controller's namespace", (kubernetes) => {
-  it("is its ServiceAccount's, also where a kubeconfig names another or none, and nobody's for a person", async (context) => {
+  it("is its ServiceAccount's, also where a kubeconfig names another or none, and none for a person", async (context) => {
     const folder = await mkdtemp(join(tmpdir(), "keyplane-account-"));
     context.onTestFinished(() => rm(folder, { recursive: true }));
     const namespace = "runs-here";

@@ -27,7 +27,7 @@ describe("what is seen of a declaration", () => {
     [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
     store = await openPostgres(database.url);
     await migrate(store);
-    for (const name of ["states", "nobodys"]) {
+    for (const name of ["states", "teamless"]) {
       await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
     }
     world = inNamespace(kubernetes, "states");
@@ -45,7 +45,7 @@ describe("what is seen of a declaration", () => {
     await kubernetes?.close();
   });
 
-  it("is Pending, and no success to anybody who waits, before a controller has been there", async () => {
+  it("is Pending, and no success for a client that waits, before a controller has been there", async () => {
     const early = (await world.key("early")) ?? expect.fail("it is gone");
     expect(kstatusOf(early)).toBe("InProgress");
     expect(await list("platformkeys")).toMatch(/early +Unknown +Pending/);
@@ -82,14 +82,14 @@ describe("what is seen of a declaration", () => {
     expect(readyOf(seen)?.message).toContain(REASONS[state.reason]);
   });
 
-  it("a namespace of nobody's says so, and is in progress: its team may be applied later", async () => {
-    const nobodys = inNamespace(kubernetes, "nobodys");
-    await nobodys.apply(declare("platformkeys", "reader", "{ preset: MCPReadOnly }"));
-    const seen = await nobodys.holds("has no team", "reader", (_, reason) => reason === "NamespaceUnclaimed");
+  it("a namespace without a team says so, and is in progress: its team may be applied later", async () => {
+    const teamless = inNamespace(kubernetes, "teamless");
+    await teamless.apply(declare("platformkeys", "reader", "{ preset: MCPReadOnly }"));
+    const seen = await teamless.holds("has no team", "reader", (_, reason) => reason === "NamespaceUnclaimed");
     expect(kstatusOf(seen)).toBe("InProgress");
   });
 
-  it("a key with two versions that work is told from the others", async () => {
+  it("a key with two versions that work is distinguished from the others", async () => {
     const table = await list("platformkeys", "--output", "wide");
     const [header = "", ...rows] = table.split("\n");
     const at = header.indexOf("ROTATING");

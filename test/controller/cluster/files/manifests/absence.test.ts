@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import {
   explainAbsence,
   type FolderState,
-  foldersOf,
   type Origin,
+  parentFolders,
 } from "../../../../../controller/cluster/files/manifests/absence.ts";
 import type { ParsedFile } from "../../../../../controller/cluster/files/manifests/folder.ts";
 import { endingOf, isCutShort } from "../../../../../controller/cluster/files/manifests/manifest-text.ts";
@@ -95,9 +95,9 @@ describe("c49: a declaration that is gone was", () => {
       "held: a folder is a link",
       { places: { a: { is: "other" }, "a/b": undefined } },
       {},
-      "the folder a is none any more",
+      "the folder a is no longer a folder",
     ],
-    ["held: its file is a folder", { places: { "a/b/c.yaml": { is: "other" } } }, {}, "c.yaml is no file any more"],
+    ["held: its file is a folder", { places: { "a/b/c.yaml": { is: "other" } } }, {}, "c.yaml is no longer a file"],
     ["held: all of it was elsewhere", { root: "/n" }, {}, "they were declared in /m, and this is /n"],
     ["held: its file has a fault", { file: faulty, faulty: [faulty] }, {}, "the fault at /m/x.yaml:3 may hide them"],
     [
@@ -134,8 +134,8 @@ describe("c49: a declaration that is gone was", () => {
   });
 
   test("the folders on the way to a file begin with that of manifests", () => {
-    expect(foldersOf("a/b/c.yaml")).toEqual(["", "a", "a/b"]);
-    expect(foldersOf("c.yaml")).toEqual([""]);
+    expect(parentFolders("a/b/c.yaml")).toEqual(["", "a", "a/b"]);
+    expect(parentFolders("c.yaml")).toEqual([""]);
   });
 });
 

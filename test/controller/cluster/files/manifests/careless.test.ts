@@ -87,7 +87,7 @@ const LOSSES: readonly {
       await mkdir(at("../instead"));
       await symlink(at("../instead"), at("sub"));
     },
-    says: "the folder sub is none any more",
+    says: "the folder sub is no longer a folder",
   },
   {
     of: "a folder swapped for a link to itself",
@@ -95,7 +95,7 @@ const LOSSES: readonly {
       await rename(at("sub"), at("../elsewhere"));
       await symlink(at("../elsewhere"), at("sub"));
     },
-    says: "the folder sub is none any more",
+    says: "the folder sub is no longer a folder",
   },
 ];
 
@@ -311,7 +311,7 @@ describe.concurrent("c49: a declaration that was taken away ends", () => {
   });
 
   test.for([3, 12])(
-    "not at all where another file declares the same, and nobody is told of an end: %i keys",
+    "not at all where another file declares the same, and no end is reported: %i keys",
     async (count, context) => {
       const keys = Array.from({ length: count }, (_, i) => key(`key-${i}`));
       const folder = await makeWorkspace(context, { "from.yaml": keys, ...other });

@@ -340,7 +340,7 @@ describe.concurrent("a folder of manifests with a fault", () => {
 });
 
 describe.concurrent("a removal from the folder of manifests", () => {
-  it("is carried out when it happened while nobody watched", async (context) => {
+  it("is carried out when it happened while no process watched", async (context) => {
     const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer")] });
     await (await folder.open()).close();
     await folder.write("a.yaml", key("writer"));

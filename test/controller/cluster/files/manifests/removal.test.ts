@@ -109,7 +109,7 @@ describe("a removal of declarations", () => {
     expect(refused).toMatchObject({ why: expect.stringContaining("`state: Revoked`") });
   });
 
-  it("of many keys that were declared revoked before goes on: it cuts nobody off", () => {
+  it("of many keys that were declared revoked before goes on: it cuts no client off", () => {
     expect(decide({}, times(400, revoked))).toMatchObject({ removed: 400 });
   });
 

@@ -2,7 +2,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createStillness } from "../../../../../controller/cluster/files/manifests/stillness.ts";
+import { createQuietPeriod } from "../../../../../controller/cluster/files/manifests/stillness.ts";
 import { until } from "../../../../env/until.ts";
 import { key, makeWorkspace } from "../harness.ts";
 
@@ -70,7 +70,7 @@ test("a file that is written all the time does not count, which is said, and hol
 describe("a folder of manifests", () => {
   const make = () => {
     let ms = 0;
-    const noteRest = createStillness({ monotonic: () => ms });
+    const noteRest = createQuietPeriod({ monotonic: () => ms });
     const note = (changed: readonly string[] = [], pending: readonly string[] = []) => noteRest({ changed, pending });
     return {
       note,

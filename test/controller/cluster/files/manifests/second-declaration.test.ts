@@ -51,7 +51,7 @@ describe.concurrent("c55: a second declaration", () => {
     await first.close();
     const again = await folder.open();
     expect(stateOf(again)).toBe("Active");
-    // Which of the two was there before cannot be told any more: it stays as it is.
+    // Which of the two was there before is no longer known: it stays as it is.
     await folder.write("m.yaml", key("agent", REVOKED), key("agent", "preset: MCPReadWrite"), key("marker"));
     await until("a look", () => again.get("PlatformKey", "dev", "marker"));
     expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadOnly", state: "Active" });

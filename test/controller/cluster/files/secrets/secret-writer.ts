@@ -1,6 +1,6 @@
 /**
  * A process of its own that replaces a Secret over and over, to be killed: `secret-writer.ts DATA`. Each value is one
- * character many times, the same in both data keys, so that a mixture can be told.
+ * character many times, the same in both data keys, so that a mixture shows.
  */
 import { randomUUID } from "node:crypto";
 import { openFilesCluster } from "../../../../../controller/cluster/files/cluster.ts";

@@ -37,7 +37,7 @@ describe("a Secret in DATA", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("value-1");
   });
 
-  it("appears and goes as a whole: nobody sees some of its data keys without the others", async (context) => {
+  it("appears and goes as a whole: no reader sees some of its data keys without the others", async (context) => {
     const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     let working = true;
@@ -155,7 +155,7 @@ describe("a Secret in DATA", () => {
     expect(await readdir(join(folder.data, "secret-metadata/dev"))).toEqual([]);
   });
 
-  it("is announced when somebody edits, removes or adds it, and no other is with it", async (context) => {
+  it("is announced when a person edits, removes or adds it, and no other is with it", async (context) => {
     const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft());
@@ -185,7 +185,7 @@ describe("a Secret in DATA", () => {
 });
 
 describe("a Secret that is not ours", () => {
-  it("b68: a folder that somebody made is read as theirs, and never adopted, written to or deleted", async (context) => {
+  it("b68: a folder that a person made is read as theirs, and never adopted, written to or deleted", async (context) => {
     const folder = await makeWorkspace(context);
     await mkdir(folderOf(folder), { recursive: true });
     await writeFile(join(folderOf(folder), "api-key"), "planted");
@@ -201,7 +201,7 @@ describe("a Secret that is not ours", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("planted");
   });
 
-  it("b68: what somebody puts in the place of one of ours that is gone is theirs", async (context) => {
+  it("b68: what a person puts in the place of one of ours that is gone is theirs", async (context) => {
     const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft());
@@ -254,7 +254,7 @@ describe("a Secret that is not ours", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("value-2");
   });
 
-  it("is read up to 1 MiB, whatever somebody put there", async (context) => {
+  it("is read up to 1 MiB, whatever a person put there", async (context) => {
     const folder = await makeWorkspace(context);
     await mkdir(join(folderOf(folder), "sub"), { recursive: true });
     await writeFile(join(folderOf(folder), "big"), "x".repeat(2 ** 20 + 1));
