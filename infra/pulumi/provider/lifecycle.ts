@@ -23,7 +23,7 @@ import { revealUpdate, type Update } from "./update.ts";
 import { revealAll, Secret, type Values } from "./values.ts";
 
 /** A resource that something is done with. */
-export type ManagedResource = {
+export type PulumiResource = {
   readonly api: Api;
   readonly kind: ResourceKind;
   readonly urn: string;
@@ -56,7 +56,7 @@ export class HalfDoneError extends Error {
  * @throws Refusal, HalfDoneError
  */
 export async function createResource(
-  resource: ManagedResource,
+  resource: PulumiResource,
   inputs: Values,
   own: KnownIds,
 ): Promise<CreatedResource & { adopted: boolean }> {
@@ -84,7 +84,7 @@ export async function createResource(
 }
 
 /** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
-async function outputsWithSecret(resource: ManagedResource, inputs: Values, object: ApiObject, secret: NewSecret) {
+async function outputsWithSecret(resource: PulumiResource, inputs: Values, object: ApiObject, secret: NewSecret) {
   const { kind } = resource;
   const outputs = (object: ApiObject) =>
     outputsOf(kind, inputs, object, deliveredSecrets(inputs, [secret.text], object));
@@ -98,7 +98,7 @@ async function outputsWithSecret(resource: ManagedResource, inputs: Values, obje
 
 /** A key whose version in use has this secret. However often it is asked for with one secret, it is one version. */
 async function ensureVersion(
-  { api, kind }: ManagedResource,
+  { api, kind }: PulumiResource,
   object: ApiObject,
   { text, source }: NewSecret,
   request: { readonly overlap: string; readonly reason?: string },
@@ -116,7 +116,7 @@ function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Va
 }
 
 /** An object with the spec that its program gives it. */
-async function ensureSpec(resource: ManagedResource, object: ApiObject, given: Inputs): Promise<ApiObject> {
+async function ensureSpec(resource: PulumiResource, object: ApiObject, given: Inputs): Promise<ApiObject> {
   const { api, kind } = resource;
   const spec = specOf(kind, given);
   const manager = managerOf(resource);
@@ -128,7 +128,7 @@ async function ensureSpec(resource: ManagedResource, object: ApiObject, given: I
 }
 
 /** What a key says of the resource that manages it: people are to change it there. */
-function managerOf({ kind, urn }: ManagedResource): { readonly managedBy?: string } {
+function managerOf({ kind, urn }: PulumiResource): { readonly managedBy?: string } {
   return kind.kind === "PlatformKey" ? { managedBy: managedByOf(urn) } : {};
 }
 
@@ -152,7 +152,7 @@ function reasonOf({ reason }: Inputs): { reason?: string } {
  * @throws Refusal, HalfDoneError
  */
 export async function updateResource(
-  resource: ManagedResource,
+  resource: PulumiResource,
   id: string,
   update: Update<Values>,
   now: number,
@@ -188,7 +188,7 @@ function withRotationOf({ rotation: _, ...news }: Values, { rotation }: Values):
 
 /** @throws Refusal where the object is neither what this stack last saw nor what it is to be */
 async function replaceSpec(
-  resource: ManagedResource,
+  resource: PulumiResource,
   found: ApiObject,
   oldInputs: Inputs,
   given: Inputs,
@@ -210,7 +210,7 @@ async function replaceSpec(
  * @throws Refusal
  */
 export async function deleteResource(
-  { api, kind }: ManagedResource,
+  { api, kind }: PulumiResource,
   id: string,
   olds: Values,
   staying: KnownIds,

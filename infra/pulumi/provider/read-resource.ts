@@ -5,7 +5,7 @@ import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
 import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
-import type { CreatedResource, ManagedResource } from "./lifecycle.ts";
+import type { CreatedResource, PulumiResource } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
 import { type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
@@ -21,7 +21,7 @@ type ReadResource = CreatedResource & { readonly inputs: Values };
  * @throws Refusal for what a declaration governs
  */
 export async function readResource(
-  { api, kind }: ManagedResource,
+  { api, kind }: PulumiResource,
   id: string,
   olds: Values,
   inputs: Values,

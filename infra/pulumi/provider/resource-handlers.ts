@@ -20,7 +20,7 @@ import { connected, type ProviderSession } from "./engine/session.ts";
 import { structOf, valuesOf } from "./engine/structs.ts";
 import { failureOf } from "./failure.ts";
 import { versionReason } from "./key-secret.ts";
-import { createResource, deleteResource, type ManagedResource, updateResource } from "./lifecycle.ts";
+import { createResource, deleteResource, type PulumiResource, updateResource } from "./lifecycle.ts";
 import { previewCreate, previewUpdate } from "./outputs.ts";
 import { readResource } from "./read-resource.ts";
 import { RESOURCES, type ResourceKind } from "./resources.ts";
@@ -130,7 +130,7 @@ export async function handleDelete(session: ProviderSession, request: DeleteRequ
 }
 
 /** Does something with a resource; what goes wrong is said without the secrets that it was done with. */
-async function about<T>({ subject }: ManagedResource, values: Values, act: () => Promise<T>): Promise<T> {
+async function about<T>({ subject }: PulumiResource, values: Values, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -142,7 +142,7 @@ function resourceOf(
   session: ProviderSession,
   request: { getType(): string; getName(): string; getUrn(): string },
   inputs: Values,
-): ManagedResource {
+): PulumiResource {
   const [kind, resource] = [kindOf(request.getType()), request.getName()];
   const { name } = revealAll(inputs);
   const subject = { type: kind.type, resource, noun: kind.noun, name: typeof name === "string" ? name : resource };
