@@ -14,7 +14,7 @@ export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ po
     client.on("error", () => {});
     started ??= start();
     const answer = await started.then(
-      ({ details: told }): Answer<T> => ({ details: told }),
+      ({ details }): Answer<T> => ({ details }),
       (error: unknown): Answer<T> => ({ failed: error instanceof Error ? error.message : String(error) }),
     );
     client.end(JSON.stringify(answer));
