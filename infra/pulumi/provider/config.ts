@@ -1,5 +1,5 @@
 /** The provider's configuration: which installation it works for, and with what token. */
-import type { Environment } from "../../../domain/environment.ts";
+import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
 import type { Inputs } from "./resources.ts";
@@ -18,6 +18,11 @@ export type ProviderConfig = {
 const PROPERTIES = ["url", "tokenFile"] as const;
 /** What the engine adds of its own. */
 const OF_THE_ENGINE = new Set(["version", "pluginDownloadURL", "__internal", "__defaults"]);
+
+/** The environment of the provider's process. */
+export function providerEnvironment(): Environment {
+  return withoutServiceLinks(process.env);
+}
 
 /** What is wrong with a configuration, property by property. */
 export function checkConfig(values: Values): FieldDiagnostic[] {

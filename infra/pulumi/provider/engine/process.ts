@@ -2,7 +2,7 @@
  * The process of the provider: Pulumi's engine starts it with its own address, and reads the port off the first line.
  */
 import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
-import { withoutServiceLinks } from "../../../../domain/environment.ts";
+import { providerEnvironment } from "../config.ts";
 import { engineLog } from "./engine-log.ts";
 import { grpc } from "./protocol.ts";
 import { providerService } from "./service.ts";
@@ -16,7 +16,7 @@ const address = process.argv.slice(2).findLast((argument) => !argument.startsWit
 const server = new grpc.Server({ "grpc.max_receive_message_length": MAX_MESSAGE });
 server.addService(
   service.ResourceProviderService,
-  providerService({ env: withoutServiceLinks(process.env), say: engineLog(address), now: Date.now }),
+  providerService({ env: providerEnvironment(), say: engineLog(address), now: Date.now }),
 );
 server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) => {
   if (error !== null) throw error;
