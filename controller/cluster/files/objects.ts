@@ -7,7 +7,7 @@ import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { createSerial } from "../../../runtime/serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import { ObjectStore, refKey } from "./held-objects.ts";
+import { ObjectStore, refKey } from "./object-store.ts";
 import type { FilesObject, StatusFiles } from "./status.ts";
 
 /** What a manifest says of an object. */

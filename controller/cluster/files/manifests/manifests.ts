@@ -7,7 +7,7 @@ import { errorText } from "../../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange } from "../../port.ts";
 import { forEach } from "../for-each.ts";
-import { refKey } from "../held-objects.ts";
+import { refKey } from "../object-store.ts";
 import type { FilesObjects } from "../objects.ts";
 import { sayNew, whileItHolds } from "../say-once.ts";
 import type { StatusFiles } from "../status.ts";

@@ -6,7 +6,7 @@ import { condition } from "../../../../domain/conditions.ts";
 import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ObjectRef } from "../../port.ts";
-import { refKey } from "../held-objects.ts";
+import { refKey } from "../object-store.ts";
 import type { FilesObjects } from "../objects.ts";
 import type { StatusFiles } from "../status.ts";
 import type { InvalidManifest } from "./declarations.ts";

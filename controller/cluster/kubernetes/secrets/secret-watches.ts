@@ -2,7 +2,7 @@
 
 import { secretsPath } from "../resources.ts";
 import type { Reflectors } from "../watch/reflectors.ts";
-import { METADATA_ONLY, readSecretVersion, type SecretChanges } from "./secret-watch.ts";
+import { METADATA_ONLY, readSecretVersion, type SecretChanges } from "./secret-changes.ts";
 
 type SecretWatch = {
   /** Resolves once the Secrets were listed, or could not be. */

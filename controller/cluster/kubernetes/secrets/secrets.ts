@@ -7,8 +7,8 @@ import type { ApiClient } from "../api/api-client.ts";
 import { ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
 import { secretPath, secretResource, secretsPath } from "../resources.ts";
 import { admissionRefusal } from "./admission-refusal.ts";
+import type { SecretChanges } from "./secret-changes.ts";
 import { secretMarks } from "./secret-marks.ts";
-import type { SecretChanges } from "./secret-watch.ts";
 
 export type KubernetesSecrets = {
   read(namespace: string, name: string): Promise<SecretObject | undefined>;

@@ -4,7 +4,7 @@
  */
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
-import { ObjectCache } from "./held-objects.ts";
+import { ObjectCache } from "./object-cache.ts";
 import { needsReconciling } from "./object-change.ts";
 import { type CheckedObject, readDeclaredObject } from "./read-object.ts";
 import type { Sink } from "./reflector.ts";

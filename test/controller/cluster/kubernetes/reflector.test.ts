@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { readSecretVersion } from "../../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { readSecretVersion } from "../../../../controller/cluster/kubernetes/secrets/secret-changes.ts";
 import { type ReflectorOptions, reflect } from "../../../../controller/cluster/kubernetes/watch/reflector.ts";
 import { until } from "../../../env/until.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readSecretVersion } from "../../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { readSecretVersion } from "../../../../controller/cluster/kubernetes/secrets/secret-changes.ts";
 import { createReflectors } from "../../../../controller/cluster/kubernetes/watch/reflectors.ts";
 import { until } from "../../../env/until.ts";
 import { type Call, clock, startFakeApiServer } from "./fake-api-server.ts";

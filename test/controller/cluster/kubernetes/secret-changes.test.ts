@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SecretChanges } from "../../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { SecretChanges } from "../../../../controller/cluster/kubernetes/secrets/secret-changes.ts";
 
 describe("what is heard of the Secrets of a namespace", () => {
   function open() {

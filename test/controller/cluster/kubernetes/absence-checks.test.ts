@@ -1,8 +1,8 @@
 /** What becomes of an object that a list lacks although no watch reported its end. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { AbsenceChecks } from "../../../../controller/cluster/kubernetes/absence-checks.ts";
 import { openKubernetesCluster } from "../../../../controller/cluster/kubernetes/cluster.ts";
-import { AbsenceChecks } from "../../../../controller/cluster/kubernetes/doubts.ts";
 import { WatchedObjects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { Presence } from "../../../../domain/garbage-collection.ts";
