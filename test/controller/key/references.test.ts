@@ -223,7 +223,9 @@ describeWorlds("a namespace", (setup) => {
     const world = await startWorld(context, { ...setup(), ownNamespace: "keyplane" }, claims, key("k", {}, "keyplane"));
     expect(world.condition("Accepted", "team-b", "PlatformTeam")).toBe("False/NamespaceTaken");
     const { conditions = [], namespaces } = world.get("PlatformTeam", "team-b")?.status ?? {};
-    expect(conditions.find(({ type }) => type === "Accepted")?.message).toContain("keyplane is the cluster's own or");
+    expect(conditions.find(({ type }) => type === "Accepted")?.message).toContain(
+      "keyplane is reserved for the cluster or",
+    );
     expect(namespaces).toEqual(["other"]);
     expect(world.condition("Ready", "k", "PlatformKey", "keyplane")).toBe("False/NamespaceUnclaimed");
   });
