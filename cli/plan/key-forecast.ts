@@ -12,7 +12,7 @@ import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
-import { type KeyObject, observedSecret, storedKey } from "./key-of-status.ts";
+import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 
 /** A step, and what the store had before it. */
@@ -78,7 +78,7 @@ function observe({ declared, object, before, after, secrets }: ForecastInput): O
     references: after.resolve(key, namespace, stored?.teamId ?? null).references,
     stored,
     importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
-    secret: isAnothers ? { state: "unmanaged" } : observedSecret(key, object, stored),
+    secret: isAnothers ? { state: "unmanaged" } : secretByStatus(key, object, stored),
     altered: null,
     namespaceTerminates: false,
     undoneSince: null,

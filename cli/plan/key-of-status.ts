@@ -110,7 +110,7 @@ const IS_THERE: ReadonlySet<string | undefined> = new Set<Reason>([
 ]);
 
 /** The Secret, by what the object's conditions say of it and what a new declaration wants of it. */
-export function observedSecret(
+export function secretByStatus(
   wanted: DeclaredKey,
   object: KeyObject | undefined,
   key: StoredKey | undefined,

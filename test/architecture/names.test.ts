@@ -1,6 +1,7 @@
-/** Where a reader finds the test of a file that decides: at the file's own path below test/. */
+/** Where a reader finds what a name says: one declaration of it, and a file's test at the file's own path below test/. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { expect, it } from "vitest";
 import { filesBelow, ROOT, read } from "./sources.ts";
 
@@ -49,4 +50,55 @@ it("test/oracle judges for several suites: it imports none of them", () => {
     /from "\.\.\/(?:chaos|e2e|faults|bench)\//.test(read(file)),
   );
   expect(wrong).toEqual([]);
+});
+
+/** Where names that are exported mean one thing in all of them; the fixtures of a suite are its own. */
+const NAMED = ["domain", "runtime", "store", "controller", "server", "cli", "infra", "scripts", "examples"];
+
+const CLUSTERS = "the cluster of files and the one of Kubernetes each have the same part of one port";
+const PULUMI = "users choose between the provider's resource and Kubernetes' of the same kind";
+/** Exported names that several files declare on purpose. */
+const DECLARED_TWICE: Readonly<Record<string, string>> = {
+  ...{ PlatformKey: PULUMI, PlatformTeam: PULUMI, ModelGateway: PULUMI, MemoryLibrary: PULUMI },
+  Environment: "users of the Pulumi package write it for a stage; here it is a process's variables",
+  ...{ Objects: CLUSTERS, HeldObjects: CLUSTERS, HeldObject: CLUSTERS, Secrets: CLUSTERS },
+  ...{ objectPath: CLUSTERS, secretPath: CLUSTERS },
+  sql: "each migration exports its own",
+};
+
+/** The names that a file exports where it declares them. */
+function exportsOf(file: string): string[] {
+  const { statements } = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest);
+  return statements
+    .filter(isExported)
+    .flatMap(declarationsIn)
+    .flatMap(({ name }) => (name !== undefined && ts.isIdentifier(name) ? [name.text] : []));
+}
+
+function isExported(statement: ts.Statement): boolean {
+  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+  return modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+}
+
+function declarationsIn(statement: ts.Statement): readonly ts.NamedDeclaration[] {
+  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations;
+  const isNamed =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isEnumDeclaration(statement);
+  return isNamed ? [statement] : [];
+}
+
+it("an exported name is declared in one file, and means one thing", () => {
+  const declarations = NAMED.flatMap((folder) => filesBelow(folder, ".ts")).flatMap((file) =>
+    [...new Set(exportsOf(file))].map((name) => ({ name, file })),
+  );
+  expect(declarations.length).toBeGreaterThan(1_000);
+  const several = [...Map.groupBy(declarations, ({ name }) => name)].filter(([, all]) => all.length > 1);
+  const unnamed = several.filter(([name]) => DECLARED_TWICE[name] === undefined);
+  expect(unnamed.map(([name, all]) => `${name}: ${all.map(({ file }) => file).join(", ")}`)).toEqual([]);
+  const names = new Set(several.map(([name]) => name));
+  expect(Object.keys(DECLARED_TWICE).filter((name) => !names.has(name))).toEqual([]);
 });

@@ -28,14 +28,14 @@ export type FilesClusterOptions = {
   /** The cluster's id by what else is known of it, asked where DATA has none: undefined for a new one. */
   readonly lostClusterId?: () => Promise<string | undefined>;
   /** Faults of manifests, warnings and events, each on one line and free of secrets. */
-  readonly log: (line: LogLine) => void;
+  readonly log: (line: FilesLogLine) => void;
   /** Ends the waiting for another process that is using DATA. */
   readonly signal?: AbortSignal;
 };
 
-type Log = (level: LogLine["level"], message: string) => void;
+type Log = (level: FilesLogLine["level"], message: string) => void;
 
-export type LogLine = { readonly level: "info" | "warn" | "error"; readonly message: string };
+export type FilesLogLine = { readonly level: "info" | "warn" | "error"; readonly message: string };
 
 /**
  * Opens the cluster. Open it before anything else in DATA, since it takes the lock, and close it last.

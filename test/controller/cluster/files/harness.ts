@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "vitest";
-import { type LogLine, openFilesCluster } from "../../../../controller/cluster/files/cluster.ts";
+import { type FilesLogLine, openFilesCluster } from "../../../../controller/cluster/files/cluster.ts";
 import { type HeldNote, readHeld } from "../../../../controller/cluster/files/held.ts";
 import type { ClusterChange } from "../../../../controller/cluster/port.ts";
 
@@ -33,7 +33,7 @@ export type Workspace = {
 };
 
 export type OpenCluster = Awaited<ReturnType<typeof openFilesCluster>> & {
-  readonly log: LogLine[];
+  readonly log: FilesLogLine[];
   readonly changes: ClusterChange[];
   /** The lines of the log that contain the text. */
   said(text: string): string[];
@@ -71,7 +71,7 @@ export async function makeWorkspace(
       return text === undefined ? undefined : JSON.parse(text);
     },
     async open() {
-      const log: LogLine[] = [];
+      const log: FilesLogLine[] = [];
       const changes: ClusterChange[] = [];
       const randomUuid = () => crypto.randomUUID();
       const cluster = await openFilesCluster({

@@ -2,15 +2,15 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type LogLine, openFilesCluster } from "../../../../../controller/cluster/files/cluster.ts";
+import { type FilesLogLine, openFilesCluster } from "../../../../../controller/cluster/files/cluster.ts";
 import { createArrivals } from "../../../../../controller/cluster/files/manifests/arrivals.ts";
 import { createFolderReader } from "../../../../../controller/cluster/files/manifests/folder.ts";
 import { until } from "../../../../env/until.ts";
 import { clock, key, library, makeFolder, makeWorkspace } from "../harness.ts";
 
 function options() {
-  const lines: LogLine[] = [];
-  return { lines, clock, randomUuid: () => crypto.randomUUID(), log: (line: LogLine) => lines.push(line) };
+  const lines: FilesLogLine[] = [];
+  return { lines, clock, randomUuid: () => crypto.randomUUID(), log: (line: FilesLogLine) => lines.push(line) };
 }
 
 const names = (readings: { value: unknown }[]) => readings.map(({ value }) => JSON.stringify(value));
