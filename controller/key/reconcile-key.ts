@@ -11,8 +11,8 @@ import { actOnKey, actOnStore, recordEvents } from "./key-actions.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
+import { reportNotices } from "./notices.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
-import { reportNotices } from "./tell-notices.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MAX_STEPS = 32;

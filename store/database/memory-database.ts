@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { CallerLeftError, DatabaseUnavailableError, MemoryBusyError, MemoryTimeoutError, sqlState } from "./errors.ts";
-import { CANCELLED } from "./postgres/impatient-client.ts";
+import { CANCELLED } from "./postgres/timeout-client.ts";
 import type { Database } from "./schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 

@@ -12,7 +12,7 @@ import { toDate } from "../database/times.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
 import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
-import { type LostNamespace, lostNamespaces } from "./lost-places.ts";
+import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
 /** A search among the keys. */
 export type KeySearch = {

@@ -55,14 +55,11 @@ it("test/oracle judges for several suites: it imports none of them", () => {
 /** Where names that are exported mean one thing in all of them; the fixtures of a suite are its own. */
 const NAMED = ["domain", "runtime", "store", "controller", "server", "cli", "infra", "scripts", "examples"];
 
-const CLUSTERS = "the cluster of files and the one of Kubernetes each have the same part of one port";
 const PULUMI = "users choose between the provider's resource and Kubernetes' of the same kind";
 /** Exported names that several files declare on purpose. */
 const DECLARED_TWICE: Readonly<Record<string, string>> = {
   ...{ PlatformKey: PULUMI, PlatformTeam: PULUMI, ModelGateway: PULUMI, MemoryLibrary: PULUMI },
   Environment: "users of the Pulumi package write it for a stage; here it is a process's variables",
-  ...{ Objects: CLUSTERS, HeldObjects: CLUSTERS, HeldObject: CLUSTERS, Secrets: CLUSTERS },
-  ...{ objectPath: CLUSTERS, secretPath: CLUSTERS },
   sql: "each migration exports its own",
 };
 

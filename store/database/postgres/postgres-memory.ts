@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Database } from "../schema.ts";
-import { asUnavailableOrRefused, TimeoutClient } from "./impatient-client.ts";
+import { asUnavailableOrRefused, TimeoutClient } from "./timeout-client.ts";
 
 /**
  * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.

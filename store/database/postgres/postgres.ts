@@ -7,8 +7,8 @@ import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
-import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./impatient-client.ts";
 import { lendConnections } from "./postgres-memory.ts";
+import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
 
 type PostgresOptions = {
   readonly maxConnections?: number;

@@ -7,7 +7,7 @@ import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../../port.ts";
-import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./contest.ts";
+import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./duplicates.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Rival } from "./governing.ts";
 

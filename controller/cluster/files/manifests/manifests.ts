@@ -15,11 +15,11 @@ import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
 import { createDeclaredSecrets, type DeclaredSecrets } from "./declared-secrets.ts";
 import { createFolderReader, type FolderReading, QUIET_MS } from "./folder.ts";
+import { lastSeenIn } from "./last-seen.ts";
 import { type Origins, secretKey } from "./origins.ts";
+import { createQuietPeriod, listNames, RESTLESS_MS } from "./quiet-period.ts";
 import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
-import { lastSeenIn } from "./sightings.ts";
-import { createQuietPeriod, listNames, RESTLESS_MS } from "./stillness.ts";
 
 const PENDING_MS = 100;
 

@@ -13,8 +13,8 @@ import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { FolderReading } from "./folder.ts";
 import { findMissing, type MissingObject } from "./missing.ts";
 import type { Origins } from "./origins.ts";
+import { listNames, type QuietPeriod } from "./quiet-period.ts";
 import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
-import { listNames, type QuietPeriod } from "./stillness.ts";
 
 export type RemovalsOptions = {
   /** The folder of manifests. */

@@ -2,7 +2,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createQuietPeriod } from "../../../../../controller/cluster/files/manifests/stillness.ts";
+import { createQuietPeriod } from "../../../../../controller/cluster/files/manifests/quiet-period.ts";
 import { until } from "../../../../env/until.ts";
 import { key, makeWorkspace } from "../harness.ts";
 
