@@ -16,7 +16,7 @@ export type NearDuplicate = {
 const MAX_SAME = 2;
 const MAX_ALIKE = 20;
 /** The most that are reported to a caller. */
-const MAX_TOLD = 3;
+const MAX_SHOWN = 3;
 
 /**
  * The atoms of a library that say almost the same as a statement, the closest first. The same statement is found for
@@ -56,7 +56,7 @@ export async function findNearDuplicates(
       return similarity === undefined ? [] : [{ atom, similarity }];
     })
     .sort((one, other) => other.similarity - one.similarity)
-    .slice(0, MAX_TOLD);
+    .slice(0, MAX_SHOWN);
 }
 
 /** What the column `sketch` holds of an atom of a library. */
