@@ -12,9 +12,10 @@ import packageJson from "../package.json" with { type: "json" };
 const ROOT = join(import.meta.dirname, "..");
 /** What the package has beside these is for people. */
 const OF_PACKAGE = ["dist", "package.json", "LICENSE"];
-/** Declarations, source maps and READMEs: half of what npm installs. */
-const NOT_READ = /\.([cm]?ts|map|md|flow)$/i;
-/** Comes with each copy, whatever its name ends in. */
+/** Declarations and source maps: with the texts, half of what npm installs. */
+const NOT_READ = /\.([cm]?ts|map|flow)$/i;
+const TEXT = /\.md$/i;
+/** Comes with each copy. */
 const LICENSE = /^(licen[cs]e|notice|copying)/i;
 
 const [, , target] = process.argv;
@@ -46,5 +47,6 @@ run(
 rmSync(join(folder, "package-lock.json"));
 
 for (const file of readdirSync(folder, { encoding: "utf8", recursive: true })) {
-  if (NOT_READ.test(file) && !LICENSE.test(basename(file))) rmSync(join(folder, file), { recursive: true });
+  const isLeftOut = NOT_READ.test(file) || (TEXT.test(file) && !LICENSE.test(basename(file)));
+  if (isLeftOut) rmSync(join(folder, file), { recursive: true });
 }
