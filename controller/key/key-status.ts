@@ -5,7 +5,7 @@ import type { KeyPlan } from "../../domain/key/plan-key.ts";
 import { staleUse } from "../../domain/key/stale-consumers.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
-import { retiringEndsAt } from "../../domain/key/version-room.ts";
+import { MAX_RETIRING, retiringEndsAt } from "../../domain/key/version-room.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
@@ -13,7 +13,7 @@ import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { KeyObservation } from "./key-observation.ts";
 
 /** How many versions a status lists. */
-const VERSIONS_SHOWN = 5;
+const VERSIONS_SHOWN = MAX_RETIRING + 1;
 /** Last use is written at most this often; the management API has it finer. Milliseconds. */
 const LAST_USED_STEP = 24 * 3_600_000;
 

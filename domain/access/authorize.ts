@@ -52,7 +52,8 @@ const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
  *
  * @param key the record that the presented secret's digest found, or undefined for none
  * @param now milliseconds since the epoch
- * @returns undefined when the request may go on, else the first denial in the order of spec §2.8
+ * @returns undefined when the request may go on, else the first denial in the order of spec §2.8; which cause of a 401 comes
+ *   first, docs/reference/key-rules.md says
  */
 export function authorize(key: KeyRecord | undefined, request: AccessRequest, now: number): Denial | undefined {
   if (key === undefined) return UNAUTHORIZED.unknown;

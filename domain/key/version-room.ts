@@ -5,7 +5,10 @@
 import { type DeclaredKey, overlapLimit } from "./declared-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 
-/** Old versions beside the active one. */
+/**
+ * Old versions beside the active one. The table `key_versions` has as many places for them, and `crds/` says by it how
+ * short the interval of a rotation may be and how many versions a status has room for.
+ */
 export const MAX_RETIRING = 4;
 
 /**

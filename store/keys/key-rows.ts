@@ -3,6 +3,7 @@ import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
+import { MAX_RETIRING } from "../../domain/key/version-room.ts";
 import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";
 import type { Database } from "../database/schema.ts";
@@ -28,7 +29,7 @@ export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(k.namespace = '' or exists (
   select from team_namespaces n where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id))`;
 
 /** How many versions a key shows at least, however long they have ended (spec §5). */
-const SHOWN_VERSIONS = 5;
+const SHOWN_VERSIONS = MAX_RETIRING + 1;
 
 /**
  * Keys with their versions, in one statement, so that they agree with one another.

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
+import { MAX_RETIRING } from "../../domain/key/version-room.ts";
 import { filesBelow, read } from "./sources.ts";
 
 const FOLDERS = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];
@@ -15,6 +16,16 @@ describe("one catalogue for each thing", () => {
   it.each(Object.keys(REASONS))("the reason %s is stated somewhere", (reason) => {
     const isOfCrds = filesBelow("crds", ".yaml").every((file) => read(file).includes(`reason: ${reason}\n`));
     expect(isUsed(reason, "domain/conditions.ts") || isOfCrds).toBe(true);
+  });
+
+  it("a key has as many old versions by the database and the declared kind as the rules let it have", () => {
+    const [, places] = /retiring_slot <= (\d+)/.exec(read("docs/reference/schema.sql")) ?? [];
+    expect(Number(places)).toBe(MAX_RETIRING);
+    const crd = read("crds/platformkeys.yaml");
+    const [, intervals = ""] = /\n *((?:duration\(self\.interval\) \+ )*duration\(self\.interval\) >=)/.exec(crd) ?? [];
+    expect(intervals.match(/self\.interval/g)).toHaveLength(MAX_RETIRING);
+    const [, shown] = /newest first\.\n *type: array\n *maxItems: (\d+)/.exec(crd) ?? [];
+    expect(Number(shown)).toBe(MAX_RETIRING + 1);
   });
 
   it("a time is written by domain/rfc3339.ts", () => {

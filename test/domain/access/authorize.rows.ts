@@ -75,7 +75,7 @@ export const ACCESS_RULES: RuleSet<keyof typeof BASES, Request, Decision> = {
   tables: [
     {
       decision: "Whether the credential works",
-      says: "Decided before anything that the request asks for, so that a refusal says nothing of what there is.",
+      says: "Decided before anything that the request asks for, so that a refusal says nothing of what there is. A leak is no cause of its own: it ends the key, or the version, which is revoked then.",
       source: "domain/access/key-state.ts",
       rows: [
         { rule: "an active key works before its end", from: "memory call", change: {}, outcome: ALLOWED },
