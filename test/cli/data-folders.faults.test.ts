@@ -31,7 +31,7 @@ for (const [what, data] of [
     if (OTHER_USER === undefined) chmodSync(closed, 0o555);
     await expectRefusal(
       up(folder, join(closed, data), { user: OTHER_USER }),
-      /^keyplane: .*closed.*: see (whose it is|that this user)/,
+      /^keyplane: .*closed.*: see (who owns it|that this user)/,
     );
   });
 }

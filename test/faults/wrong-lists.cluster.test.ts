@@ -152,7 +152,7 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     const refused = failures();
     expect(refused.filter((line) => !line.endsWith("nothing was sent"))).toEqual([]);
     expect(world.lines).toContainEqual(
-      expect.stringMatching(/^the API server is another cluster's .*nothing is done$/),
+      expect.stringMatching(/^the API server is another cluster's .*nothing is changed$/),
     );
     const written = api.calls.filter(({ method }) => method !== "GET").length;
     await world.loseSecret("agent");
