@@ -28,7 +28,7 @@ export type DeclaredKey = {
   readonly mcpDefaultLibraryRef: NamedRef | null;
   /** Counts from the mint of each version. */
   readonly expiresAfter: number | null;
-  /** Ends the whole key. */
+  /** Ends the whole key; the end of one version follows from `expiresAfter`. */
   readonly expiresAt: number | null;
   readonly rotationInterval: number | null;
   readonly rotationTrigger: string | null;
