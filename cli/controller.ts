@@ -13,13 +13,14 @@ import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import type { LogLine } from "../runtime/log-line.ts";
 import type { Flags } from "../runtime/settings.ts";
+import { setting } from "../runtime/settings.ts";
 import { baseUrl } from "../server/context/base-url.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { AddCommand } from "./command/command.ts";
-import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys, setting } from "./command/config.ts";
+import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys } from "./command/config.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
 
 type ControllerFlags = DatabaseFlags &

@@ -1,8 +1,8 @@
 import { migrateStoredVersions, readStoredVersions } from "../controller/cluster/kubernetes/api/stored-versions.ts";
 import { KINDS, type Kind } from "../domain/kinds/kinds.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { setting } from "../runtime/settings.ts";
 import type { AddCommand } from "./command/command.ts";
-import { setting } from "./command/config.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
 type Flags = { readonly kubeconfig?: string; readonly dryRun?: boolean; readonly output?: StructuredFormat };

@@ -118,7 +118,7 @@ export function readSettings<Table extends SettingTable>(
   flags: Flags<Table>,
 ): { readonly settings: Settings<Table>; readonly faults: readonly string[] } {
   const faults: string[] = [];
-  const given = (name: string) => flags[name] ?? (env[variableOf(flagOf(name))] || undefined);
+  const given = (name: string) => setting(env, flagOf(name), flags[name]);
   const fault = (name: string, wanted: string) => {
     const flag = flagOf(name);
     const isVariable = flags[name] === undefined && given(name) !== undefined;
@@ -138,6 +138,11 @@ export function readSettings<Table extends SettingTable>(
 /** The flag of a setting, without its dashes: `publicUrl` has `public-url`. */
 export function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The text of a flag, without its dashes, or else of its variable; an empty variable counts as none. */
+export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
+  return given ?? (env[variableOf(flag)] || undefined);
 }
 
 /** The environment variable of a flag without its dashes: `public-url` has `KEYPLANE_PUBLIC_URL`. */

@@ -1,9 +1,8 @@
 import type { Environment } from "../../domain/environment.ts";
-import { variableOf } from "../../runtime/settings.ts";
+import { setting, variableOf } from "../../runtime/settings.ts";
 import type { Terminal } from "../../runtime/terminal-log.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CliCommand } from "./cli-command.ts";
-import { setting } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What every command is given of the process that it runs in. */

@@ -1,7 +1,7 @@
 /** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
 import { readFile } from "node:fs/promises";
 import { type Environment, withoutServiceLinks } from "../../domain/environment.ts";
-import { variableOf } from "../../runtime/settings.ts";
+import { setting } from "../../runtime/settings.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
@@ -12,11 +12,6 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** The process's environment. */
 export function environment(): Environment {
   return withoutServiceLinks(process.env);
-}
-
-/** The value of a flag, or of its variable: `--database-url` is `KEYPLANE_DATABASE_URL`. */
-export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
-  return given ?? (env[variableOf(flag)] || undefined);
 }
 
 /** The variable that holds the encryption keys themselves, as help has it. */

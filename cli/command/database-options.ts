@@ -1,10 +1,9 @@
 /** Where the commands find the PostgreSQL database. */
 import type { Environment } from "../../domain/environment.ts";
-import { variableOf } from "../../runtime/settings.ts";
+import { setting, variableOf } from "../../runtime/settings.ts";
 import { DatabaseLocationError } from "../../store/database/errors.ts";
 import { connectionConfig, type DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { CliCommand } from "./cli-command.ts";
-import { setting } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type DatabaseFlags = {

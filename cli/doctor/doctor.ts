@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import type { Environment } from "../../domain/environment.ts";
+import { setting } from "../../runtime/settings.ts";
 import { styled } from "../../runtime/terminal-log.ts";
 import type { DatabaseLocation } from "../../store/database/postgres/connection-config.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { AddCommand } from "../command/command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList, setting } from "../command/config.ts";
+import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList } from "../command/config.ts";
 import { type DatabaseFlags, databaseOptions, namesDatabase, requiredDatabase } from "../command/database-options.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";

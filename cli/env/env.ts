@@ -1,6 +1,6 @@
 import type { Environment } from "../../domain/environment.ts";
+import { setting } from "../../runtime/settings.ts";
 import type { AddCommand } from "../command/command.ts";
-import { setting } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { urlOfRunning } from "../management/management-client.ts";

@@ -1,9 +1,10 @@
 /** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
 import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
+import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";
 import { STDIN } from "../command/command.ts";
-import { readFlagFile, setting } from "../command/config.ts";
+import { readFlagFile } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import type { Target } from "./api-call.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";

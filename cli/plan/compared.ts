@@ -1,11 +1,12 @@
 /** What a plan compares manifests with: a data folder of `up`, a cluster, other manifests, or nothing. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
+import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";
-import { setting } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { isRunning } from "../data/data-folder.ts";
 import { readStatusFiles } from "../data/status-files.ts";

@@ -1,6 +1,6 @@
+import { setting } from "../../runtime/settings.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AddCommand, Process } from "../command/command.ts";
-import { setting } from "../command/config.ts";
 import {
   type ManagementClient,
   openManagement,

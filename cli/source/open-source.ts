@@ -1,6 +1,6 @@
 import type { Environment } from "../../domain/environment.ts";
+import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";
-import { setting } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { type ServerChoice, serverOptions } from "../management/management-client.ts";
 import { dataSource } from "./data-source.ts";

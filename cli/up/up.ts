@@ -7,6 +7,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import type { LogLine } from "../../runtime/log-line.ts";
+import { setting } from "../../runtime/settings.ts";
 import { terminalLines } from "../../runtime/terminal-log.ts";
 import { managementToken } from "../../server/auth/management/management-token.ts";
 import { makeOneTimeLink } from "../../server/auth/session/one-time-link.ts";
@@ -18,7 +19,7 @@ import { adoptFirstKey, checkKeyring } from "../../store/encryption/encryption-k
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { removeAllReplicas } from "../../store/replicas/replicas.ts";
 import { type AddCommand, type Process, required } from "../command/command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, setting } from "../command/config.ts";
+import { ENCRYPTION_KEY, encryptionKeys } from "../command/config.ts";
 import { listenerOptions } from "../command/listener-options.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { whenAborted } from "../command/when-aborted.ts";
