@@ -75,7 +75,12 @@ export type Surroundings = Pick<Process, "env"> & {
   readonly terminal?: Terminal;
   /** Where standard error is a terminal. */
   readonly progressTerminal?: ProgressTerminal;
+  /** Has this process, whose command is over, end also where nothing reads its standard output. */
+  readonly endUnread?: () => void;
 };
+
+/** The time that a command that serves, once it is over, gives the reader of what it has printed. */
+const UNREAD_MS = 1_000;
 
 /** Of a terminal that does not say how wide it is. */
 const USUAL_COLUMNS = 80;
@@ -93,7 +98,12 @@ function ofThisProcess(): Surroundings {
   const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
   const { stderr } = process;
   const seen = stderr.isTTY ? { progressTerminal: { write: err, columns: stderr.columns || USUAL_COLUMNS } } : {};
-  return { env, out, err, ...terminal, ...seen, stopSignal: (print) => stopSignal(env, print) };
+  const endUnread = () => {
+    setTimeout(() => {
+      if (stdout.writableLength > 0) process.exit();
+    }, UNREAD_MS).unref();
+  };
+  return { env, out, err, ...terminal, ...seen, stopSignal: (print) => stopSignal(env, print), endUnread };
 }
 
 function writeError(error: unknown, err: Surroundings["err"]): void {
@@ -179,5 +189,8 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     return [UsageError, ConfigError, KubeconfigError, DataLockedError].some((kind) => error instanceof kind)
       ? wrongUse
       : 1;
+  } finally {
+    // What other commands print may be read as slowly as a person turns its pages.
+    if (stop !== undefined) surroundings.endUnread?.();
   }
 }

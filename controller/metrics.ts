@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import type { Kind } from "../domain/kinds/kinds.ts";
+import { observeLog } from "../runtime/log-metrics.ts";
 import type { QueueMetrics } from "./queue/work-queue.ts";
 
 export type ControllerMetrics = {
@@ -24,6 +25,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 /** Makes the controller's metrics, under the names that every dashboard for controllers reads. */
 export function createControllerMetrics(): ControllerMetrics {
   const registry = new Registry();
+  observeLog(registry);
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Counter({ name, help, labelNames, registers });

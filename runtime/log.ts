@@ -5,6 +5,7 @@
  */
 import { isatty } from "node:tty";
 import { type DestinationStream, pino } from "pino";
+import { LogOutput } from "./log-output.ts";
 import { terminalLines } from "./terminal-log.ts";
 
 /** Everything that a line may say besides its message. */
@@ -75,14 +76,41 @@ export function createLog(level: LogLevel, destination: DestinationStream = stan
   };
 }
 
+/** Of this thread, once it has a log there. */
+let output: LogOutput | undefined;
+
 /** Of any thread: a worker's own `process.stdout` does not know of the terminal. */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: STDOUT, sync: true });
-  const terminal = isatty(STDOUT) ? { hasColours: process.stdout.isTTY && process.stdout.hasColors() } : undefined;
-  return terminal === undefined ? output : terminalLines(terminal, (text) => output.write(text));
+  // By reading this in the main thread Node has a pipe, or a socket, not block: for the workers too.
+  const { stdout } = process;
+  output ??= openOutput();
+  const lines = output;
+  const terminal = isatty(STDOUT) ? { hasColours: stdout.isTTY && stdout.hasColors() } : undefined;
+  return terminal === undefined ? lines : terminalLines(terminal, (text) => lines.write(text));
 }
 
 const STDOUT = 1;
+
+function openOutput(): LogOutput {
+  // First of all: another listener may end the process.
+  process.prependListener("exit", flushLog);
+  return new LogOutput(STDOUT, (count) => {
+    createLog("warn").warn({ count }, "lines of the log were dropped here: standard output did not take them");
+  });
+}
+
+/** The time that a thread that ends gives the reader of its log. */
+const FLUSH_MS = 1_000;
+
+/** Has this thread write what it keeps of the log for standard output, as far as that is read within a second. */
+export function flushLog(): void {
+  output?.flush(FLUSH_MS);
+}
+
+/** How many lines of its log on standard output this thread has dropped. */
+export function droppedLogLines(): number {
+  return output?.dropped ?? 0;
+}
 
 function allowed(fields: LogFields): Record<string, unknown> {
   const line: Record<string, unknown> = {};

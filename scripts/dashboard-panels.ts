@@ -394,6 +394,14 @@ export const SECTIONS: readonly Section[] = [
             'min by (instance) (keyplane_tls_certificate_expiry_timestamp_seconds{namespace="$namespace"}) - time()',
         },
       },
+      {
+        title: "Dropped lines of the log",
+        description: "Lines each second that standard output did not take.",
+        unit: "ops",
+        queries: {
+          "{{instance}}": 'rate(keyplane_log_lines_dropped_total{namespace="$namespace"}[$__rate_interval])',
+        },
+      },
     ],
   },
 ];

@@ -1,4 +1,5 @@
 import { Registry } from "@prometheus-io/client";
+import { observeLog } from "../runtime/log-metrics.ts";
 import { type AuthMetrics, authMetrics } from "./auth/metrics.ts";
 import { type CountCutStream, cutStreamMetrics } from "./calls/call-metrics.ts";
 import { type CountEmbedded, embeddingMetrics } from "./embedding/metrics.ts";
@@ -19,6 +20,7 @@ export type ServerMetrics = RequestMetrics &
 /** Makes the server's metrics on a registry of their own. */
 export function createMetrics(): ServerMetrics {
   const registry = new Registry();
+  observeLog(registry);
   return {
     registry,
     ...requestMetrics(registry),

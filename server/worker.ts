@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { UNSTORED_VERSION } from "../domain/access/key-record.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { createLog } from "../runtime/log.ts";
+import { createLog, flushLog } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
@@ -105,6 +105,7 @@ main.on("message", async (message: ToWorker) => {
   tellUsage();
   await refusals.close();
   await store.close();
+  flushLog();
   report({ kind: "drained" });
 });
 

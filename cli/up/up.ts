@@ -79,8 +79,7 @@ export async function runUp(
   const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
   out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
   const { startServer } = await import("../../server/main.ts");
-  const write = (text: string) => out(text.trimEnd());
-  const lines = terminal === undefined ? { write } : terminalLines(terminal, write);
+  const lines = terminal && terminalLines(terminal, (text) => out(text.trimEnd()));
   const [log, ownLog] = [createLog("warn", lines), createLog("info", lines)];
   const line: LogLine = (level, message) => ownLog[level]({}, message);
   const database = embeddedDatabase(flags.data);

@@ -1,0 +1,15 @@
+import { Counter, type Registry } from "@prometheus-io/client";
+import { droppedLogLines } from "./log.ts";
+
+/** Registers what this thread's log has lost. */
+export function observeLog(registry: Registry): void {
+  new Counter({
+    name: "keyplane_log_lines_dropped_total",
+    help: "Lines of the log that were dropped, since standard output did not take them",
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(droppedLogLines());
+    },
+  });
+}
