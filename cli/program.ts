@@ -90,7 +90,10 @@ function ofThisProcess(): Surroundings {
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
   const { stdout } = process;
+  let stop: AbortSignal | undefined;
   stdout.on("error", (error) => {
+    // What drains does so, whether or not it can say that it does.
+    if (stop?.aborted) return;
     // A reader that has enough and closes the pipe, such as `head`, gets no error message.
     if (!hasCode(error, "EPIPE")) writeError(new Error(`standard output cannot be written: ${error.message}`), err);
     process.exit(1);
@@ -103,7 +106,11 @@ function ofThisProcess(): Surroundings {
       if (stdout.writableLength > 0) process.exit();
     }, UNREAD_MS).unref();
   };
-  return { env, out, err, ...terminal, ...seen, stopSignal: (print) => stopSignal(env, print), endUnread };
+  const signal = (print: (line: string) => void) => {
+    stop = stopSignal(env, print);
+    return stop;
+  };
+  return { env, out, err, ...terminal, ...seen, stopSignal: signal, endUnread };
 }
 
 function writeError(error: unknown, err: Surroundings["err"]): void {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { freePort } from "../env/free-port.ts";
+import { makePipe } from "../env/pipe.ts";
 import { makeFullPipe, startOnto } from "./unread.ts";
 import { makeHome } from "./up.ts";
 
@@ -24,6 +25,14 @@ describe.skipIf(process.platform === "win32")("where nothing reads standard outp
       const server = await startServer(makeFullPipe().writer, port, "--workers", workers);
       expect(await callStatus(port)).toBe(401);
       expect(await server.dropped()).toBe(0);
+      expect(await server.stop()).toBe(0);
+    });
+
+    test("c44: answers, and drains before it ends, also where the reader has gone", async () => {
+      const [pipe, port] = [makePipe(), await freePort()];
+      const server = await startServer(pipe.writer, port);
+      pipe.closeReader();
+      expect(await callStatus(port)).toBe(401);
       expect(await server.stop()).toBe(0);
     });
   });
