@@ -2,10 +2,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { checkDatabase } from "../../../cli/doctor/database.ts";
+import { createLog } from "../../../runtime/log.ts";
+import { RefusalSampler } from "../../../server/auth/refusals/refusals.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { createMetrics } from "../../../server/metrics.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -57,7 +62,23 @@ async function fill({ db }: Store): Promise<void> {
   }
 }
 
-test("c62: a save that finds the database's disk full is answered so, and what to do, as doctor begins with it", async () => {
+/** Rows of the audit log that no page has room for all of. */
+const REFUSALS = 20;
+
+/** Refuses calls: how many of them the audit log lacks. */
+async function lostRefusals(store: Store): Promise<number> {
+  const metrics = createMetrics();
+  const log = createLog("silent");
+  const refusals = new RefusalSampler({ ...{ store, metrics, log, clock: Date }, replica: "full", threads: 1 });
+  const client = { ip: "198.51.100.7", raw: new IncomingMessage(new Socket()) };
+  const refusal = { client, at: Date.now(), code: "unauthorized", cause: "unknown", seq: 7, keyId: null, teamId: null };
+  for (let i = 0; i < REFUSALS; i++) refusals.record({ ...refusal, route: `/${"atoms/".repeat(100)}${i}` });
+  await refusals.close();
+  const text = await metrics.registry.metrics();
+  return Number(/^keyplane_audit_events_lost_total\{reason="unwritten"\} (\d+)$/m.exec(text)?.[1]);
+}
+
+test("c44, c62: a save that finds the database's disk full is answered so, and what to do, as doctor begins with it", async () => {
   const { store, url } = await onSmallDisk();
   await addTeamsWithLibraries(store);
   const server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store });
@@ -80,6 +101,7 @@ test("c62: a save that finds the database's disk full is answered so, and what t
     detail: expect.stringContaining("make room there"),
   });
   expect((await fetch(`${server.url}/atoms`, { headers })).status, "what is stored can be read").toBe(200);
+  expect(await lostRefusals(store)).toBe(REFUSALS);
   expect((await findings()).slice(0, 2)).toMatchObject([
     { name: "database-connection", severity: "ok" },
     { name: "database-storage", severity: "error", message: expect.stringContaining("disk is full") },
