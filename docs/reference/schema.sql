@@ -651,6 +651,7 @@ create view key_records as
      LEFT JOIN libraries d ON (((d.cluster = t.cluster) AND (d.namespace = t.default_library_namespace) AND (d.name = t.default_library_name) AND (d.team_id = t.id) AND (d.state = 'active'::text))));
 
 CREATE INDEX atom_embeddings_of_atom ON public.atom_embeddings USING hash (atom_id);
+CREATE INDEX atoms_at_random ON public.atoms USING btree (library_id, SUBSTRING(uuid_send(id) FROM 9));
 CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pending_list_limit='256');

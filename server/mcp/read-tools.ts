@@ -42,7 +42,7 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where these are few, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },

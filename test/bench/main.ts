@@ -9,6 +9,7 @@ import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPages } from "./pages.ts";
+import { benchRecall } from "./recall.ts";
 import { benchRevocation } from "./revocation.ts";
 import { benchScale } from "./scale.ts";
 import { benchSemantic } from "./semantic.ts";
@@ -28,6 +29,7 @@ const BENCHES = {
   memory: benchMemory,
   pages: benchPages,
   semantic: benchSemantic,
+  recall: benchRecall,
   callers: benchCallers,
   attacks: benchAttacks,
   console: benchConsole,

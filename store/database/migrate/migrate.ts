@@ -16,6 +16,7 @@ import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts
 import { sql as cutOff } from "../../migrations/032-cut-off.ts";
 import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
 import { sql as refusedCredentials } from "../../migrations/034-refused-credentials.ts";
+import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migrations/035-sampled-atoms.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -49,6 +50,7 @@ export const MIGRATIONS = [
   { version: 32, name: "cut-off", script: cutOff },
   { version: 33, name: "may-be-read", script: mayBeRead },
   { version: 34, name: "refused-credentials", script: refusedCredentials },
+  { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

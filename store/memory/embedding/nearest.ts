@@ -3,6 +3,7 @@ import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Reach } from "../atom.ts";
 import { candidateCondition, type SearchScope } from "../search/candidates.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "../search/ranked-row.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
 /** Libraries whose vectors can be compared with one of a question. */
@@ -55,18 +56,19 @@ export async function questionSpaces(
   });
 }
 
+/** An atom, and how near its meaning is to a question's: 1 for the same, 0 for no nearer than the library's other atoms. */
+export type NearAtom = RankedRow & { readonly nearness: number };
+
 /**
  * The atoms of a scope whose meaning is nearest to a question's, the nearest first. The signatures of the vectors, a bit
  * for each number's sign, choose what is compared exactly: to read 100,000 vectors would take a second.
- *
- * @returns their ids
  */
 export async function nearestAtoms(
   db: Db,
   scope: SearchScope,
   { space: { dimensions, libraries }, vector }: QuestionVector,
   limit: number,
-): Promise<string[]> {
+): Promise<NearAtom[]> {
   const within = libraries.filter(({ id }) => scope.libraryIds.includes(id));
   if (within.length === 0) return [];
   const bits = sql.raw(`bit(${Math.trunc(dimensions)})`);
@@ -75,7 +77,7 @@ export async function nearestAtoms(
   const { rows } = await withOrderedPlans(db, async (tx) => {
     // Nothing gives the nearest in order: to sort them is what is wanted here.
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
-    return sql<{ id: string }>`
+    return sql<RankedColumns & { cosine: number }>`
       with close as materialized (
         select e.atom_id, e.revision, e.embedding from unnest(
             ${within.map(({ id }) => id)}::text[], ${within.map(({ space }) => space)}::integer[]
@@ -85,10 +87,16 @@ export async function nearestAtoms(
         where e.space = library.space
         order by e.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}
       )
-      select a.id::text as id from close cross join lateral (
-        select a.id from atoms a where a.id = close.atom_id and a.revision = close.revision and ${candidateCondition(scope)} offset 0
+      select ${RANKED_COLUMNS}, a.cosine from (
+        select a.*, 1 - (close.embedding <=> ${question}::vector) as cosine from close cross join lateral (
+          select a.* from atoms a where a.id = close.atom_id and a.revision = close.revision and ${candidateCondition(scope)} offset 0
+        ) a
       ) a
-      order by close.embedding <=> ${question}::vector, a.id desc limit ${limit}`.execute(tx);
+      order by a.cosine desc, a.id desc limit ${limit}`.execute(tx);
   });
-  return rows.map(({ id }) => id);
+  const others = rows.at(-1)?.cosine ?? 0;
+  return rows.map(({ cosine, ...row }) => ({
+    ...toRankedRow(row),
+    nearness: others < 1 ? (cosine - others) / (1 - others) : 0,
+  }));
 }

@@ -14,16 +14,16 @@ import {
   SEARCH_BOUNDS,
   type SearchScope,
 } from "./candidates.ts";
+import { lexemesOf, parseTextQuery, type Shares } from "./index-condition.ts";
 import {
   byRank,
+  orderNewerFirst,
   type Ranked,
-  type RankedAtom,
   readRankedAtoms,
   type Search,
   SOURCES,
   withMeaning,
 } from "./ranked-atoms.ts";
-import type { RankedRow } from "./ranked-row.ts";
 import { readTopic, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
@@ -37,14 +37,6 @@ import type { WantedWord } from "./similar-condition.ts";
 
 /** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
 const MIN_COMPARED = 40;
-
-/**
- * An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. What was imported with
- * a time to come counts as new.
- */
-const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 + a.importance / 10)
-  * power(0.5, greatest(0, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20)))`;
-const MONTH_MS = 2_592_000_000;
 
 /**
  * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
@@ -61,30 +53,47 @@ export async function recallAtoms(
   return { atoms: found.map(({ atom }) => atom), cut };
 }
 
-/** The atoms that share any of a topic's words, in some form, each once, the most worth knowing first. */
+/** The atoms that share any of a topic's words, in some form, or mean the same, each once, the most worth knowing first. */
 export async function rankForRecall(
   db: Db,
   reach: Reach,
   search: Search,
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
-): Promise<RankedAtom[]> {
-  const { scope, ids, comparison, texts } = await byAnyWord(db, reach, search, bounds);
+): Promise<Ranked[]> {
+  const { scope, ids, comparison, texts, sample } = await byAnyWord(db, reach, search, bounds);
   const compared = await compareTexts(comparison, "any", texts);
   const known = new Set(ids);
-  const ranked = compared
+  const byWords = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
-    .map((atom): Ranked => ({ ...atom, rank: worth(atom), match: known.has(atom.id) ? "words" : "similar" }))
-    .toSorted(byRank)
-    .slice(0, search.limit);
-  return withMeaning(db, scope, ranked, search);
+    .map(({ score, hasAll, words, ...atom }): Ranked => {
+      return { ...atom, rank: Math.max(score, MIN_SCORE), match: "nearest", isAnswer: hasAll || words > 1 };
+    });
+  const ranked = (await withMeaning(db, scope, byWords, search.meaning))
+    .map((atom) => ({ ...atom, rank: worth(atom) }))
+    .toSorted(byRank);
+  return (await orderNewerFirst(db, ranked, sample)).slice(0, search.limit);
 }
 
-/** As much as its words and {@link RECALL_SCORE} say; what has a word in a form of English alone counts little. */
-function worth({ score, importance, updatedMs }: RankedRow & { readonly score: number }): number {
-  const months = Math.min(20, Math.max(0, Date.now() - updatedMs) / MONTH_MS);
-  return Math.max(score, MIN_SCORE) * (1 + importance / 10) * 0.5 ** months;
-}
+/**
+ * An importance of 10 weighs 1.3 times one of 0, and an atom that is very old 0.7 times a new one: of two that have about
+ * as many of the words the important and the recent come first, and neither passes one that has twice as many. What was
+ * imported with a time to come counts as new (docs/decisions/recall-ranking.md).
+ */
+const IMPORTANT = 0.3;
+const OLD = 0.7;
+/** After which an atom has lost half of what it can lose. */
+const HALF_LIFE_MS = 60 * 86_400_000;
+/** What has a word in a form of English alone counts little. */
 const MIN_SCORE = 0.05;
+
+function worth({ rank, importance, updatedMs }: Ranked): number {
+  const age = Math.max(0, Date.now() - updatedMs) / HALF_LIFE_MS;
+  return rank * (1 + (IMPORTANT * importance) / 10) * (OLD + (1 - OLD) * 0.5 ** age);
+}
+
+/** The same factors in PostgreSQL's words, of a relation `a` of atoms. */
+const WORTH: RawBuilder<unknown> = sql.raw(`(1 + ${IMPORTANT} * a.importance / 10) * (${OLD} + ${1 - OLD} * power(0.5,
+  least(20, greatest(0, extract(epoch from (now() - a.updated_at))::float8 * 1000 / ${HALF_LIFE_MS}))))`);
 
 /** What is found by a topic's words as they stand, and what is to be compared with it. */
 type Recalled = {
@@ -94,6 +103,8 @@ type Recalled = {
   readonly comparison: Comparison;
   /** Of these atoms, and of others that may have the words in another form. */
   readonly texts: readonly SimilarText[];
+  /** As {@link sampleTexts} has them. */
+  readonly sample: readonly string[];
 };
 
 async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: AtomSearchBounds): Promise<Recalled> {
@@ -113,7 +124,7 @@ async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: AtomSearc
     // Where the answer is full already, few more are looked for.
     const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
     const texts = await similarTexts(tx, scope, comparison, { of: "any", most, known: ids, sought, bounds });
-    return { scope, ids, comparison, texts };
+    return { scope, ids, comparison, texts, sample };
   });
 }
 
@@ -123,12 +134,32 @@ async function worthMost(tx: Tx, scope: SearchScope, limit: number, bounds: Atom
   const { rows } = await sql<{ id: string }>`${preparedStatement}
     with wanted as (select ${scope.query}::tsquery as q),
     ranked as (
-      select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
+      select a.id, ts_rank(${LABEL_WEIGHTS}, ${labelledWords(scope.query, found.share)}, wanted.q, ${BY_LENGTH}) * ${WORTH}
+        as score
+      from ${found.atoms} a, wanted where ${matches(scope)}
       order by score desc, a.id desc
       limit ${limit * SOURCES}
     )
     select id::text from ranked group by id order by max(score) desc, id desc limit ${limit}`.execute(tx);
   return rows.map(({ id }) => id);
+}
+
+/** What `ts_rank` counts a word for that has the label D, as all have at first, C, B and A. */
+const LABEL_WEIGHTS = sql.raw("'{0.25, 0.55, 0.8, 1}'");
+/** The labels of rare words, each with the largest share of the atoms that has such a word. */
+const RARE_LABELS = Object.entries({ A: 0.005, B: 0.02, C: 0.1 });
+/** Divides a rank by 1 and the logarithm of how many words the atom has. */
+const BY_LENGTH = sql.raw("1");
+
+/** The words of an atom, the query's rare ones labelled by how rare they are: `ts_rank` itself knows nothing of it. */
+function labelledWords(query: string, share: Shares): RawBuilder<unknown> {
+  const asked = parseTextQuery(query);
+  const lexemes = asked === undefined ? [] : lexemesOf(asked);
+  const labels = Map.groupBy(lexemes, (lexeme) => RARE_LABELS.find(([, most]) => share(lexeme) <= most)?.[0]);
+  return RARE_LABELS.reduce(
+    (words, [label]) => sql`setweight(${words}, ${sql.lit(label)}, ${labels.get(label) ?? []}::text[])`,
+    sql`a.search`,
+  );
 }
 
 /** The words that may be meant otherwise: none of the atoms has them. */

@@ -5,6 +5,7 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../page.ts";
+import { rankForRecall } from "./atom-recall.ts";
 import {
   type AtomSearchBounds,
   candidates,
@@ -13,10 +14,12 @@ import {
   SEARCH_BOUNDS,
   type SearchScope,
 } from "./candidates.ts";
+import { MAX_PLACES } from "./newer-first.ts";
 import {
   byId,
   byRank,
   type Match,
+  orderNewerFirst,
   type Ranked,
   type RankedAtom,
   readRankedAtoms,
@@ -25,7 +28,7 @@ import {
   withMeaning,
 } from "./ranked-atoms.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
-import { readSearch, type SearchWords, withoutWords } from "./search-words.ts";
+import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
   compareTexts,
@@ -63,38 +66,80 @@ const MAX_RANKED = 500;
 /** Of each of the orders that are fused into one, which goes no further. */
 const MAX_FUSED = 200;
 
+/** Fewer than so many are followed by the nearest. */
+const FEW = 5;
 /** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
 const ENOUGH = 10;
 /** A search of more words is for those words: to compare atoms with each of many would hold up others (threats b87). */
 const MAX_SIMILAR_WORDS = 12;
 
 /**
- * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they are
- * few, those that have each word in some form follow; and where there are neither, those with some of the words.
- * Only rows of the reach are ranked (threats b60).
+ * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they
+ * are few, those that have each word in some form follow; and where both are few, on the first page, those with some of
+ * the words, as {@link rankForRecall} has them. Only rows of the reach are ranked (threats b60).
  */
 export async function rankAtoms(
   db: Db,
   reach: Reach,
   search: PagedSearch,
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
-): Promise<RankedAtom[]> {
+): Promise<readonly RankedAtom[]> {
   return (await rank(db, reach, search, bounds)).ranked;
 }
 
-/** Ranks, and says by which words, and how many there were before. */
+/** A page of a search, by which words it is found, how many come before it, and whether there are more behind it. */
+type RankedPage = {
+  readonly ranked: readonly RankedAtom[];
+  readonly words: SearchWords;
+  readonly before: number;
+  readonly isMore: boolean;
+};
+
 async function rank(
   db: Db,
   reach: Reach,
-  { after = null, sort = "rank", ...search }: PagedSearch,
+  { after = null, sort = "rank", limit, ...asked }: PagedSearch,
   bounds: AtomSearchBounds,
-): Promise<{ ranked: RankedAtom[]; words: SearchWords; before: number }> {
+): Promise<RankedPage> {
+  // One more shows whether there are more.
+  const search = { ...asked, limit: limit + 1 };
+  const isFused = (asked.meaning ?? []).length > 0;
   // Of a fused order, places further down change with how many are fused.
-  const most = search.meaning?.length ? MAX_FUSED : after === null ? search.limit : MAX_RANKED;
-  const { all, words, scope } = await rankByWords(db, reach, { search, sort, most, bounds });
-  const fused = await withMeaning(db, scope, all, { ...search, limit: MAX_FUSED });
-  const before = after === null ? 0 : placeBehind(after, fused);
-  return { ranked: fused.slice(before, before + search.limit), words, before };
+  const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
+  const found = await rankByWords(db, reach, { search, sort, most, bounds });
+  const { all, words, scope, sample } = found;
+  const inOrder = (ranked: readonly Ranked[]) => (sort === "rank" ? orderNewerFirst(db, ranked, sample) : ranked);
+  const isFew = all.length < FEW && isPlainSearch(asked.query);
+  if (isFused) {
+    const near = isFew ? await rankNearest(db, reach, { search, besides: all, bounds }) : [];
+    const fused = (await withMeaning(db, scope, [...all, ...near], asked.meaning)).toSorted(byRank).slice(0, most);
+    return pageOf(await inOrder(fused), words, { after, limit });
+  }
+  if (!isFew || after !== null || all.length >= limit) return pageOf(await inOrder(all), words, { after, limit });
+  const near = await rankNearest(db, reach, { search, besides: all, bounds });
+  const ranked = [...(await inOrder(all)), ...near].slice(0, Math.min(limit, ENOUGH));
+  return { ranked, words, before: 0, isMore: false };
+}
+
+function pageOf(
+  ranked: readonly RankedAtom[],
+  words: SearchWords,
+  { after, limit }: { readonly after: AtomPosition | null; readonly limit: number },
+): RankedPage {
+  const before = after === null ? 0 : placeBehind(after, ranked);
+  return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
+}
+
+/** Those with some of the words, in the order of {@link rankForRecall}: below all that are found. */
+async function rankNearest(
+  db: Db,
+  reach: Reach,
+  { search, besides, bounds }: { search: Search; besides: readonly Ranked[]; bounds: AtomSearchBounds },
+): Promise<Ranked[]> {
+  const found = new Set(besides.map(({ id }) => id));
+  const { meaning, ...topic } = search;
+  const near = await rankForRecall(db, reach, topic, bounds);
+  return near.filter(({ id }) => !found.has(id)).map((atom) => ({ ...atom, rank: atom.rank / 2, match: "nearest" }));
 }
 
 /** Behind the atom, wherever it stands now; where it is not found any more, as many further as it stood. */
@@ -107,14 +152,14 @@ async function rankByWords(
   db: Db,
   reach: Reach,
   { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: AtomSearchBounds },
-): Promise<{ all: RankedAtom[]; words: SearchWords; scope: SearchScope }> {
+): Promise<{ all: Ranked[]; words: SearchWords; scope: SearchScope; sample: readonly string[] }> {
   const asked = readSearch(search.query);
   const { scope, words, rows, others } = await byWords(db, reach, { search, asked, sort, most, bounds });
-  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  const similar = others === null ? [] : await bySimilarity(db, scope, others, { isFirst: exact.length === 0, bounds });
+  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words", isAnswer: true }));
+  const similar = others === null ? [] : await bySimilarity(others);
   const known = new Set(exact.map(({ id }) => id));
   const further = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
-  return { all: [...exact, ...further].slice(0, most), words, scope };
+  return { all: [...exact, ...further].slice(0, most), words, scope, sample: others?.sample ?? [] };
 }
 
 const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
@@ -137,26 +182,30 @@ type Others = {
   readonly comparison: Comparison;
   readonly of: MatchMode;
   readonly texts: readonly SimilarText[];
+  /** As {@link sampleTexts} has them. */
+  readonly sample: readonly string[];
 };
 
-async function byWords(db: Db, reach: Reach, { search, asked, sort, most, bounds }: WordSearch): Promise<ByWords> {
+async function byWords(
+  db: Db,
+  reach: Reach,
+  { search, asked, sort, most: mostExact, bounds }: WordSearch,
+): Promise<ByWords> {
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
     const words = withoutWords(asked, scope.unindexed);
-    const rows = await matchingAtoms(tx, scope, { sort, most, bounds });
+    const rows = await matchingAtoms(tx, scope, { sort, most: mostExact, bounds });
     const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
     const isEnough = isLong || rows.length >= Math.min(ENOUGH, search.limit);
     if (isEnough || words.wanted.length === 0) return { scope, words, rows, others: null };
-    const comparison = prepareComparison(words, await sampleTexts(tx, scope, bounds));
+    const sample = await sampleTexts(tx, scope, bounds);
+    const comparison = prepareComparison(words, sample);
     const of = words.isAnyEnough ? "any" : "all";
-    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar(of, bounds), bounds });
-    return { scope, words, rows, others: { comparison, of, texts } };
+    const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
+    const texts = await similarTexts(tx, scope, comparison, { of, most, bounds });
+    return { scope, words, rows, others: { comparison, of, texts, sample } };
   });
-}
-
-function mostSimilar(of: MatchMode, { similar }: AtomSearchBounds): number {
-  return of === "all" ? similar : Math.ceil(similar / 2);
 }
 
 type WordSearch = {
@@ -179,7 +228,7 @@ async function matchingAtoms(
     with wanted as (select ${scope.query}::tsquery as q),
     ranked as (
       select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
-      from ${found} a, wanted where ${matches(scope)}
+      from ${found.atoms} a, wanted where ${matches(scope)}
       order by ${order} limit ${most * SOURCES}
     )
     select ${RANKED_COLUMNS}, a.rank from (select distinct * from ranked) a order by ${order}
@@ -187,41 +236,31 @@ async function matchingAtoms(
   return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
 }
 
-/** The atoms that have the words in some form; where none has them all and `isFirst`, those that have some of them. */
-async function bySimilarity(
-  db: Db,
-  scope: SearchScope,
-  { comparison, of, texts }: Others,
-  { isFirst, bounds }: { isFirst: boolean; bounds: AtomSearchBounds },
-): Promise<Ranked[]> {
+/** The atoms that have the words in some form. */
+async function bySimilarity({ comparison, of, texts }: Others): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
-  if (found.length > 0 || !isFirst) {
-    return found.map((atom) => ({ ...atom, rank: 0.5 + atom.score / 2, match: "similar" }));
-  }
-  if (of === "any") return [];
-  const most = mostSimilar("any", bounds);
-  const withAny = await withOrderedPlans(db, (tx) => similarTexts(tx, scope, comparison, { of: "any", most, bounds }));
-  const nearest = (await compareTexts(comparison, "any", withAny)).filter(({ score }) => score > 0);
-  return nearest.map((atom) => ({ ...atom, rank: atom.score / 2, match: "nearest" }));
+  return found.map(({ score, hasAll, words, ...atom }) => {
+    return { ...atom, rank: 0.5 + score / 2, match: "similar", isAnswer: hasAll || words > 1 };
+  });
 }
 
 /** A page of the atoms that a query finds, the closest first, with their text. */
 export function searchAtoms(
   db: Db,
   reach: Reach,
-  { limit, ...search }: PagedSearch & PageSize,
+  search: PagedSearch & PageSize,
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<ListPage<AtomHit>> {
   return nonEmpty(async () => {
-    const { ranked, words, before } = await rank(db, reach, { ...search, limit: limit + 1 }, bounds);
-    const { found, cut } = await readRankedAtoms(db, reach, ranked.slice(0, limit), search);
+    const { ranked, words, before, isMore } = await rank(db, reach, search, bounds);
+    const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
     const hits: AtomHit[] = [];
     const turn = takeTurns();
     for (const hit of found) {
       await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
       hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
     }
-    return { items: hits, isMore: cut.length > 0 || ranked.length > limit };
+    return { items: hits, isMore: isMore || cut.length > 0 };
   });
 }

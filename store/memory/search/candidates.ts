@@ -14,12 +14,13 @@ import {
   lexemesOf,
   parseTextQuery,
   printTextQuery,
+  type Shares,
   type TextQuery,
 } from "./index-condition.ts";
 
 /** How much a search looks at, whatever is stored and whatever is asked (docs/decisions/memory-search.md). */
 export type AtomSearchBounds = {
-  /** The newest atoms, of which the words' frequencies are estimated. */
+  /** Atoms at random, of which the words' frequencies are estimated. */
   readonly sample: number;
   /** Rows of the index. */
   readonly indexed: number;
@@ -28,7 +29,7 @@ export type AtomSearchBounds = {
   readonly important: number;
   /** Of the words' vectors as stored, from each source. */
   readonly bytes: number;
-  /** The newest atoms, of which the frequencies of parts of words are estimated. */
+  /** Atoms at random, of which the frequencies of parts of words are estimated. */
   readonly similarSample: number;
   /** Atoms with similar words that are read from each source and compared, and what they may hold together. */
   readonly similar: number;
@@ -100,10 +101,17 @@ function throwSearchTextError(error: unknown): never {
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.created_at,
   a.updated_at, a.expires_at`;
 
+/** Where a search finds its best. */
+type Candidates = {
+  /** A relation of atoms, the same one twice where two sources have it. */
+  readonly atoms: RawBuilder<unknown>;
+  /** What share of the atoms has a lexeme of the query, 0 to 1, by a sample. */
+  readonly share: Shares;
+};
+
 /**
- * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index
- * where few atoms have the words, and the newest and the most important ones where many do. What it looks at is
- * bounded.
+ * The atoms that may be among the best: from the index where few atoms have the words, and the newest and the most
+ * important ones where many do. What it looks at is bounded.
  *
  * @returns undefined for a query that finds nothing
  */
@@ -111,21 +119,26 @@ export async function candidates(
   db: Db,
   scope: SearchScope,
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
-): Promise<RawBuilder<unknown> | undefined> {
+): Promise<Candidates | undefined> {
   const words = parseTextQuery(scope.query);
   if (words === undefined || scope.libraryIds.length === 0) return undefined;
   const tags = indexedTags(scope.filter);
   const query: TextQuery = tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
-  const { condition, isComplete } = await choose(db, scope, query, bounds);
+  const { condition, isComplete, share } = await choose(db, scope, query, bounds);
   const sources = [
     condition && indexed(scope, condition, bounds),
     isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),
     isComplete ? null : walk(scope, "importance", bounds.important, bounds),
   ].filter((source) => source !== null);
-  return sql`(${sql.join(sources, sql` union all `)})`;
+  return { atoms: sql`(${sql.join(sources, sql` union all `)})`, share };
 }
 
-async function choose(db: Db, scope: SearchScope, query: TextQuery, bounds: AtomSearchBounds): Promise<IndexCondition> {
+async function choose(
+  db: Db,
+  scope: SearchScope,
+  query: TextQuery,
+  bounds: AtomSearchBounds,
+): Promise<IndexCondition & Pick<Candidates, "share">> {
   const lexemes = lexemesOf(query);
   const { tags, anyTags } = scope.filter;
   const isAskedByTag = indexedTags(scope.filter).length > 0;
@@ -142,13 +155,14 @@ async function choose(db: Db, scope: SearchScope, query: TextQuery, bounds: Atom
           where lexeme = any(${lexemes}::text[]) group by lexeme
         ) counted)`;
   const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`${preparedStatement}
-    with sample as materialized (${walk(scope, "newest", bounds.sample, bounds)})
+    with sample as materialized (${withinBytes(atRandom(scope, COLUMNS, bounds.sample), bounds)})
     select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
       ${counts} as counts from sample a`.execute(db);
   const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
   const atomsWith = new Map(Object.entries(counted));
-  const share = (atoms: number): number => atoms / Math.max(1, looked);
-  return chooseIndexCondition(query, (lexeme) => share(atomsWith.get(lexeme) ?? 0), share(matching));
+  const shareOf = (atoms: number): number => atoms / Math.max(1, looked);
+  const share: Shares = (lexeme) => shareOf(atomsWith.get(lexeme) ?? 0);
+  return { ...chooseIndexCondition(query, share, shareOf(matching)), share };
 }
 
 type WalkOrder = Extract<Sort, "newest" | "importance">;
@@ -173,6 +187,25 @@ export function firstOfEach(
       select ${columns} from atoms a where a.library_id = library.id ${made} order by ${orderOf(order).by} limit ${each}
     ) a where a.team_id = ${scope.reach.teamId}`;
 }
+
+/** Atoms that a sample of several libraries is chosen from. */
+const MAX_SAMPLED = 1_000;
+
+/**
+ * Of the atoms of all the libraries as many as `rows`, the same ones each time, and nothing that is known of an atom
+ * decides whether it is one of them: which atoms are the newest changes no share of a word.
+ */
+export function atRandom(scope: SearchScope, columns: RawBuilder<unknown>, rows: number): RawBuilder<unknown> {
+  const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
+  const each = Math.min(rows, Math.max(10, Math.ceil(MAX_SAMPLED / libraryIds.length)));
+  return sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
+      select ${columns}, ${RANDOM_BITS} as bits from atoms a where a.library_id = library.id
+      order by ${RANDOM_BITS} limit ${each}
+    ) a where a.team_id = ${scope.reach.teamId} order by a.bits limit ${rows}`;
+}
+
+/** Of an atom's id, as the index `atoms_at_random` has them. */
+const RANDOM_BITS = sql`substring(uuid_send(a.id) from 9)`;
 
 /**
  * What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read.

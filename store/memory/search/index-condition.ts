@@ -8,7 +8,7 @@ export type TextQuery =
   | { readonly kind: "and" | "or"; readonly of: readonly TextQuery[] };
 
 /** What share of the atoms has a lexeme, 0 to 1, by a sample. */
-type Shares = (lexeme: string) => number;
+export type Shares = (lexeme: string) => number;
 
 export type IndexCondition = {
   /** The condition that the index answers; null for none: only a walk finds candidates. */

@@ -61,8 +61,8 @@ function uniqueWords(text: string): Word[] {
   return [...words.values()].slice(0, MAX_WORDS);
 }
 
-/** A word as it is; of a run, each two characters that follow one another. */
-function pairsOf(word: Word): Word[] {
+/** A word as it is looked for; of a run, each two characters that follow one another. */
+export function pairsOf(word: Word): Word[] {
   const characters = [...word.text];
   if (word.kind === "word" || characters.length <= 2) return [word];
   return characters.slice(1).map((last, at) => ({ kind: "run", text: `${characters[at]}${last}` }));

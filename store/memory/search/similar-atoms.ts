@@ -2,7 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { indexedTags } from "../atom-filter.ts";
-import { type AtomSearchBounds, candidateCondition, firstOfEach, owners, type SearchScope } from "./candidates.ts";
+import {
+  type AtomSearchBounds,
+  atRandom,
+  candidateCondition,
+  firstOfEach,
+  owners,
+  type SearchScope,
+} from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
@@ -39,12 +46,12 @@ export type Comparison = {
 /** Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. */
 const MAX_TOPIC_WORDS = 12;
 
-/** Texts of the newest atoms of the libraries, by which words and their parts are taken for frequent or rare. */
+/** Texts of some atoms of the libraries, by which words and their parts are taken for frequent or rare. */
 export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearchBounds): Promise<string[]> {
   if (scope.libraryIds.length === 0) return [];
   const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
     || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
-  const sample = firstOfEach(scope, text, "newest", bounds.similarSample);
+  const sample = atRandom(scope, text, bounds.similarSample);
   const { rows } = await sql<{ text: string }>`${preparedStatement} select a.text from (${sample}) a`.execute(tx);
   return rows.map((row) => row.text);
 }

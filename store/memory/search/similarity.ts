@@ -6,16 +6,26 @@ import type { WantedWord } from "./similar-condition.ts";
 const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
 
+/**
+ * A word that stands in an atom so many times counts half of what one does that stands there without end, as in BM25;
+ * more times in a longer atom, which has more words of any kind.
+ */
+const TIMES_FOR_HALF = 0.5;
+const LENGTH_COUNTS = 0.3;
+const USUAL_LENGTH = 25;
+
 /** How near an atom comes to a search. */
 export type Likeness = {
-  /** 0 to 1: what share of the words it has, the rare ones counting more. */
+  /** 0 to 1: what share of the words it has and how often, the rare ones counting more. */
   readonly score: number;
   readonly hasAll: boolean;
+  /** How many of the words it has. */
+  readonly words: number;
 };
 
 /** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
 export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
-  const weights = wanted.map(({ share }) => rarity(share));
+  const weights = wanted.map(({ share }) => rarityOf(share));
   const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const known = new Map<string, readonly number[]>();
@@ -29,21 +39,35 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     return like;
   };
   return (text) => {
-    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return { score: 0, hasAll: false };
+    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases)))
+      return { score: 0, hasAll: false, words: 0 };
     const best = wanted.map(() => 0);
-    for (const word of wordsOfAtom(text)) {
+    const times = wanted.map(() => 0);
+    const present = wordsOfAtom(text);
+    for (const word of present) {
       const like = likenesses(word.text);
-      for (let at = 0; at < like.length; at++) best[at] = Math.max(best[at] ?? 0, like[at] ?? 0);
+      for (let at = 0; at < like.length; at++) {
+        const likeness = like[at] ?? 0;
+        best[at] = Math.max(best[at] ?? 0, likeness);
+        if (likeness > 0) times[at] = (times[at] ?? 0) + 1;
+      }
     }
-    const score = best.reduce((sum, likeness, at) => sum + likeness * (weights[at] ?? 0), 0) / total;
-    return { score, hasAll: best.every((likeness) => likeness > 0) };
+    const half = TIMES_FOR_HALF * (1 - LENGTH_COUNTS + (LENGTH_COUNTS * present.length) / USUAL_LENGTH);
+    const score =
+      best.reduce((sum, likeness, at) => {
+        const count = times[at] ?? 0;
+        return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
+      }, 0) / total;
+    const words = best.filter((likeness) => likeness > 0).length;
+    return { score, hasAll: words === wanted.length, words };
   };
 }
 
 /** Of a word that is like none of those that are looked for: nearly all are. */
 const NONE: readonly number[] = [];
 
-function rarity(share: number): number {
+/** What a word weighs that this share of the atoms has, 0 to 1. */
+export function rarityOf(share: number): number {
   return Math.log(1 + 1 / (share + 0.004));
 }
 

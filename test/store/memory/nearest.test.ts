@@ -37,7 +37,7 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
         for (const table of ["atoms", "atom_embeddings"]) await sql`analyze ${sql.table(table)}`.execute(db);
       let found: string[] = [];
       const question = async (own: typeof db) => {
-        found = await nearestAtoms(own, scope, { space, vector }, 10);
+        found = (await nearestAtoms(own, scope, { space, vector }, 10)).map(({ id }) => id);
       };
       const embeddings = await rowsRead(db, ["atom_embeddings"], question);
       expect({ statistics, scans: embeddings.scans }).toEqual({ statistics, scans: 0 });

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { newerFirst, type PlacedAtom } from "../../../../store/memory/search/newer-first.ts";
+
+const OLDER = "The staging database listens on port 5433 of host tern.";
+const NEWER = "Moved: the staging database is on host kestrel, port 6432 now.";
+const LUNCH = "Lunch is at noon, in the room by the harbour.";
+/** Texts of the same library, in which most of these words are rare. */
+const SAMPLE = Array.from({ length: 50 }, (_, n) => `Note ${n} is about the roof of house ${n}.`);
+
+/** As if saved so many days after the first. */
+function atom(text: string, day: number, place: Partial<PlacedAtom> = {}): PlacedAtom {
+  return { id: text, text, updatedMs: day * 86_400_000, rank: 1, match: "nearest", isAnswer: true, ...place };
+}
+
+const ordered = (...atoms: PlacedAtom[]) => newerFirst(atoms, SAMPLE).map(({ text }) => text);
+
+test("what is newer comes before what is about the same", () => {
+  expect(ordered(atom(OLDER, 0), atom(LUNCH, 3), atom(NEWER, 9, { rank: 0.4 }))).toEqual([NEWER, OLDER, LUNCH]);
+});
+
+test("what is older stays behind", () => {
+  expect(ordered(atom(NEWER, 9), atom(OLDER, 0))).toEqual([NEWER, OLDER]);
+});
+
+test("what is newer and about something else stays behind", () => {
+  expect(ordered(atom(OLDER, 0), atom(LUNCH, 9))).toEqual([OLDER, LUNCH]);
+});
+
+test.each([
+  ["has a single one of the words that are asked for", { isAnswer: false }],
+  ["answers far less", { rank: 0.3 }],
+])("what is newer and %s passes nothing", (_, place) => {
+  expect(ordered(atom(OLDER, 0), atom(NEWER, 9, place))).toEqual([OLDER, NEWER]);
+});
+
+test("what has all words as they stand gives way only to what has them too", () => {
+  const ticket = atom(OLDER, 0, { match: "words" });
+  expect(ordered(ticket, atom(NEWER, 9, { match: "similar" }))).toEqual([OLDER, NEWER]);
+  expect(ordered(ticket, atom(NEWER, 9, { match: "words" }))).toEqual([NEWER, OLDER]);
+});
+
+test("none is lost and none is there twice, however many there are", () => {
+  const many = Array.from({ length: 120 }, (_, n) => atom(n % 2 === 0 ? OLDER : NEWER, (n * 7) % 50, { id: `${n}` }));
+  const ids = newerFirst(many, SAMPLE).map(({ id }) => id);
+  expect(ids).toHaveLength(120);
+  expect(new Set(ids)).toEqual(new Set(many.map(({ id }) => id)));
+});
+
+test("atoms without a word in common, or without any word, keep their order", () => {
+  expect(ordered(atom("", 0), atom("", 1), atom("？", 2))).toEqual(["", "", "？"]);
+  expect(newerFirst([], [])).toEqual([]);
+});

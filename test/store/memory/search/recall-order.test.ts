@@ -1,0 +1,92 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import { SEARCH_BOUNDS } from "../../../../store/memory/search/candidates.ts";
+import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
+import { type StoredAtom, storeAged } from "./recall/stored.ts";
+
+const REACH = { teamId: "team-a", libraryIds: null };
+const LIBRARY = "lib-diary";
+/** So few that the sample is a small part of the library. */
+const FEW = { ...SEARCH_BOUNDS, sample: 20, similarSample: 20 };
+
+function aged(content: string, ageDays: number, importance = 5): StoredAtom {
+  return { content, ageDays, importance };
+}
+
+describeOnEachEngine("What comes first in what is recalled", (store) => {
+  const given = async (...atoms: StoredAtom[]) => {
+    await sql`truncate atoms, libraries, teams cascade`.execute(store().db);
+    await addTeamsWithLibraries(store());
+    await storeAged(store().db, { libraryId: LIBRARY, teamId: "team-a" }, atoms);
+  };
+  const search = { libraryId: LIBRARY, tags: [], limit: 10 };
+  const recalled = async (query: string, bounds = SEARCH_BOUNDS) =>
+    (await recallAtoms(store().db, REACH, { ...search, query }, bounds)).atoms.map(({ content }) => content);
+  const found = async (query: string) =>
+    (await searchAtoms(store().db, REACH, { ...search, query })).items.map(({ atom, match }) => [atom.content, match]);
+
+  test("a whole answer of a year ago comes before new and important atoms with some of its words", async () => {
+    const answer = "The harvester of greenhouse seven is calibrated with the blue gauge.";
+    const news = ["Lunch", "The gate", "Parking", "The roof", "The fence"];
+    await given(
+      aged(answer, 390, 0),
+      ...news.map((of, day) => aged(`${of} at greenhouse seven has another colour now.`, day, 10)),
+    );
+    expect((await recalled("with which gauge is the harvester of greenhouse seven calibrated"))[0]).toBe(answer);
+  });
+
+  test("of two atoms about the same the newer comes first, whichever has more of the words", async () => {
+    const [older, newer] = [
+      "The staging database of heron listens on port 5433 of host tern.",
+      "Moved: the staging database of heron is on kestrel now, at 6432.",
+    ];
+    await given(aged(older, 200, 9), aged(newer, 20, 1), ...Array.from({ length: 20 }, (_, n) => aged(`Note ${n}`, n)));
+    expect((await recalled("on which port does the staging database of heron listen")).slice(0, 2)).toEqual([
+      newer,
+      older,
+    ]);
+  });
+
+  test("which atoms are the newest changes nothing in what the words are worth", async () => {
+    const atoms = Array.from({ length: 60 }, (_, n) => aged(`${n < 20 ? "apple" : "pear"} number ${n}`, n));
+    await given(...atoms);
+    await sql`update atoms set updated_at = '2026-11-20'`.execute(store().db);
+    const words = async () => (await recalled("apple pear", FEW)).map((content) => content.split(" ")[0]);
+    const before = await words();
+    await sql`update atoms set created_at = timestamptz '2020-01-01' + (timestamptz '2027-01-01' - created_at)`.execute(
+      store().db,
+    );
+    expect(await words()).toEqual(before);
+  });
+
+  test("fewer than five hits of a search are followed by the nearest, unless it has quotes, or an exclusion", async () => {
+    const [exact, near] = ["The key of the archive hangs in the kitchen.", "The archive is dusted each spring."];
+    await given(aged(exact, 10), aged(near, 5), aged("Nothing of it.", 1));
+    expect(await found("archive kitchen")).toEqual([
+      [exact, "words"],
+      [near, "nearest"],
+    ]);
+    for (const query of ['archive "kitchen"', "archive kitchen -roof"]) {
+      expect(await found(query), query).toEqual([[exact, "words"]]);
+    }
+  });
+
+  test("five hits and more are followed by none, and no cursor leads to the nearest", async () => {
+    const hits = Array.from({ length: 5 }, (_, n) => aged(`The archive has a kitchen, room ${n}.`, n));
+    await given(...hits, aged("The archive is dusted each spring.", 1));
+    expect((await found("archive kitchen")).map(([, match]) => match)).toEqual(hits.map(() => "words"));
+    await sql`delete from atoms where content like '%room 4.'`.execute(store().db);
+    const page = await searchAtoms(store().db, REACH, { ...search, query: "archive kitchen", limit: 4 });
+    expect([page.items.length, page.isMore]).toEqual([4, false]);
+    expect((await found("archive kitchen")).map(([, match]) => match)).toEqual([
+      "words",
+      "words",
+      "words",
+      "words",
+      "nearest",
+    ]);
+  });
+});
