@@ -1,11 +1,14 @@
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
+import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Asked = {
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
   readonly query: string;
+  /** The query as it is searched for, with what is excluded beside it; left out where nothing is. */
+  readonly search?: string;
   readonly filter: AtomFilter;
 };
 
@@ -13,8 +16,17 @@ type Asked = {
  * The text for a model whose search found nothing. Only where the library is empty does it say that nothing is
  * remembered: the model would take that for a fact.
  */
-export async function nothingFound({ db, key }: ToolContext, { library, query, filter }: Asked): Promise<string> {
+export async function nothingFound(
+  { db, key }: ToolContext,
+  { library, query, search, filter }: Asked,
+): Promise<string> {
   const name = libraryName(key, library);
+  const asked = { ...filter, libraryId: library.id };
+  const hidden =
+    search === undefined
+      ? undefined
+      : await hiddenByExclusions(db, reachOf(key), { ...asked, query: search }, LEAVE_IT_OUT);
+  if (hidden !== undefined) return hidden;
   const { atoms, isMore } = await countAtoms(db, reachOf(key), library.id);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
@@ -24,6 +36,8 @@ export async function nothingFound({ db, key }: ToolContext, { library, query, f
     "other words for it, another language that it may have been saved in, or another library; memory_list reads through all of them.",
   ].join(" ");
 }
+
+const LEAVE_IT_OUT = 'Call again without "exclude", or with less in it.';
 
 /** The text before atoms that have only some of the words. */
 export function partialMatchesNotice(query: string): string {

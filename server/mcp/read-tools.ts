@@ -4,13 +4,24 @@ import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
 import { type AtomsWithin, readInOrder } from "../../store/memory/atoms-within.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { isPlainSearch } from "../../store/memory/search/search-words.ts";
+import { isPlainSearch, searchExcept } from "../../store/memory/search/search-words.ts";
 import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { fittingItems, page } from "../memory/paging.ts";
-import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
+import {
+  ATOM_ID,
+  CURSOR,
+  EXCLUDE,
+  FILTERS,
+  LIBRARY,
+  QUERY_TEXT,
+  SEARCH_SORT,
+  SORT,
+  TAG,
+  TAGS,
+} from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
 import {
@@ -37,34 +48,39 @@ const TAGS_AND_FILTERS = {
 } as const;
 type Filters = FilterInput & { library?: string; limit: number; tags?: string[]; anyTags?: string[] };
 
-export const memorySearch = defineTool<Filters & { query: string; sort: SearchSort; cursor?: string }>(
+export const memorySearch = defineTool<
+  Filters & { query: string; exclude?: string[]; sort: SearchSort; cursor?: string }
+>(
   {
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases" and or work; a minus sign is text, so that flags such as -v are found. For everything worth knowing about a topic use memory_recall.',
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },
+      exclude: EXCLUDE,
       ...{ library: LIBRARY, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
     },
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR, semantic: SEMANTIC },
     // What is sorted by more than closeness is looked for by its words.
-    questionOf: (args) => (args.sort === "rank" && isPlainSearch(args.query) ? args : undefined),
+    questionOf: (args) =>
+      args.sort === "rank" && isPlainSearch(searchExcept(args.query, args.exclude ?? [])) ? args : undefined,
   },
-  async (context, { query, library: named, limit, sort, cursor, ...given }) => {
+  async (context, { query, exclude = [], library: named, limit, sort, cursor, ...given }) => {
     const { db, key, meaning } = context;
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
+    const search = searchExcept(query, exclude);
     const scope: CursorScope = {
       ...{ list: "search", teamId: key.teamId, library },
-      filter: cursorFilter(filter, sort, query),
+      filter: cursorFilter(filter, sort, search),
     };
     const after = placeOfCursor(scope, cursor);
     const asked = {
       ...filter,
-      query,
+      query: search,
       libraryId: library.id,
       sort,
       after,
@@ -80,7 +96,7 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
     });
     const semantic = meaning !== undefined;
     if (items.length === 0 && after === null) {
-      const text = await nothingFound(context, { library, query, filter });
+      const text = await nothingFound(context, { library, query, search, filter });
       return { structured: { items, nextCursor, semantic }, text };
     }
     const before = items.every(({ match }) => match === "nearest" || match === "meaning")

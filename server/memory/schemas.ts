@@ -130,6 +130,12 @@ export function atomListSchema(maxItems: number, fields: Readonly<Record<string,
 
 export const REVISION = { type: "integer", minimum: 1, maximum: 2_147_483_647 } as const;
 export const QUERY_TEXT = { type: "string", minLength: 1, maxLength: 1_000, pattern: TEXT } as const;
+export const EXCLUDE = {
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 200, pattern: TEXT },
+  maxItems: 16,
+  description: "Words or phrases that no result has.",
+} as const;
 export const CURSOR = { type: "string", maxLength: 512, description: "nextCursor of the page before." } as const;
 const DEFAULT_LIMIT = 20;
 export const LIMIT = { type: "integer", minimum: 1, maximum: 100, default: DEFAULT_LIMIT } as const;

@@ -143,6 +143,21 @@ test("that nothing is remembered is said of an empty library alone", async () =>
   expect(nearest.text).toMatch(/^No atom has all the words of "kettle xylophone".*The nearest.*\n\nThe kettle/);
 });
 
+test("memory_search takes a minus sign as text, and what no result may have in exclude", async () => {
+  await saved("curl -v shows the headers of the harbour.");
+  await saved("The harbour opens at noon.");
+  const found = async (args: object) => (await call("memory_search", { query: "harbour", ...args })).structured.items;
+  expect(await found({ query: "-v" })).toMatchObject([{ snippet: "curl -**v** shows the headers of the harbour." }]);
+  expect(await found({ query: "curl --verbose -v" })).toHaveLength(1);
+  expect(await found({ exclude: ["-v"] })).toMatchObject([{ snippet: "The **harbour** opens at noon." }]);
+  expect(await found({ exclude: ["opens at"] })).toMatchObject([{ match: "words" }]);
+  expect(await found({ query: "curl or noon", exclude: ["headers"] })).toHaveLength(1);
+  const none = await call("memory_search", { query: "harbour", exclude: ["curl", "noon"] });
+  expect(none.text).toBe(
+    'Excluding "curl", "noon" leaves nothing: it hides 2 atoms that would be found without. Call again without "exclude", or with less in it.',
+  );
+});
+
 test("memory_search and memory_list take filters and an order, and come in pages", async () => {
   for (const [content, tags, source] of [
     ["harbour one", ["a"], "docs/one"],
