@@ -2,6 +2,7 @@ import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
+import { beginning } from "./budget.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Asked = {
@@ -13,7 +14,7 @@ type Asked = {
 };
 
 /**
- * The text for a model whose search found nothing. Only where the library is empty does it say that nothing is
+ * The note for a model whose search found nothing. Only where the library is empty does it say that nothing is
  * remembered: the model would take that for a fact.
  */
 export async function nothingFound(
@@ -31,7 +32,7 @@ export async function nothingFound(
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
   return [
-    `None of the ${count} in ${name} matches ${JSON.stringify(query)}, not even with similar words. That does not mean that it is not so.`,
+    `None of the ${count} in ${name} matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
     Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",
     "other words for it, another language that it may have been saved in, or another library; memory_list reads through all of them.",
   ].join(" ");
@@ -39,7 +40,13 @@ export async function nothingFound(
 
 const LEAVE_IT_OUT = 'Call again without "exclude", or with less in it.';
 
-/** The text before atoms that have only some of the words. */
+/** The note on atoms that have only some of the words. */
 export function partialMatchesNotice(query: string): string {
-  return `No atom has all the words of ${JSON.stringify(query)}, nor words like them. The nearest, which may be about something else:\n\n`;
+  return `No atom has all the words of ${quotedQuery(query)}, nor words like them. These are the nearest, which may be about something else.`;
 }
+
+/** As much of a query as its asker knows it by. */
+function quotedQuery(query: string): string {
+  return JSON.stringify(query.length <= MAX_QUOTED ? query : `${beginning(query, MAX_QUOTED)}…`);
+}
+const MAX_QUOTED = 80;
