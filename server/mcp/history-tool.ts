@@ -3,7 +3,6 @@ import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
-import { MAX_TOKENS } from "./budget.ts";
 import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
@@ -16,7 +15,7 @@ import {
   ToolFault,
 } from "./tool.ts";
 
-type Args = { id: string; limit: number; cursor?: string; maxTokens: number };
+type Args = { id: string; limit: number; cursor?: string };
 
 export const memoryHistory = defineTool<Args, ShownPage>(
   {
@@ -25,7 +24,7 @@ export const memoryHistory = defineTool<Args, ShownPage>(
     description:
       "Lists the revisions of one atom, the present one first. Use it when an atom contradicts what you know, or to restore an earlier statement with memory_correct_atom.",
     annotations: READ_ANNOTATIONS,
-    input: { id: ATOM_ID, limit: LIST_LIMIT, cursor: CURSOR, maxTokens: MAX_TOKENS },
+    input: { id: ATOM_ID, limit: LIST_LIMIT, cursor: CURSOR },
     requires: ["id"],
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,

@@ -3,7 +3,7 @@ import { listLibraries } from "../../store/memory/reachable-libraries.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import { CURSOR } from "../memory/schemas.ts";
-import { compact, fitting, MAX_TOKENS, paragraphs, textWithin, tokensIn } from "./budget.ts";
+import { compact, fitting, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { cursorBehind, LONGEST_CURSOR } from "./shown-page.ts";
 import { defineTool, LIST_LIMIT, PAGE_OUTPUT, placeOfCursor, READ_ANNOTATIONS } from "./tool.ts";
 
@@ -26,14 +26,14 @@ type LibraryPage = {
   truncated?: boolean;
 };
 
-export const memoryLibraries = defineTool<{ limit: number; cursor?: string; maxTokens: number }, LibraryPage>(
+export const memoryLibraries = defineTool<{ limit: number; cursor?: string }, LibraryPage>(
   {
     operation: "mcp.memory_libraries",
     title: "List libraries",
     description:
       "Lists the libraries that you may use, what each is for, and which is the default. Use it before you save what may not belong in the default one, and when a call says that there is no such library.",
     annotations: READ_ANNOTATIONS,
-    input: { limit: { ...LIST_LIMIT, default: 100 }, cursor: CURSOR, maxTokens: MAX_TOKENS },
+    input: { limit: { ...LIST_LIMIT, default: 100 }, cursor: CURSOR },
     output: { items: { type: "array", items: LIBRARY_OUTPUT }, ...PAGE_OUTPUT },
     text: pageText,
   },

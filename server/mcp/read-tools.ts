@@ -12,7 +12,7 @@ import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
-import { MAX_TOKENS, readSize } from "./budget.ts";
+import { readSize } from "./budget.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
 import { type Recalled, recalled, recalledText } from "./recalled.ts";
 import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
@@ -22,7 +22,6 @@ import {
   LIBRARY_NAME,
   LIST_LIMIT,
   libraryOf,
-  NOTE,
   PAGE_OUTPUT,
   placeOfCursor,
   READ_ANNOTATIONS,
@@ -49,7 +48,6 @@ type Filters = FilterInput & {
   limit: number;
   tags?: string[];
   anyTags?: string[];
-  maxTokens: number;
 };
 type SearchArgs = Filters & { query: string; exclude?: string[]; sort: SearchSort; cursor?: string };
 type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number };
@@ -66,7 +64,6 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       query: { ...QUERY_TEXT, description: "What to look for." },
       exclude: EXCLUDE,
       ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
-      maxTokens: MAX_TOKENS,
     },
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, semantic: SEMANTIC, ...PAGE_OUTPUT },
@@ -128,7 +125,6 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       library: LIBRARY_NAME,
       limit: LIST_LIMIT,
       ...TAGS_AND_FILTERS,
-      maxTokens: MAX_TOKENS,
     },
     output: {
       items: ATOMS_OUTPUT,
@@ -140,7 +136,6 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       },
       semantic: SEMANTIC,
       truncated: TRUNCATED,
-      note: NOTE,
     },
     questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
     text: recalledText,
@@ -184,7 +179,6 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
       ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
-      maxTokens: MAX_TOKENS,
     },
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,

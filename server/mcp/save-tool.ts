@@ -4,7 +4,7 @@ import { atomJson } from "../memory/atom-json.ts";
 import { libraryName, noSuchLibrary, reachOf } from "../memory/libraries.ts";
 import { type FoundDuplicate, findDuplicateAtoms, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
 import { ATOM_INPUT, atomListSchema } from "../memory/schemas.ts";
-import { compact, fitting, MAX_TOKENS, paragraphs, tokensIn } from "./budget.ts";
+import { compact, fitting, paragraphs, tokensIn } from "./budget.ts";
 import {
   ATOM_OUTPUT,
   ATOMS_OUTPUT,
@@ -14,13 +14,12 @@ import {
   shortenAtom,
   shownAtom,
 } from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, libraryOf, NOTE, ToolFault, TRUNCATED, WRITE_ANNOTATIONS } from "./tool.ts";
+import { defineTool, LIBRARY_NAME, libraryOf, ToolFault, TRUNCATED, WRITE_ANNOTATIONS } from "./tool.ts";
 
 type SaveArgs = Partial<AtomInput> & {
   atoms?: AtomInput[];
   library?: string;
   allowDuplicate: boolean;
-  maxTokens: number;
 };
 
 /** What was saved, without the contents, which the caller has; or what says it already. */
@@ -62,14 +61,12 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
       },
       library: LIBRARY_NAME,
       allowDuplicate: { type: "boolean", default: false, description: "Save it nevertheless." },
-      maxTokens: MAX_TOKENS,
     },
     output: {
       atom: { ...ATOM_OUTPUT, description: "What was saved of a call for one, without its content." },
       atoms: { ...ATOMS_OUTPUT, description: "What was saved of a call for several, in their order." },
       nearDuplicates: NEAR_DUPLICATES_OUTPUT,
       truncated: TRUNCATED,
-      note: NOTE,
     },
     text: savedText,
   },

@@ -5,7 +5,7 @@ import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";
 
 /** A list of atoms as a tool answers it. */
 export type ShownPage = {
-  readonly note?: string | undefined;
+  readonly note?: string;
   readonly items?: readonly ShownAtom[];
   readonly nextCursor?: string | null;
   readonly semantic?: boolean;

@@ -12,6 +12,8 @@ import { findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIBRARY, LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { MAX_TOKENS, sentences, tokensIn } from "./budget.ts";
+import { readArguments } from "./lenient-arguments.ts";
 import { listedSchema } from "./listed-schema.ts";
 import { withSingleTypes } from "./single-types.ts";
 
@@ -70,19 +72,19 @@ type ToolDescription<Args, Answer> = {
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });
 
 /** Makes a tool whose arguments are checked before it runs. Its answer has no field that is at its default. */
-export function defineTool<Args, Answer extends object>(
+export function defineTool<Args, Answer extends { readonly note?: string }>(
   description: ToolDescription<Args, Answer>,
-  run: (context: ToolContext, args: Args) => Promise<Answer>,
+  run: (context: ToolContext, args: Args & { readonly maxTokens: number }) => Promise<Answer>,
 ): MemoryTool {
   const { operation, title, annotations, input, requires = [], output, questionOf, text } = description;
   const inputSchema = {
     type: "object" as const,
     additionalProperties: false,
     required: [...requires],
-    properties: input,
+    properties: { ...input, maxTokens: MAX_TOKENS },
   };
-  const outputSchema = { type: "object", properties: output };
-  const validate = ajv.compile<Args>(inputSchema);
+  const outputSchema = { type: "object", properties: { ...output, note: NOTE } };
+  const validate = ajv.compile<Args & { maxTokens: number }>(inputSchema);
   const name = operation.slice("mcp.".length);
   return {
     operation,
@@ -95,10 +97,19 @@ export function defineTool<Args, Answer extends object>(
       outputSchema: withSingleTypes(outputSchema) as Tool["outputSchema"],
       annotations: { ...annotations, title, openWorldHint: false },
     },
-    questionOf: (args) => (validate(args) ? questionOf?.(args) : undefined),
-    async call(context, args) {
+    questionOf(given) {
+      const read = readArguments(given, inputSchema);
+      return typeof read === "object" && validate(read.args) ? questionOf?.(read.args) : undefined;
+    },
+    async call(context, given) {
+      const read = readArguments(given, inputSchema);
+      if (typeof read === "string") throw new ToolFault(`In the input of ${name} ${read}`);
+      const { args, notes } = read;
       if (!validate(args)) throw new ToolFault(describeSchemaError(validate.errors?.[0], `The input of ${name}`));
-      const answer = await run(context, args);
+      const said = notes.join(" ");
+      const maxTokens = args.maxTokens - (said === "" ? 0 : tokensIn({ note: said }, said));
+      const found = await run(context, { ...args, maxTokens });
+      const answer = said === "" ? found : { ...found, note: sentences(said, found.note) };
       return { structured: Object.fromEntries(Object.entries(answer)), text: text(answer) };
     },
   };
@@ -115,14 +126,13 @@ export const LIBRARY_NAME = {
 } as const;
 /** How many a list gives a model, where it does not say. */
 export const LIST_LIMIT = { ...LIMIT, default: 10 } as const;
-/** What answers say of themselves. */
-export const NOTE = { type: "string", description: "What there is to be said of the answer." } as const;
+/** What an answer says of itself. */
+const NOTE = { type: "string", description: "What there is to be said of the answer." } as const;
 export const TRUNCATED = { type: "boolean", description: "More was found than maxTokens has room for." } as const;
 /** The output of a list, besides its items. */
 export const PAGE_OUTPUT = {
   nextCursor: { type: "string", description: "To be passed as cursor for the next page; left out on the last." },
   truncated: TRUNCATED,
-  note: NOTE,
 } as const;
 
 /**

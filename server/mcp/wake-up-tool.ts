@@ -3,9 +3,9 @@ import { listAtoms } from "../../store/memory/atom-list.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
-import { compact, MAX_TOKENS, paragraphs, textWithin, tokensIn } from "./budget.ts";
+import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom } from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, NOTE, READ_ANNOTATIONS } from "./tool.ts";
+import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, READ_ANNOTATIONS } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;
@@ -28,7 +28,7 @@ type Shown = {
   readonly moreAtoms?: boolean;
 };
 
-export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTokens: number }, Briefing>(
+export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Briefing>(
   {
     operation: "mcp.memory_wake_up",
     title: "Wake up",
@@ -38,7 +38,6 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
     input: {
       library: LIBRARY_NAME,
       limit: { ...LIST_LIMIT, description: "How many of each kind at most." },
-      maxTokens: MAX_TOKENS,
     },
     output: {
       library: {
@@ -55,7 +54,6 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
       important: ATOMS_OUTPUT,
       recent: { ...ATOMS_OUTPUT, description: "The latest besides." },
       leftOut: { type: "integer", description: "How many of the counted atoms are not in the briefing." },
-      note: NOTE,
     },
     text: briefingText,
   },

@@ -3,14 +3,14 @@ import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-f
 import { correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
-import { compact, MAX_TOKENS, paragraphs, tokensIn } from "./budget.ts";
+import { compact, paragraphs, tokensIn } from "./budget.ts";
 import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from "./shown-atom.ts";
-import { defineTool, NO_ATOM_HINT, NOTE, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
+import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
 
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
 
-type CorrectArgs = AtomChanges & { id: string; revision?: number; maxTokens: number };
+type CorrectArgs = AtomChanges & { id: string; revision?: number };
 type Corrected = { readonly note?: string; readonly atom?: ShownAtom };
 
 export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
@@ -24,7 +24,6 @@ export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
       id: ATOM_ID,
       revision: { ...REVISION, description: "The one that you have read." },
       ...ATOM_INPUT,
-      maxTokens: MAX_TOKENS,
     },
     requires: ["id"],
     output: {
@@ -32,7 +31,6 @@ export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
         ...ATOM_OUTPUT,
         description: "The whole atom, where you may read it; else its id, updated, revision and what you have sent.",
       },
-      note: NOTE,
     },
     text: correctedText,
   },
@@ -64,7 +62,10 @@ function correctedText({ note, atom }: Corrected): string {
   return paragraphs(note, atom && atomText(atom));
 }
 
-export const memoryForgetAtom = defineTool<{ id: string; revision?: number }, { forgotten: string }>(
+type ForgetArgs = { id: string; revision?: number };
+type Forgotten = { readonly note?: string; readonly forgotten: string };
+
+export const memoryForgetAtom = defineTool<ForgetArgs, Forgotten>(
   {
     operation: "mcp.memory_forget_atom",
     title: "Forget an atom",
@@ -77,7 +78,7 @@ export const memoryForgetAtom = defineTool<{ id: string; revision?: number }, { 
     },
     requires: ["id"],
     output: { forgotten: { type: "string", description: "The id of the atom that is gone." } },
-    text: ({ forgotten }) => `Forgotten, with its revisions: atom ${forgotten}.`,
+    text: ({ note, forgotten }) => paragraphs(note, `Forgotten, with its revisions: atom ${forgotten}.`),
   },
   async ({ write }, { id, revision }) => {
     const deletion = await write("mcp.memory_forget_atom", {

@@ -49,7 +49,7 @@ export const METADATA = {
   additionalProperties: { type: ["string", "number", "boolean"], maxLength: 4_096, pattern: TEXT },
   description: "For programs: at most 16 names, of 4 KiB in all.",
 } as const;
-const RFC3339 =
+export const RFC3339 =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 export const EXPIRES_AT = {
   type: ["string", "null"],
