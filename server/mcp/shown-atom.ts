@@ -112,24 +112,32 @@ export function costOf(atom: ShownAtom): number {
   return tokensIn(atom, atomText(atom));
 }
 
-/** What is beside an atom's content takes so much of an answer. */
-export function costOfFacts({ content: _content, snippet: _snippet, ...facts }: ShownAtom): number {
+/** The same of what is beside its content. */
+function costOfFacts({ content: _content, snippet: _snippet, ...facts }: ShownAtom): number {
   return costOf(facts);
 }
 
 /** An atom with those of its facts that there is room for, what matters most first. */
 function withFacts(atom: ShownAtom, tokens: number): ShownAtom {
   const { content, snippet, ...facts } = atom;
-  let kept: ShownAtom = Object.fromEntries(Object.entries(facts).filter(([name]) => NEEDED.includes(name as Fact)));
+  const kept: Record<string, unknown> = {};
+  let left = tokens;
   for (const name of FACT_NAMES) {
-    const more = { ...kept, ...(facts[name] === undefined ? {} : { [name]: facts[name] }) };
-    if (costOf(more) <= tokens) kept = more;
+    const text = factOf(facts, name);
+    if (text === undefined) continue;
+    const isNeeded = NEEDED.includes(name);
+    // What is too long already is not encoded as JSON.
+    if (!isNeeded && text.length > 4 * left) continue;
+    const cost = tokensIn({ [name]: facts[name] }, text);
+    if (!isNeeded && cost > left) continue;
+    kept[name] = facts[name];
+    left -= cost;
   }
   return { ...kept, ...defined({ content, snippet }) };
 }
 
 /** An atom as a briefing has it: what is beside its content takes no more than a quarter, but for its id. */
-export function briefAtom(atom: ShownAtom): ShownAtom {
+function briefAtom(atom: ShownAtom): ShownAtom {
   const body = tokensIn("", atom.content ?? "");
   return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS));
 }
@@ -168,11 +176,15 @@ export function fittingAtoms(atoms: readonly ShownAtom[], tokens: number): Shown
 
 /** The same of a briefing, in which all facts together take no more than a quarter either. */
 export function fittingBriefs(atoms: readonly ShownAtom[], tokens: number): ShownAtom[] {
-  const briefs = atoms.map(briefAtom);
+  const briefs: ShownAtom[] = [];
+  let left = tokens;
   let facts = tokens * SHARE_OF_FACTS;
-  const crowded = briefs.findIndex((atom) => {
-    facts -= costOfFacts(atom);
-    return facts < 0;
-  });
-  return fittingAtoms(crowded < 1 ? briefs : briefs.slice(0, crowded), tokens);
+  for (const atom of atoms) {
+    const brief = briefAtom(atom);
+    left -= costOf(brief);
+    facts -= costOfFacts(brief);
+    if (briefs.length > 0 && (left < 0 || facts < 0)) break;
+    briefs.push(brief);
+  }
+  return fittingAtoms(briefs, tokens);
 }
