@@ -53,6 +53,10 @@ type SearchArgs = Filters & { query: string; exclude?: string[]; sort: SearchSor
 type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number };
 type ListArgs = Filters & { tag?: string; sort: Sort; cursor?: string };
 
+/** Characters of a search, in which each alternative of an `or` has the exclusions beside it (threats b61). */
+const MAX_SEARCH = 4_000;
+const TOO_LONG = 'The search is too long: "exclude" counts for each side of each "or". Leave some of either out.';
+
 export const memorySearch = defineTool<SearchArgs, ShownPage>(
   {
     operation: "mcp.memory_search",
@@ -70,13 +74,14 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     text: pageText,
     // What is sorted by more than closeness is looked for by its words.
     questionOf: (args) =>
-      args.sort === "rank" && isPlainSearch(searchExcept(args.query, args.exclude ?? [])) ? args : undefined,
+      args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },
   async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
     const { db, key, meaning } = context;
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
     const search = searchExcept(query, exclude);
+    if (search.length > MAX_SEARCH) throw new ToolFault(TOO_LONG);
     const scope: CursorScope = {
       ...{ list: "search", teamId: key.teamId, library },
       filter: cursorFilter(filter, sort, search),

@@ -131,8 +131,8 @@ export const REVISION = { type: "integer", minimum: 1, maximum: 2_147_483_647 } 
 export const QUERY_TEXT = { type: "string", minLength: 1, maxLength: 1_000, pattern: TEXT } as const;
 export const EXCLUDE = {
   type: "array",
-  items: { type: "string", minLength: 1, maxLength: 200, pattern: TEXT },
-  maxItems: 16,
+  items: { type: "string", minLength: 1, maxLength: 100, pattern: TEXT },
+  maxItems: 10,
   description: "Words or phrases that no result has.",
 } as const;
 export const CURSOR = { type: "string", maxLength: 512, description: "nextCursor of the page before." } as const;

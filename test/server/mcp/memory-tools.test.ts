@@ -158,6 +158,16 @@ test("memory_search takes a minus sign as text, and what no result may have in e
   );
 });
 
+test("b61: memory_search refuses exclusions beside so many alternatives that together they are a long search", async () => {
+  const exclude = Array.from({ length: 10 }, (_, n) => `${n} ${"word ".repeat(19)}`);
+  const query = Array.from({ length: 190 }, (_, n) => n).join(" or ");
+  const refused = await call("memory_search", { query: query.slice(0, 1_000), exclude });
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('each side of each "or"') });
+  for (const args of [{ query: "a ".repeat(500), exclude }, { query: query.slice(0, 1_000) }]) {
+    expect(await call("memory_search", args)).toMatchObject({ isError: false });
+  }
+});
+
 test("memory_search and memory_list take filters and an order, and come in pages", async () => {
   for (const [content, tags, source] of [
     ["harbour one", ["a"], "docs/one"],
