@@ -31,7 +31,7 @@ type Found = {
 };
 
 /** Each of the two lists of ids takes no more of an answer than this part. */
-const SHARE_OF_IDS = 1 / 6;
+const SHARE_OF_IDS = 1 / 8;
 
 /** As many of the atoms as there is room for, and the ids of those behind them. */
 export function recalled(found: Found): Recalled {

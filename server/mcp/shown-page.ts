@@ -56,9 +56,9 @@ export function cursorBehind<Row>(
   return last === undefined ? null : writeCursor(scope, positionOf(last));
 }
 
-/** What is said of an answer, in a third of it at most. */
+/** What is said of an answer, in a quarter of it at most. */
 export function noteOf(notes: readonly string[], maxTokens: number): string {
-  return textWithin(notes.join(" "), Math.floor(maxTokens / 3));
+  return textWithin(notes.join(" "), Math.floor(maxTokens / 4));
 }
 
 /** The same for a reader of text. */
