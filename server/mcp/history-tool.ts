@@ -2,42 +2,42 @@ import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
-import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
-import { REVISIONS_OUTPUT, revisionText, shownBytes } from "./atom-text.ts";
+import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
+import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
   defineTool,
   LIST_LIMIT,
-  NEXT_CURSOR,
   NO_ATOM_HINT,
-  nextPageHint,
+  PAGE_OUTPUT,
   placeOfCursor,
   READ_ANNOTATIONS,
   ToolFault,
 } from "./tool.ts";
 
-export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: string }>(
+type Args = { id: string; limit: number; cursor?: string };
+
+export const memoryHistory = defineTool<Args, ShownPage>(
   {
     operation: "mcp.memory_history",
     title: "History of an atom",
     description:
-      "Lists the revisions of one atom, the present one first: what it said before it was corrected, and when. Use it when an atom contradicts what you know, or to restore an earlier statement with memory_correct_atom.",
+      "Lists the revisions of one atom, the present one first. Use it when an atom contradicts what you know, or to restore an earlier statement with memory_correct_atom.",
     annotations: READ_ANNOTATIONS,
     input: { id: ATOM_ID, limit: LIST_LIMIT, cursor: CURSOR },
     requires: ["id"],
-    output: { items: REVISIONS_OUTPUT, nextCursor: NEXT_CURSOR },
+    output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
+    text: pageText,
   },
-  async ({ db, key }, { id, limit, cursor }) => {
+  async ({ db, key }, { id, limit, cursor, maxTokens }) => {
     const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
     const before = placeOfCursor(scope, cursor)?.at ?? null;
     const revisions = await listRevisions(db, reachOf(key), id, { before, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
-    const { items, nextCursor } = page(revisions, {
-      scope,
+    return shownPage(revisions, {
+      ...{ scope, maxTokens, notes: [] },
       positionOf: ({ revision }) => ({ at: revision, id: "" }),
-      json: revisionJson,
-      bytesOf: shownBytes(revisionText),
+      show: (revision) => shownAtom(revisionJson(revision)),
     });
-    return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + nextPageHint(nextCursor) };
   },
 );

@@ -1,31 +1,52 @@
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
+import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
+import { beginning } from "./budget.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Asked = {
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
   readonly query: string;
+  /** The query as it is searched for, with what is excluded beside it; left out where nothing is. */
+  readonly search?: string;
   readonly filter: AtomFilter;
 };
 
 /**
- * The text for a model whose search found nothing. Only where the library is empty does it say that nothing is
+ * The note for a model whose search found nothing. Only where the library is empty does it say that nothing is
  * remembered: the model would take that for a fact.
  */
-export async function nothingFound({ db, key }: ToolContext, { library, query, filter }: Asked): Promise<string> {
+export async function nothingFound(
+  { db, key }: ToolContext,
+  { library, query, search, filter }: Asked,
+): Promise<string> {
   const name = libraryName(key, library);
+  const asked = { ...filter, libraryId: library.id };
+  const hidden =
+    search === undefined
+      ? undefined
+      : await hiddenByExclusions(db, reachOf(key), { ...asked, query: search }, LEAVE_IT_OUT);
+  if (hidden !== undefined) return hidden;
   const { atoms, isMore } = await countAtoms(db, reachOf(key), library.id);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
   return [
-    `None of the ${count} in ${name} matches ${JSON.stringify(query)}, not even with similar words. That does not mean that it is not so.`,
+    `None of the ${count} in ${name} matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
     Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",
     "other words for it, another language that it may have been saved in, or another library; memory_list reads through all of them.",
   ].join(" ");
 }
 
-/** The text before atoms that have only some of the words. */
+const LEAVE_IT_OUT = 'Call again without "exclude", or with less in it.';
+
+/** The note on atoms that have only some of the words. */
 export function partialMatchesNotice(query: string): string {
-  return `No atom has all the words of ${JSON.stringify(query)}, nor words like them. The nearest, which may be about something else:\n\n`;
+  return `No atom has all the words of ${quotedQuery(query)}, nor words like them. These are the nearest, which may be about something else.`;
 }
+
+/** As much of a query as its asker knows it by. */
+function quotedQuery(query: string): string {
+  return JSON.stringify(query.length <= MAX_QUOTED ? query : `${beginning(query, MAX_QUOTED)}…`);
+}
+const MAX_QUOTED = 80;

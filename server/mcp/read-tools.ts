@@ -1,27 +1,32 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { defined } from "../../domain/defined.ts";
+import type { Atom } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
 import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
-import { type AtomsWithin, readInOrder } from "../../store/memory/atoms-within.ts";
+import { readInOrder } from "../../store/memory/atoms-within.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { isPlainSearch } from "../../store/memory/search/search-words.ts";
-import { type AtomJson, atomJson } from "../memory/atom-json.ts";
+import { isPlainSearch, searchExcept } from "../../store/memory/search/search-words.ts";
+import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/snippet.ts";
+import { atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
-import { fittingItems, page } from "../memory/paging.ts";
-import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
-import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
+import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
+import { readSize } from "./budget.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
+import { type Recalled, recalled, recalledText } from "./recalled.ts";
+import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
+import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
   defineTool,
+  LIBRARY_NAME,
   LIST_LIMIT,
   libraryOf,
-  NEXT_CURSOR,
-  nextPageHint,
+  PAGE_OUTPUT,
   placeOfCursor,
   READ_ANNOTATIONS,
   ToolFault,
+  TRUNCATED,
 } from "./tool.ts";
 
 const SEMANTIC = {
@@ -29,76 +34,87 @@ const SEMANTIC = {
   description: "Whether atoms were looked for by their meaning too, and not by their words alone.",
 } as const;
 
-const ANY_TAGS = { ...TAGS, description: "Only atoms with one of these tags." } as const;
+const ANY_TAGS = { ...TAGS, description: "With one of these." } as const;
 const TAGS_AND_FILTERS = {
-  tags: { ...TAGS, description: "Only atoms with all of these tags." },
+  tags: { ...TAGS, description: "With all of these." },
   anyTags: ANY_TAGS,
-  ...FILTERS,
+  since: { ...FILTERS.since, description: "Changed at this time or later, such as 2026-11-01T00:00:00Z." },
+  until: { ...FILTERS.until, description: "Changed before." },
+  source: { ...FILTERS.source, description: "Source begins with this." },
+  importance: { ...FILTERS.importance, description: "At least." },
 } as const;
-type Filters = FilterInput & { library?: string; limit: number; tags?: string[]; anyTags?: string[] };
+type Filters = FilterInput & {
+  library?: string;
+  limit: number;
+  tags?: string[];
+  anyTags?: string[];
+};
+type SearchArgs = Filters & { query: string; exclude?: string[]; sort: SearchSort; cursor?: string };
+type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number };
+type ListArgs = Filters & { tag?: string; sort: Sort; cursor?: string };
 
-export const memorySearch = defineTool<Filters & { query: string; sort: SearchSort; cursor?: string }>(
+/** Characters of a search, in which each alternative of an `or` has the exclusions beside it (threats b61). */
+const MAX_SEARCH = 4_000;
+const TOO_LONG = 'The search is too long: "exclude" counts for each side of each "or". Leave some of either out.';
+
+export const memorySearch = defineTool<SearchArgs, ShownPage>(
   {
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where these are few, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+      'Searches the atoms (remembered statements) of one library, closest first, with snippets. Use it when you know words that occur in what you look for, or parts of them: words, identifiers, paths, URLs, sources and tags, in any language. Similar words are found too; where these are few, the nearest. "Quoted phrases" and or work; a minus sign is text. memory_recall reads an atom by its id, and finds what is worth knowing about a topic.',
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },
-      ...{ library: LIBRARY, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
+      exclude: EXCLUDE,
+      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
     },
     requires: ["query"],
-    output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR, semantic: SEMANTIC },
+    output: { items: ATOMS_OUTPUT, semantic: SEMANTIC, ...PAGE_OUTPUT },
+    text: pageText,
     // What is sorted by more than closeness is looked for by its words.
-    questionOf: (args) => (args.sort === "rank" && isPlainSearch(args.query) ? args : undefined),
+    questionOf: (args) =>
+      args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },
-  async (context, { query, library: named, limit, sort, cursor, ...given }) => {
+  async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
     const { db, key, meaning } = context;
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
+    const search = searchExcept(query, exclude);
+    if (search.length > MAX_SEARCH) throw new ToolFault(TOO_LONG);
     const scope: CursorScope = {
       ...{ list: "search", teamId: key.teamId, library },
-      filter: cursorFilter(filter, sort, query),
+      filter: cursorFilter(filter, sort, search),
     };
     const after = placeOfCursor(scope, cursor);
-    const asked = {
-      ...filter,
-      query,
-      libraryId: library.id,
-      sort,
-      after,
-      limit,
-      ...(meaning && { meaning }),
-    };
-    const hits = await searchAtoms(db, reachOf(key), asked);
-    const { items, nextCursor } = page(hits, {
-      scope,
+    const asked = { ...filter, query: search, libraryId: library.id, sort, after, limit, ...defined({ meaning }) };
+    const hits = await searchAtoms(db, reachOf(key), { ...asked, characters: MAX_SNIPPET_SOURCE });
+    return shownPage(hits, {
+      ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
-      json: ({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }),
-      bytesOf: shownBytes(atomText),
+      show: ({ atom, match, snippet }) => {
+        const { content: _content, ...facts } = atomJson(key, atom);
+        return shownAtom({ ...facts, match, snippet });
+      },
+      notes: await notesOn(),
     });
-    const semantic = meaning !== undefined;
-    if (items.length === 0 && after === null) {
-      const text = await nothingFound(context, { library, query, filter });
-      return { structured: { items, nextCursor, semantic }, text };
+
+    async function notesOn(): Promise<string[]> {
+      if (hits.items.length === 0) {
+        return [after === null ? await nothingFound(context, { library, query, search, filter }) : "There is no more."];
+      }
+      const isNear = hits.items.every(({ match }) => match === "nearest" || match === "meaning");
+      return isNear ? [partialMatchesNotice(query)] : [];
     }
-    const before = items.every(({ match }) => match === "nearest" || match === "meaning")
-      ? partialMatchesNotice(query)
-      : "";
-    return {
-      structured: { items, nextCursor, semantic },
-      text: before + atomsText(items, "There is no more.") + nextPageHint(nextCursor),
-    };
   },
 );
 
-export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[] }>(
+export const memoryRecall = defineTool<RecallArgs, Recalled>(
   {
     operation: "mcp.memory_recall",
     title: "Recall memory",
     description:
-      "Gives what is remembered about a topic, in full: atoms that share any word with it, or a similar one, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in. An answer ends at 1 MiB: atoms that it has no room for are named in omitted, to be asked for by their ids.",
+      "Gives what is remembered about a topic: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on what may have come up before. Or pass ids to read atoms in full; what an answer has no room for is named in omitted. To read on in an atom that is truncated, pass its id and its nextOffset as offset.",
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
@@ -107,9 +123,11 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
         items: ATOM_ID,
         minItems: 1,
         maxItems: 100,
-        description: "Atoms to read, instead of a topic.",
+        description: "Atoms to read.",
       },
-      library: LIBRARY,
+      id: { ...ATOM_ID, description: "One atom to read." },
+      offset: { type: "integer", minimum: 0, maximum: 131_072, description: "Where to read on in the atom of id." },
+      library: LIBRARY_NAME,
       limit: LIST_LIMIT,
       ...TAGS_AND_FILTERS,
     },
@@ -122,76 +140,66 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
         description: "Atoms that were found, and that this answer has no room for: pass these as ids to read them.",
       },
       semantic: SEMANTIC,
+      truncated: TRUNCATED,
     },
     questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
+    text: recalledText,
   },
-  async (context, { query, ids, library: named, limit, ...given }) => {
+  async (context, { query, ids, id, offset, library: named, limit, maxTokens, ...given }) => {
     const { db, key, meaning } = context;
-    if ((query === undefined) === (ids === undefined)) {
-      throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
+    if ([query, ids, id].filter((subject) => subject !== undefined).length !== 1) {
+      throw new ToolFault(
+        'memory_recall takes one of "query", a topic, "ids", the atoms to read, and "id", one of them.',
+      );
     }
+    if (offset !== undefined && id === undefined) {
+      throw new ToolFault('memory_recall takes "offset" beside "id" alone: which atom does it read on in?');
+    }
+    const show = (atom: Atom) => shownAtom(atomJson(key, atom));
     if (query === undefined) {
-      const { items, omitted } = recalled(key, await readInOrder(db, reachOf(key), ids ?? []));
-      const found = new Set([...items.map(({ id }) => id), ...omitted]);
-      const missing = (ids ?? []).filter((id) => !found.has(id));
-      return {
-        structured: { items, missing, omitted, semantic: false },
-        text: atomsText(items, "There are no atoms of these ids for this key.") + notShown(omitted),
-      };
+      const asked = ids ?? [id].flatMap((only) => only ?? []);
+      const size = offset === undefined ? readSize(maxTokens) : {};
+      const found = await readInOrder(db, reachOf(key), asked, size);
+      const known = new Set([...found.atoms.map((atom) => atom.id), ...found.cut]);
+      const missing = asked.filter((each) => !known.has(each));
+      const notes = known.size === 0 ? ["There are no atoms of these ids for this key."] : [];
+      return recalled({ ...found, missing, notes, maxTokens, show, offset });
     }
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
-    const asked = { ...filter, query, libraryId: library.id, limit, ...(meaning && { meaning }) };
-    const { items, omitted } = recalled(key, await recallAtoms(db, reachOf(key), asked));
-    const none = items.length > 0 ? "" : await nothingFound(context, { library, query, filter });
-    return {
-      structured: { items, missing: [], omitted, semantic: meaning !== undefined },
-      text: atomsText(items, none) + notShown(omitted),
-    };
+    const asked = { ...filter, query, libraryId: library.id, limit, ...readSize(maxTokens), ...defined({ meaning }) };
+    const found = await recallAtoms(db, reachOf(key), asked);
+    const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
+    return recalled({ ...found, notes, maxTokens, show, isBriefing: true, semantic: meaning !== undefined });
   },
 );
 
-/** The atoms that an answer has room for, and the ids of the others. */
-function recalled(key: KeyRecord, { atoms, cut }: AtomsWithin): { items: AtomJson[]; omitted: string[] } {
-  const items = fittingItems(atoms, (atom) => atomJson(key, atom), shownBytes(atomText));
-  return { items, omitted: [...atoms.slice(items.length).map(({ id }) => id), ...cut] };
-}
-
-/** The text for a model about atoms that have no room behind the others. */
-function notShown(omitted: readonly string[]): string {
-  if (omitted.length === 0) return "";
-  return `\n\nFound too, but this answer has no room for them: call memory_recall with these ids: ${omitted.join(", ")}`;
-}
-
-export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; cursor?: string }>(
+export const memoryList = defineTool<ListArgs, ShownPage>(
   {
     operation: "mcp.memory_list",
     title: "List memory",
     description:
-      "Lists the atoms of one library page by page, newest first or in another order; pass nextCursor on until it is null. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
+      "Lists the atoms of one library page by page. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
     annotations: READ_ANNOTATIONS,
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
-      ...{ library: LIBRARY, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
+      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
     },
-    output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR },
+    output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
+    text: pageText,
   },
-  async (context, { library: named, tag, limit, sort, cursor, ...given }) => {
+  async (context, { library: named, tag, limit, sort, cursor, maxTokens, ...given }) => {
     const { db, key } = context;
     const library = await libraryOf(context, named);
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
     const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
     const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit };
-    const { items, nextCursor } = page(await listAtoms(db, reachOf(key), asked), {
-      scope,
+    const found = await listAtoms(db, reachOf(key), { ...asked, ...readSize(maxTokens) });
+    return shownPage(found, {
+      ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),
-      json: (atom) => atomJson(key, atom),
-      bytesOf: shownBytes(atomText),
+      show: (atom) => shownAtom(atomJson(key, atom)),
     });
-    return {
-      structured: { items, nextCursor },
-      text: atomsText(items, "There are no such atoms.") + nextPageHint(nextCursor),
-    };
   },
 );

@@ -9,9 +9,12 @@ import type { QuestionVectors } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor } from "../memory/cursor.ts";
 import { findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
-import { LIMIT } from "../memory/schemas.ts";
+import { LIBRARY, LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { MAX_TOKENS, sentences, tokensIn } from "./budget.ts";
+import { readArguments } from "./lenient-arguments.ts";
+import { listedSchema } from "./listed-schema.ts";
 import { withSingleTypes } from "./single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
@@ -48,7 +51,7 @@ type Schema = { readonly [field: string]: unknown };
 type ToolQuestion = { readonly query: string; readonly library?: string | undefined };
 
 /** What is said of a tool. `input` and `output` are the properties of its two schemas. */
-type ToolDescription<Args> = {
+type ToolDescription<Args, Answer> = {
   readonly operation: ToolOperation;
   readonly title: string;
   /** For a model: what it does, and when to use it. */
@@ -62,39 +65,52 @@ type ToolDescription<Args> = {
   readonly requires?: readonly string[];
   readonly output: Schema;
   readonly questionOf?: (args: Args) => ToolQuestion | undefined;
+  /** Says the same as the answer. */
+  text(answer: Answer): string;
 };
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });
 
-/** Makes a tool whose arguments are checked before it runs. All output properties are required. */
-export function defineTool<Args>(
-  { operation, title, description, annotations, input, requires = [], output, questionOf }: ToolDescription<Args>,
-  run: (context: ToolContext, args: Args) => Promise<ToolAnswer>,
+/** Makes a tool whose arguments are checked before it runs. Its answer has no field that is at its default. */
+export function defineTool<Args, Answer extends { readonly note?: string }>(
+  description: ToolDescription<Args, Answer>,
+  run: (context: ToolContext, args: Args & { readonly maxTokens: number }) => Promise<Answer>,
 ): MemoryTool {
+  const { operation, title, annotations, input, requires = [], output, questionOf, text } = description;
   const inputSchema = {
     type: "object" as const,
     additionalProperties: false,
     required: [...requires],
-    properties: input,
+    properties: { ...input, maxTokens: MAX_TOKENS },
   };
-  const outputSchema = { type: "object", required: Object.keys(output), properties: output };
-  const validate = ajv.compile<Args>(inputSchema);
+  const outputSchema = { type: "object", properties: { ...output, note: NOTE } };
+  const validate = ajv.compile<Args & { maxTokens: number }>(inputSchema);
   const name = operation.slice("mcp.".length);
   return {
     operation,
     definition: {
       name,
       title,
-      description,
+      description: description.description,
       // A schema is JSON: the protocol's type for it is wider in words only.
-      inputSchema: withSingleTypes(inputSchema) as Tool["inputSchema"],
+      inputSchema: withSingleTypes(listedSchema(inputSchema)) as Tool["inputSchema"],
       outputSchema: withSingleTypes(outputSchema) as Tool["outputSchema"],
       annotations: { ...annotations, title, openWorldHint: false },
     },
-    questionOf: (args) => (validate(args) ? questionOf?.(args) : undefined),
-    async call(context, args) {
+    questionOf(given) {
+      const read = readArguments(given, inputSchema);
+      return typeof read === "object" && validate(read.args) ? questionOf?.(read.args) : undefined;
+    },
+    async call(context, given) {
+      const read = readArguments(given, inputSchema);
+      if (typeof read === "string") throw new ToolFault(`In the input of ${name} ${read}`);
+      const { args, notes } = read;
       if (!validate(args)) throw new ToolFault(describeSchemaError(validate.errors?.[0], `The input of ${name}`));
-      return run(context, args);
+      const said = notes.join(" ");
+      const maxTokens = args.maxTokens - (said === "" ? 0 : tokensIn({ note: said }, said));
+      const found = await run(context, { ...args, maxTokens });
+      const answer = said === "" ? found : { ...found, note: sentences(said, found.note) };
+      return { structured: Object.fromEntries(Object.entries(answer)), text: text(answer) };
     },
   };
 }
@@ -103,16 +119,20 @@ export function defineTool<Args>(
 export const READ_ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
 /** Of one that saves or corrects: the second time it does so again, and what was there before is kept. */
 export const WRITE_ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
-/** How many a list gives a model, where it does not say. */
-export const LIST_LIMIT = {
-  ...LIMIT,
-  default: 10,
-  description: "How many at most, 1 to 100; fewer where they are long.",
+/** The library that a call means. */
+export const LIBRARY_NAME = {
+  ...LIBRARY,
+  description: 'Name or "namespace/name"; the default one where left out.',
 } as const;
+/** How many a list gives a model, where it does not say. */
+export const LIST_LIMIT = { ...LIMIT, default: 10 } as const;
+/** What an answer says of itself. */
+const NOTE = { type: "string", description: "What there is to be said of the answer." } as const;
+export const TRUNCATED = { type: "boolean", description: "More was found than maxTokens has room for." } as const;
 /** The output of a list, besides its items. */
-export const NEXT_CURSOR = {
-  type: ["string", "null"],
-  description: "Null on the last page alone: a page ends at 1 MiB, and may hold fewer than limit.",
+export const PAGE_OUTPUT = {
+  nextCursor: { type: "string", description: "To be passed as cursor for the next page; left out on the last." },
+  truncated: TRUNCATED,
 } as const;
 
 /**
@@ -124,11 +144,6 @@ export function placeOfCursor(scope: CursorScope, cursor: string | undefined): C
   const place = cursor ? readAtomCursor(scope, cursor) : null;
   if (typeof place === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
   return place;
-}
-
-/** What stands behind a page's text where another page follows. */
-export function nextPageHint(nextCursor: string | null): string {
-  return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
 }
 
 /** The fault for an id that names no atom, or one that the key may not reach. */

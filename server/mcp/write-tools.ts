@@ -1,30 +1,40 @@
-import { permits } from "../../domain/access/authorize.ts";
 import { correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
 import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
-import { atomJson, correctedJson } from "../memory/atom-json.ts";
+import { correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
-import { atomText, CORRECTED_OUTPUT } from "./atom-text.ts";
+import { compact, paragraphs, tokensIn } from "./budget.ts";
+import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from "./shown-atom.ts";
 import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
 
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
-export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision?: number }>(
+
+type CorrectArgs = AtomChanges & { id: string; revision?: number };
+type Corrected = { readonly note?: string; readonly atom?: ShownAtom };
+
+export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
   {
     operation: "mcp.memory_correct_atom",
     title: "Correct an atom",
     description:
-      "Changes an atom that is wrong, outdated or incomplete; fields that are left out stay as they are, and the earlier revision is kept. Pass the revision that you have read, so that another's correction in between is not lost.",
+      "Changes an atom that is wrong, outdated or incomplete. Fields that are left out stay, and the earlier revision is kept. Use it instead of saving another beside it.",
     annotations: WRITE_ANNOTATIONS,
     input: {
       id: ATOM_ID,
-      revision: { ...REVISION, description: "The revision that you have read; left out, the latest is corrected." },
+      revision: { ...REVISION, description: "The one that you have read." },
       ...ATOM_INPUT,
     },
     requires: ["id"],
-    output: { atom: CORRECTED_OUTPUT },
+    output: {
+      atom: {
+        ...ATOM_OUTPUT,
+        description: "The whole atom, where you may read it; else its id, updated, revision and what you have sent.",
+      },
+    },
+    text: correctedText,
   },
-  async ({ clock, key, write }, { id, revision, ...input }) => {
+  async ({ clock, key, write }, { id, revision, maxTokens, ...input }) => {
     const changes = atomChanges(input, clock.now());
     if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
     const correction = await write("mcp.memory_correct_atom", {
@@ -38,29 +48,37 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
       case "conflict":
         throw new ToolFault(`${movedOn(correction.revision, revision)} correct that.`);
       case "corrected": {
-        const { atom } = correction;
-        const shown = permits(key, "mcp.memory_recall")
-          ? atomText(atomJson(key, atom))
-          : `atom ${id}, now at revision ${atom.revision}.`;
-        return { structured: { atom: correctedJson(key, atom, input) }, text: `Corrected: ${shown}` };
+        const most = { note: "Corrected.", atom: {} };
+        const atom = shownAtom(correctedJson(key, correction.atom, input));
+        const shown = shortenAtom(atom, maxTokens - tokensIn(most, correctedText(most)));
+        return compact({ ...most, atom: shown });
       }
     }
   },
 );
 
-export const memoryForgetAtom = defineTool<{ id: string; revision?: number }>(
+/** The same for a reader of text. */
+function correctedText({ note, atom }: Corrected): string {
+  return paragraphs(note, atom && atomText(atom));
+}
+
+type ForgetArgs = { id: string; revision?: number };
+type Forgotten = { readonly note?: string; readonly forgotten: string };
+
+export const memoryForgetAtom = defineTool<ForgetArgs, Forgotten>(
   {
     operation: "mcp.memory_forget_atom",
     title: "Forget an atom",
     description:
-      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret or what a person asked you to forget; what is only wrong or outdated is corrected with memory_correct_atom, which keeps the history. Pass the revision that you have read, so that another's correction in between is not lost.",
+      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret, or what a person asked you to forget; what is wrong or outdated is corrected with memory_correct_atom.",
     annotations: DELETES,
     input: {
       id: ATOM_ID,
-      revision: { ...REVISION, description: "The revision that you have read; left out, the latest is deleted." },
+      revision: { ...REVISION, description: "The one that you have read." },
     },
     requires: ["id"],
     output: { forgotten: { type: "string", description: "The id of the atom that is gone." } },
+    text: ({ note, forgotten }) => paragraphs(note, `Forgotten, with its revisions: atom ${forgotten}.`),
   },
   async ({ write }, { id, revision }) => {
     const deletion = await write("mcp.memory_forget_atom", {
@@ -74,7 +92,7 @@ export const memoryForgetAtom = defineTool<{ id: string; revision?: number }>(
       case "conflict":
         throw new ToolFault(`${movedOn(deletion.revision, revision)} forget it with that revision.`);
       case "deleted":
-        return { structured: { forgotten: id }, text: `Forgotten, with its revisions: atom ${id}.` };
+        return { forgotten: id };
     }
   },
 );

@@ -3,7 +3,8 @@ import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/atom.ts";
 import { readTime } from "./times.ts";
 
-const DEFAULT_IMPORTANCE = 5;
+/** Of an atom whose writer says none. */
+export const DEFAULT_IMPORTANCE = 5;
 /** Bytes of metadata as JSON. */
 const MAX_METADATA = 4_096;
 

@@ -17,34 +17,28 @@ type PagedList<Row, Json> = {
   readonly scope: CursorScope;
   positionOf(row: Row): CursorPosition;
   json(row: Row): Json;
-  /** What an item takes as it is sent; {@link encodedBytes} where it is left out. */
-  readonly bytesOf?: (item: NoInfer<Json>) => number;
 };
 
 /** A page as it is shown: of the rows that were read, as many as there is room for. */
 export function page<Row, Json>(
   found: ListPage<Row>,
-  { scope, positionOf, json, bytesOf = encodedBytes }: PagedList<Row, Json>,
+  { scope, positionOf, json }: PagedList<Row, Json>,
 ): { items: readonly Json[]; nextCursor: string | null } {
-  const items = fittingItems(found.items, json, bytesOf);
+  const items = fittingItems(found.items, json);
   const last = items.length < found.items.length || found.isMore ? found.items[items.length - 1] : undefined;
   return { items, nextCursor: last === undefined ? null : writeCursor(scope, positionOf(last)) };
 }
 
 /** Of a page's bytes those that its items may have: what stands around them takes less than the rest. */
-export const ITEM_BYTES = PAGE_BYTES - 65_536;
+const ITEM_BYTES = PAGE_BYTES - 65_536;
 
 /** The first of these rows as they are shown, as many as a page has room for: one in any case (threats b109). */
-export function fittingItems<Row, Json>(
-  rows: readonly Row[],
-  json: (row: Row) => Json,
-  bytesOf: (item: Json) => number,
-): Json[] {
+function fittingItems<Row, Json>(rows: readonly Row[], json: (row: Row) => Json): Json[] {
   const items: Json[] = [];
   let left = ITEM_BYTES;
   for (const row of rows) {
     const item = json(row);
-    left -= bytesOf(item);
+    left -= encodedBytes(item);
     if (left < 0 && items.length > 0) break;
     items.push(item);
   }
@@ -52,6 +46,6 @@ export function fittingItems<Row, Json>(
 }
 
 /** Bytes of a value as JSON, and of the comma behind it. */
-export function encodedBytes(value: unknown): number {
+function encodedBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

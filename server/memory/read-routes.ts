@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { defined } from "../../domain/defined.ts";
 import type { Db } from "../../store/database/change.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
 import { positionOf } from "../../store/memory/atom-order.ts";
@@ -7,13 +8,14 @@ import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { isPlainSearch } from "../../store/memory/search/search-words.ts";
+import { isPlainSearch, spaced } from "../../store/memory/search/search-words.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
 import { cursorFilter, readFilter } from "./filters.ts";
+import { hiddenByExclusions } from "./hidden-atoms.ts";
 import { reachOf } from "./libraries.ts";
 import { page, position } from "./paging.ts";
 import { NO_ATOM, requireLibrary } from "./problems.ts";
@@ -27,6 +29,8 @@ import {
   tagsOf,
 } from "./request-schemas.ts";
 import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
+
+const QUOTE_IT = 'A word after "-" is excluded: to look for a minus sign as text, quote it, as in "-v".';
 
 /** Atoms to read, and to find. Every statement carries the key's team and libraries. */
 export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder): void {
@@ -77,12 +81,13 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       schema: { querystring: SEARCH_QUERY },
     },
     async (request, reply) => {
-      const { q, library: named, sort, limit, cursor } = request.query;
+      const { library: named, sort, limit, cursor } = request.query;
+      const query = spaced(request.query.q);
       const libraryIn = async (db: Db, key: KeyRecord) => (named ? requireLibrary(db, key, named) : null);
-      const question = { teamId: request.principal.teamId, text: q };
+      const question = { teamId: request.principal.teamId, text: query };
       // What is sorted by more than closeness is looked for by its words.
       const meaning =
-        sort === "rank" && isPlainSearch(q)
+        sort === "rank" && isPlainSearch(query)
           ? await questions.vectorsOf(question, () =>
               callMemory(deps, request, reply, async (db, key) =>
                 questionSpaces(db, reachOf(key), (await libraryIn(db, key))?.id ?? null),
@@ -94,17 +99,20 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         const filter = readFilter(request.query, { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
           ...{ list: "search", teamId: principal.teamId, library },
-          filter: cursorFilter(filter, sort, q),
+          filter: cursorFilter(filter, sort, query),
         };
         const after = position(scope, cursor);
-        const asked = { ...filter, query: q, libraryId: library?.id ?? null, sort, after, limit };
-        const hits = await searchAtoms(db, reachOf(principal), { ...asked, ...(meaning && { meaning }) });
+        const asked = { ...filter, query, libraryId: library?.id ?? null };
+        const paged = { ...asked, sort, after, limit, ...(meaning && { meaning }) };
+        const hits = await searchAtoms(db, reachOf(principal), paged);
         const found = page(hits, {
           scope,
           positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
           json: ({ atom, rank, match, snippet }) => ({ ...atomJson(principal, atom), rank, match, snippet }),
         });
-        return { ...found, semantic: meaning !== undefined };
+        const isEmpty = found.items.length === 0 && after === null;
+        const note = isEmpty ? await hiddenByExclusions(db, reachOf(principal), asked, QUOTE_IT) : undefined;
+        return { ...found, semantic: meaning !== undefined, ...defined({ note }) };
       });
     },
   );

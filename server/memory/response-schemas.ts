@@ -60,7 +60,7 @@ export const CORRECTED_ATOM = {
   description: "The whole atom; for a key without memory:read besides these three what the correction says.",
 } as const;
 export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
-export const SEARCH_RESULT = list(
+const SEARCH_PAGE = list(
   "SearchResult",
   closedObject("Hit", {
     ...ATOM_FIELDS,
@@ -76,6 +76,16 @@ export const SEARCH_RESULT = list(
     },
   },
 );
+export const SEARCH_RESULT = {
+  ...SEARCH_PAGE,
+  properties: {
+    ...SEARCH_PAGE.properties,
+    note: {
+      type: "string",
+      description: "Where nothing is found because of what the search excludes: what that hides, and what to do.",
+    },
+  },
+} as const;
 export const REVISION_PAGE = list(
   "RevisionPage",
   closedObject("Revision", { revision: { type: "integer" }, ...FIELDS, updated: TIME }),

@@ -47,9 +47,9 @@ export const METADATA = {
   maxProperties: 16,
   propertyNames: { minLength: 1, maxLength: 64, pattern: TEXT },
   additionalProperties: { type: ["string", "number", "boolean"], maxLength: 4_096, pattern: TEXT },
-  description: "Facts for programs: at most 16 names with a text, a number or a boolean each, of 4 KiB in all.",
+  description: "For programs: at most 16 names, of 4 KiB in all.",
 } as const;
-const RFC3339 =
+export const RFC3339 =
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 export const EXPIRES_AT = {
   type: ["string", "null"],
@@ -75,19 +75,18 @@ export const FILTERS = {
   },
   importance: { type: "number", minimum: 0, maximum: 10, description: "Only atoms of at least this importance." },
 } as const;
-const SORT_TEXT =
-  "newest and oldest: by when they were made; updated: the last changed first; importance: the most important first";
+const SORT_TEXT = "newest, oldest: by when made; updated: last changed first; importance: most important first";
 export const SORT = {
   type: "string",
   enum: SORTS,
   default: "newest",
-  description: `The order. ${SORT_TEXT}.`,
+  description: `${SORT_TEXT}.`,
 } as const;
 export const SEARCH_SORT = {
   type: "string",
   enum: ["rank", ...SORTS],
   default: "rank",
-  description: `The order. rank: the closest first; ${SORT_TEXT}.`,
+  description: `rank: closest first; ${SORT_TEXT}.`,
 } as const;
 export const ATOM_ID = {
   type: "string",
@@ -130,6 +129,12 @@ export function atomListSchema(maxItems: number, fields: Readonly<Record<string,
 
 export const REVISION = { type: "integer", minimum: 1, maximum: 2_147_483_647 } as const;
 export const QUERY_TEXT = { type: "string", minLength: 1, maxLength: 1_000, pattern: TEXT } as const;
+export const EXCLUDE = {
+  type: "array",
+  items: { type: "string", minLength: 1, maxLength: 100, pattern: TEXT },
+  maxItems: 10,
+  description: "Words or phrases that no result has.",
+} as const;
 export const CURSOR = { type: "string", maxLength: 512, description: "nextCursor of the page before." } as const;
 const DEFAULT_LIMIT = 20;
 export const LIMIT = { type: "integer", minimum: 1, maximum: 100, default: DEFAULT_LIMIT } as const;

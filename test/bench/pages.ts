@@ -29,10 +29,10 @@ const SHAPES: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
 const CALLS: Readonly<Record<string, object>> = {
   "GET /atoms": {},
   [`GET /atoms/search?q=${FOUND_BY}`]: {},
-  memory_list: { limit: ATOMS },
-  memory_search: { limit: ATOMS, query: FOUND_BY },
-  memory_recall: { limit: ATOMS, query: FOUND_BY },
-  memory_wake_up: { limit: ATOMS, maxTokens: 50_000 },
+  memory_list: { limit: ATOMS, maxTokens: 20_000 },
+  memory_search: { limit: ATOMS, query: FOUND_BY, maxTokens: 20_000 },
+  memory_recall: { limit: ATOMS, query: FOUND_BY, maxTokens: 20_000 },
+  memory_wake_up: { limit: ATOMS, maxTokens: 20_000 },
 };
 
 /** What a page of the memory takes of the thread that decides, in the longest of its turns (threats b111). */

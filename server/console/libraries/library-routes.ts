@@ -6,6 +6,7 @@ import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
+import { spaced } from "../../../store/memory/search/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/snippet.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -114,7 +115,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     const reach = { teamId, libraryIds: [libraryId] };
     const page = { libraryId, tags: tag === "" ? undefined : [tag], after };
     if (text !== "") {
-      const asked = { ...page, query: text, limit: FOUND, characters: MAX_SNIPPET_SOURCE };
+      const asked = { ...page, query: spaced(text), limit: FOUND, characters: MAX_SNIPPET_SOURCE };
       const { items: atoms, isMore } = await searchAtoms(db, reach, asked);
       const last = isMore ? atoms.at(-1) : undefined;
       return { atoms, next: last === undefined ? null : { at: last.place, id: last.atom.id } };

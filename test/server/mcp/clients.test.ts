@@ -96,29 +96,27 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
       content: "Deployments roll out on Mondays.",
     });
     expect(corrected.atom).toMatchObject({ id, revision: 2, tags: ["ops"] });
-    const found = { id, content: "Deployments roll out on Mondays." };
+    const found = { id, content: "Deployments roll out on Mondays.", tags: ["ops"] };
     expect(await call("memory_search", { query: "deployment", tags: ["ops"] })).toMatchObject({
-      items: [{ ...found, snippet: "**Deployments** roll out on Mondays.", match: "words" }],
+      items: [{ id, snippet: "**Deployments** roll out on Mondays.", tags: ["ops"], importance: 8 }],
     });
     expect(await call("memory_recall", { query: "when is the next deployment" })).toMatchObject({
-      items: [found],
-      missing: [],
+      items: [{ id, content: "Deployments roll out on Mondays." }],
     });
     expect(await call("memory_recall", { ids: [id, "nothing"] })).toMatchObject({
       items: [found],
       missing: ["nothing"],
     });
-    expect(await call("memory_list", { tag: "ops" })).toMatchObject({ items: [found], nextCursor: null });
+    expect(await call("memory_list", { tag: "ops" })).toMatchObject({ items: [found] });
     expect(await call("memory_wake_up")).toMatchObject({
-      library: { name: "handbook", displayName: "handbook", description: "What handbook is for.", atoms: 1 },
-      important: [found],
-      recent: [],
+      library: { name: "handbook", description: "What handbook is for.", atoms: 1 },
+      important: [{ id, content: "Deployments roll out on Mondays." }],
     });
     expect(await call("memory_history", { id })).toMatchObject({ items: [{ revision: 2 }, { revision: 1 }] });
     const { items } = await call("memory_libraries");
     expect(items).toContainEqual(expect.objectContaining({ name: "handbook", isDefault: true }));
     expect(await call("memory_forget_atom", { id })).toEqual({ forgotten: id });
-    expect(await call("memory_list")).toMatchObject({ items: [] });
+    expect(await call("memory_list")).toEqual({ note: "There are no such atoms." });
     await client.close();
   });
 
@@ -143,7 +141,9 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
       opened().server.addKey({ scopes: scopeSet(["memory:read"]), teamDefaultLibraryId: "lib-handbook" }),
     );
     await expect(client.callTool("memory_save_atom", { content: "x" })).rejects.toThrow();
-    expect(await client.callTool("memory_list", {})).toMatchObject({ structuredContent: { items: [] } });
+    expect(await client.callTool("memory_list", {})).toMatchObject({
+      structuredContent: { note: "There are no such atoms." },
+    });
     await client.close();
   });
 

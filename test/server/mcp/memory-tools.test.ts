@@ -29,7 +29,8 @@ test("memory_history shows what an atom said before, page by page", async () => 
   expect(first.text).toContain("pass cursor");
   const { nextCursor } = first.structured;
   const second = await call("memory_history", { id, limit: 2, cursor: nextCursor });
-  expect(second.structured).toMatchObject({ items: [{ content: "one", revision: 1 }], nextCursor: null });
+  expect(second.structured).toMatchObject({ items: [{ content: "one", revision: 1 }] });
+  expect(second.structured).not.toHaveProperty("nextCursor");
   const other = await saved("another");
   expect(await call("memory_history", { id: other, cursor: nextCursor })).toMatchObject({ isError: true });
 });
@@ -63,14 +64,15 @@ test("memory_libraries lists those of the key's reach, as the key names them, an
   const names = all.structured.items.map((item: { name: string }) => item.name).sort();
   expect(names).toEqual(["a-prod/ops", "diary", "handbook"]);
   expect(all.structured.items).toContainEqual({
-    ...{ name: "handbook", displayName: "handbook", description: "What handbook is for.", isDefault: true },
+    ...{ name: "handbook", description: "What handbook is for.", isDefault: true },
   });
   expect(all.text).toContain("- handbook, the default: What handbook is for.");
   const restricted = opened().server.addKey({ libraryIds: ["lib-diary"], teamDefaultLibraryId: "lib-handbook" });
   const few = await call("memory_libraries", {}, restricted);
-  expect(few.structured.items).toMatchObject([{ name: "diary", isDefault: false }]);
+  expect(few.structured.items).toEqual([{ name: "diary", description: "What diary is for." }]);
   const none = await call("memory_libraries", {}, opened().server.addKey({ libraryIds: [] }));
-  expect(none).toMatchObject({ structured: { items: [] }, text: expect.stringContaining("libraryAccess") });
+  expect(none.structured).toEqual({ note: none.text });
+  expect(none.text).toContain("libraryAccess");
 });
 
 test("memory_libraries comes in pages, and takes no cursor of another team or list", async () => {
@@ -79,7 +81,7 @@ test("memory_libraries comes in pages, and takes no cursor of another team or li
   const second = await call("memory_libraries", { limit: 2, cursor: nextCursor });
   const names = [...first.structured.items, ...second.structured.items].map((item) => item.name);
   expect(names.sort()).toEqual(["a-prod/ops", "diary", "handbook"]);
-  expect(second.structured.nextCursor).toBeNull();
+  expect(second.structured).not.toHaveProperty("nextCursor");
   expect((await call("memory_libraries", { cursor: nextCursor }, teamB)).isError).toBe(true);
   expect((await call("memory_list", { cursor: nextCursor })).isError).toBe(true);
 });
@@ -107,8 +109,8 @@ test("memory_wake_up keeps within its budget, the most important and the latest 
   const words = "A statement that takes some room in the briefing. ".repeat(8);
   for (let i = 0; i < 12; i++)
     await call("memory_save_atom", { content: `${i} ${words}`, importance: i === 3 ? 9 : 5 });
-  const all = await call("memory_wake_up", { maxTokens: 50_000, limit: 100 });
-  expect(all.structured.leftOut).toBe(0);
+  const all = await call("memory_wake_up", { maxTokens: 20_000, limit: 100 });
+  expect(all.structured).not.toHaveProperty("leftOut");
   expect(all.text).not.toContain("Left out");
   const few = await call("memory_wake_up", { maxTokens: 500, limit: 6 });
   const { important, recent, leftOut } = few.structured;
@@ -117,11 +119,9 @@ test("memory_wake_up keeps within its budget, the most important and the latest 
   expect(important.length + recent.length).toBeGreaterThan(1);
   expect(leftOut).toBe(12 - important.length - recent.length);
   expect(few.text).toContain(`Left out: ${leftOut}.`);
-  const none = await call("memory_wake_up", { maxTokens: 100 });
-  expect(none.structured).toMatchObject({ important: [], recent: [], leftOut: 12 });
-  expect(none.text).not.toContain("Nothing is remembered");
-  const standard = await call("memory_wake_up", { limit: 100 });
-  expect(estimateTokens(standard.text)).toBeLessThanOrEqual(2_000);
+  const least = await call("memory_wake_up", { maxTokens: 200 });
+  expect(least.structured).toMatchObject({ important: [{ content: expect.stringMatching(/^3 /) }], leftOut: 11 });
+  expect(least.structured).not.toHaveProperty("recent");
 });
 
 test("that nothing is remembered is said of an empty library alone", async () => {
@@ -131,7 +131,7 @@ test("that nothing is remembered is said of an empty library alone", async () =>
   await saved("The kettle is on the second floor.");
   for (const name of ["memory_search", "memory_recall"]) {
     const none = await call(name, { query: "xylophone marzipan" });
-    expect(none.structured.items).toEqual([]);
+    expect(none.structured).toEqual({ note: none.text });
     expect(none.text).toContain('None of the 1 atom in handbook matches "xylophone marzipan"');
     expect(none.text).toContain("memory_list");
     expect(none.text).not.toContain("without the filters");
@@ -140,7 +140,32 @@ test("that nothing is remembered is said of an empty library alone", async () =>
   }
   const nearest = await call("memory_search", { query: "kettle xylophone" });
   expect(nearest.structured.items).toMatchObject([{ match: "nearest" }]);
-  expect(nearest.text).toMatch(/^No atom has all the words of "kettle xylophone".*The nearest.*\n\nThe kettle/);
+  expect(nearest.text).toMatch(/^No atom has all the words of "kettle xylophone".*the nearest.*\n\nThe \*\*kettle/);
+});
+
+test("memory_search takes a minus sign as text, and what no result may have in exclude", async () => {
+  await saved("curl -v shows the headers of the harbour.");
+  await saved("The harbour opens at noon.");
+  const found = async (args: object) => (await call("memory_search", { query: "harbour", ...args })).structured.items;
+  expect(await found({ query: "-v" })).toMatchObject([{ snippet: "curl -**v** shows the headers of the harbour." }]);
+  expect(await found({ query: "curl --verbose -v" })).toHaveLength(1);
+  expect(await found({ exclude: ["-v"] })).toMatchObject([{ snippet: "The **harbour** opens at noon." }]);
+  expect(await found({ exclude: ["opens at"] })).toHaveLength(1);
+  expect(await found({ query: "curl or noon", exclude: ["headers"] })).toHaveLength(1);
+  const none = await call("memory_search", { query: "harbour", exclude: ["curl", "noon"] });
+  expect(none.text).toBe(
+    'Excluding "curl", "noon" leaves nothing: it hides 2 atoms that would be found without. Call again without "exclude", or with less in it.',
+  );
+});
+
+test("b61: memory_search refuses exclusions beside so many alternatives that together they are a long search", async () => {
+  const exclude = Array.from({ length: 10 }, (_, n) => `${n} ${"word ".repeat(19)}`);
+  const query = Array.from({ length: 190 }, (_, n) => n).join(" or ");
+  const refused = await call("memory_search", { query: query.slice(0, 1_000), exclude });
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('each side of each "or"') });
+  for (const args of [{ query: "a ".repeat(500), exclude }, { query: query.slice(0, 1_000) }]) {
+    expect(await call("memory_search", args)).toMatchObject({ isError: false });
+  }
 });
 
 test("memory_search and memory_list take filters and an order, and come in pages", async () => {
@@ -156,7 +181,9 @@ test("memory_search and memory_list take filters and an order, and come in pages
     ["memory_list", {}],
   ] as const) {
     const contents = async (args: object) =>
-      (await call(name, { ...query, ...args })).structured.items.map((item: { content: string }) => item.content);
+      (await call(name, { ...query, ...args })).structured.items.map((item: { content?: string; snippet?: string }) =>
+        (item.content ?? item.snippet)?.replaceAll("**", ""),
+      );
     expect(await contents({ anyTags: ["b", "c"], sort: "oldest" }), name).toEqual(["harbour two", "harbour three"]);
     expect(await contents({ tags: ["a", "b"] }), name).toEqual(["harbour two"]);
     expect(await contents({ source: "docs/", sort: "oldest" }), name).toEqual(["harbour one", "harbour two"]);

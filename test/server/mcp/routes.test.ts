@@ -267,7 +267,9 @@ describe("tools", () => {
       true,
     );
     const recalled = await rpc(toolCall("memory_recall", { ids: [id] }), theirs);
-    expect(recalled.json.result.structuredContent).toEqual({ items: [], missing: [id], omitted: [], semantic: false });
+    expect(recalled.json.result.structuredContent).toEqual({
+      ...{ missing: [id], note: "There are no atoms of these ids for this key." },
+    });
   });
 
   test.each<[string, string, unknown, string]>([
@@ -350,7 +352,7 @@ describe("abuse", () => {
       const list = toolCall("memory_list", {}, 0);
       const json = await patiently(i % 4 < 2 ? call : list, mine ? key : others);
       expect(json.id).toBe(0);
-      const { items, missing } = json.result.structuredContent;
+      const { items = [], missing } = json.result.structuredContent;
       if (i % 4 < 2) expect(missing).toEqual([`asked-by-${i}`]);
       // What was saved too late for its answer is there twice.
       else expect(items).not.toHaveLength(0);
@@ -375,7 +377,7 @@ describe("abuse", () => {
     const bare = server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
     await rpc(toolCall("memory_save_atom", { content: "of team a" }), key, session);
     const answer = await rpc(toolCall("memory_list"), bare, session);
-    expect(answer.json.result.structuredContent.items).toEqual([]);
+    expect(answer.json.result.structuredContent).not.toHaveProperty("items");
     expect(answer.headers).not.toHaveProperty("mcp-session-id");
   });
 
@@ -635,7 +637,10 @@ describe("abuse", () => {
       ...{ id, importance: 9, tags: ["seen"] },
       ...{ revision: 2, updated: expect.any(String) },
     });
-    expect(corrected.json.result.content[0].text).toBe(`Corrected: atom ${id}, now at revision 2.`);
+    const { updated } = corrected.json.result.structuredContent.atom;
+    expect(corrected.json.result.content[0].text).toBe(
+      `Corrected.\n\n(id ${id}; revision 2; tags seen; importance 9; updated ${updated})`,
+    );
     const whole = await rpc(toolCall("memory_correct_atom", { id, importance: 8 }));
     expect(whole.json.result.structuredContent.atom).toMatchObject({ ...secrets, tags: ["seen"], library: "handbook" });
   });

@@ -109,6 +109,26 @@ describe("the memory over REST", () => {
       expect((await call("GET", "/atoms/search?q=deployment&tag=ops", key)).json.items).toHaveLength(1);
     });
 
+    test("a search whose exclusions leave nothing says what they hide, and one minus sign more is text", async () => {
+      await call("POST", "/atoms", key, { content: "curl -v shows the headers of the harbour." });
+      await call("POST", "/atoms", key, { content: "The harbour, verbose: v." });
+      const search = async (q: string) => (await call("GET", `/atoms/search?q=${encodeURIComponent(q)}`, key)).json;
+      expect(await search("harbour -v")).toEqual({
+        ...{ items: [], nextCursor: null, semantic: false },
+        note: 'Excluding "v" leaves nothing: it hides 2 atoms that would be found without. A word after "-" is excluded: to look for a minus sign as text, quote it, as in "-v".',
+      });
+      expect((await search("-harbour")).note).toContain('Excluding "harbour" leaves nothing: it hides 2 atoms');
+      for (const [q, count] of [
+        ["harbour -curl", 1],
+        ["harbour --v", 2],
+        ['harbour "-v"', 2],
+      ] as const) {
+        const found = await search(q);
+        expect([q, found.items.length, found.note]).toEqual([q, count, undefined]);
+      }
+      expect(await search("marzipan -v")).toEqual({ items: [], nextCursor: null, semantic: false });
+    });
+
     test("filters and an order narrow a list and a search alike, over pages, and a cursor is of the same ones", async () => {
       await save({ content: "harbour one", tags: ["a"], source: "docs/one", importance: 9 });
       await save({ content: "harbour two", tags: ["b"], source: "docs/two", importance: 8 });

@@ -12,7 +12,7 @@ import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 /** So low that a few hundred atoms are far more than a search looks at. */
 const LOW: AtomSearchBounds = {
-  sample: 20,
+  sample: 100,
   indexed: 40,
   newest: 30,
   important: 10,
@@ -24,10 +24,13 @@ const LOW: AtomSearchBounds = {
 const ALL: { libraryId: null; tags: readonly string[]; limit: number } = { libraryId: null, tags: [], limit: 100 };
 
 describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) => {
-  /** Number 1 is the oldest; every atom has "often" and its own number. */
+  /**
+   * Number 1 is the oldest; every atom has "often" and its own number. Their ids, by whose bits a search samples them, are
+   * the same each time.
+   */
   const fill = (libraryId: string, teamId: string, [from, to]: readonly [number, number], words = "") =>
-    sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
-      select ${libraryId}, ${teamId}, 'often usual ' || case when n = 3 then 'zebra ' else '' end
+    sql`insert into atoms (id, library_id, team_id, content, tags, importance, created_at, updated_at)
+      select md5(${libraryId}::text || n || ${words}::text)::uuid, ${libraryId}, ${teamId}, 'often usual ' || case when n = 3 then 'zebra ' else '' end
           || case when n = 5 then 'usual often ' else '' end || 'number' || n || ' ' || ${words},
         case when n = 7 then array['old'] else array['tagged'] end, 5 + (n = 2)::integer, at, at
       from generate_series(${from}::integer, ${to}::integer) n,

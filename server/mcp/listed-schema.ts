@@ -1,0 +1,26 @@
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a model makes nothing of: a call that breaks it is answered with what is wrong. */
+const UNLISTED: ReadonlySet<string> = new Set(["pattern", "minLength", "maxLength", "uniqueItems", "propertyNames"]);
+
+/**
+ * A tool's input schema as it is listed: each session pays for every word of it, whichever tools it calls. The fields of
+ * objects within a list are described where they stand beside it.
+ */
+export function listedSchema(schema: Json, isWithinList = false): Json {
+  const isListed = (keyword: string) => !UNLISTED.has(keyword) && !(isWithinList && keyword === "description");
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => isListed(keyword))
+      .map(([keyword, value]) => [keyword, listedValue(keyword, value, isWithinList)]),
+  );
+}
+
+function listedValue(keyword: string, value: unknown, isWithinList: boolean): unknown {
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
+  if (keyword !== "properties") return listedSchema({ ...value }, isWithinList || keyword === "items");
+  // Of these the names are the caller's fields.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, listedSchema({ ...field }, isWithinList)]),
+  );
+}

@@ -1,0 +1,74 @@
+import type { ListPage } from "../../store/memory/page.ts";
+import { type CursorPosition, type CursorScope, writeCursor } from "../memory/cursor.ts";
+import { compact, paragraphs, sentences, textWithin, tokensIn } from "./budget.ts";
+import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";
+
+/** A list of atoms as a tool answers it. */
+export type ShownPage = {
+  readonly note?: string;
+  readonly items?: readonly ShownAtom[];
+  readonly nextCursor?: string | null;
+  readonly semantic?: boolean;
+  readonly truncated?: boolean;
+};
+
+type Paged<Row> = {
+  readonly scope: CursorScope;
+  positionOf(row: Row): CursorPosition;
+  show(row: Row): ShownAtom;
+  readonly maxTokens: number;
+  readonly semantic?: boolean;
+  /** What there is to be said of what was found, or of that nothing was. */
+  readonly notes: readonly string[];
+};
+
+/** No cursor is longer. */
+export const LONGEST_CURSOR = "x".repeat(150);
+export const CUT =
+  "This is cut to maxTokens. memory_recall reads on in an atom that is truncated, with its id and its nextOffset as offset.";
+
+/** As many of the rows as there is room for, and where the list goes on. */
+export function shownPage<Row>(
+  { items: rows, isMore }: ListPage<Row>,
+  { scope, positionOf, show, maxTokens, semantic = false, notes }: Paged<Row>,
+): ShownPage {
+  const said = noteOf(notes, maxTokens);
+  const most = { note: sentences(said, CUT), nextCursor: LONGEST_CURSOR, semantic, truncated: true };
+  const items = fittingAtoms(rows.map(show), maxTokens - tokensIn({ ...most, items: [] }, pageText(most)));
+  const truncated = items.length < rows.length || items.some((atom) => atom.truncated);
+  return compact({
+    note: sentences(said, truncated && CUT),
+    items,
+    nextCursor: cursorBehind({ items: rows, isMore }, items.length, scope, positionOf),
+    semantic,
+    truncated,
+  });
+}
+
+/** Where a list goes on of which so many rows are shown; null at its end. */
+export function cursorBehind<Row>(
+  { items, isMore }: ListPage<Row>,
+  shown: number,
+  scope: CursorScope,
+  positionOf: (row: Row) => CursorPosition,
+): string | null {
+  const last = shown < items.length || isMore ? items[shown - 1] : undefined;
+  return last === undefined ? null : writeCursor(scope, positionOf(last));
+}
+
+/** What is said of an answer, in a quarter of it at most. */
+export function noteOf(notes: readonly string[], maxTokens: number): string {
+  return textWithin(notes.join(" "), Math.floor(maxTokens / 4));
+}
+
+/** The same for a reader of text. */
+export function pageText({ note, items = [], nextCursor, semantic }: ShownPage): string {
+  return paragraphs(
+    note,
+    ...items.map(atomText),
+    nextCursor && `There is more: pass cursor ${nextCursor}`,
+    semantic && SEMANTIC_TEXT,
+  );
+}
+
+export const SEMANTIC_TEXT = "Looked for by meaning too.";

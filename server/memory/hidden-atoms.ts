@@ -1,0 +1,29 @@
+import type { Db } from "../../store/database/change.ts";
+import type { Reach } from "../../store/memory/atom.ts";
+import { rankAtoms } from "../../store/memory/search/atom-search.ts";
+import type { SearchFilter } from "../../store/memory/search/candidates.ts";
+import { partSearch } from "../../store/memory/search/search-words.ts";
+
+/** So many are counted. */
+const MAX_COUNTED = 100;
+
+/**
+ * What to say of a search that found nothing: how many atoms its exclusions hide. Undefined where they hide none.
+ *
+ * @param remedy what the caller can do, a sentence
+ */
+export async function hiddenByExclusions(
+  db: Db,
+  reach: Reach,
+  { query, ...filter }: SearchFilter & { readonly query: string },
+  remedy: string,
+): Promise<string | undefined> {
+  const { rest, excluded } = partSearch(query);
+  if (excluded.length === 0) return undefined;
+  const names = excluded.map((text) => JSON.stringify(text)).join(", ");
+  const asked = rest === "" ? excluded.map((text) => `"${text}"`).join(" or ") : rest;
+  const hidden = (await rankAtoms(db, reach, { ...filter, query: asked, limit: MAX_COUNTED + 1 })).length;
+  if (hidden === 0) return undefined;
+  const count = hidden > MAX_COUNTED ? `more than ${MAX_COUNTED} atoms` : hidden === 1 ? "1 atom" : `${hidden} atoms`;
+  return `Excluding ${names} leaves nothing: it hides ${count} that would be found without. ${remedy}`;
+}
