@@ -57,6 +57,7 @@ describeWorlds("a namespace that no team holds and two teams claim", (setup) => 
     holdUp(context, gate);
     await writeBoth(world);
     await untilRefused(world, "goes to PlatformTeam zebra");
+    await until("it has a finalizer", () => world.get("PlatformTeam", "zebra")?.finalizers.length === 1);
     await world.undeclare(older());
     expect(world.get("PlatformTeam", "zebra")?.deleting).toBe(true);
     await untilHeld(world, "ant");
