@@ -20,6 +20,7 @@ import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
+import { type ClaimOrder, createClaimOrder } from "./team/claim-order.ts";
 import { reconcileTeam } from "./team/reconcile-team.ts";
 import {
   allObjects,
@@ -74,6 +75,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   const deposed = new AbortController();
   const until = AbortSignal.any([signal, deposed.signal]);
   const start = startupOrder();
+  const claims = createClaimOrder(cluster);
   const queue = createWorkQueue<Item>({
     key: titleOf,
     work,
@@ -97,7 +99,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
         await whileLeading(() => endKey(deps, item, until));
         return REMAINS;
       }
-      const result = await whileLeading(() => reconcile(deps, item, enqueue, until));
+      const result = await whileLeading(() => reconcile(deps, claims, item, enqueue, until));
       start.attempted(item);
       if ("unconfirmed" in result) {
         resumeOnceConfirmed(item, result.unconfirmed);
@@ -205,6 +207,7 @@ function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): EarlyLane
 
 async function reconcile(
   deps: KeyDeps,
+  claims: ClaimOrder,
   { kind, namespace, name }: Item,
   enqueue: (item: Item) => void,
   signal: AbortSignal,
@@ -215,8 +218,11 @@ async function reconcile(
       return reconcileKey(deps, { namespace, name }, signal);
     case "PlatformTeam": {
       const team = cluster.get(kind, namespace, name);
-      if (team === undefined) return AT_REST;
-      return reconcileTeam(deps, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
+      if (team === undefined) {
+        claims.forget(name);
+        return AT_REST;
+      }
+      return reconcileTeam(deps, claims, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
     }
     case "ModelGateway": {
       const gateway = cluster.get(kind, namespace, name);

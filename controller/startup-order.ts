@@ -16,50 +16,36 @@ export type StartupOrder = {
 
 /**
  * The order of a start. Kinds come one after the other, so that no status says that a team or a library is missing only
- * because it has not been looked at. Teams come one by one, since the first of several that claim a namespace gets it
- * (spec §5). Of the other kinds, what is being deleted comes first, then what is not as declared: leaders that are
- * replaced before they have been through everything must not all leave the same objects to the last. An object that
- * fails holds up no other: one attempt counts.
+ * because it has not been looked at. Within a kind, what is being deleted comes first, then what is not as declared:
+ * leaders that are replaced before they have been through everything must not all leave the same objects to the last.
+ * An object that fails holds up no other: one attempt counts.
  */
 export function startupOrder(): StartupOrder {
   let stage = -1;
-  /** Of the present stage, those whose turn is still to come. */
-  let toCome = new Set<string>();
   let waitingFor = new Set<string>();
-  let turnDone = () => {};
+  let stageDone = () => {};
   const nameOf = ({ kind, namespace, name }: ObjectRef) => `${kind}/${namespace}/${name}`;
 
   return {
-    admits: (object) => ORDER.indexOf(object.kind) <= stage && !toCome.has(nameOf(object)),
+    admits: ({ kind }) => ORDER.indexOf(kind) <= stage,
     attempted(object) {
-      if (waitingFor.delete(nameOf(object)) && waitingFor.size === 0) turnDone();
+      if (waitingFor.delete(nameOf(object)) && waitingFor.size === 0) stageDone();
     },
     async run(cluster, enqueue, signal) {
       for (const [index, kind] of ORDER.entries()) {
-        const turns = turnsOf(cluster.list(kind));
-        toCome = new Set(turns.flat().map(nameOf));
+        const objects = cluster.list(kind).toSorted((a, b) => placeOf(a) - placeOf(b));
         stage = index;
-        for (const turn of turns) {
-          for (const object of turn) toCome.delete(nameOf(object));
-          if (signal.aborted) continue;
-          const { promise, resolve } = Promise.withResolvers<void>();
-          turnDone = resolve;
-          waitingFor = new Set(turn.map(nameOf));
-          signal.addEventListener("abort", turnDone, { once: true });
-          turn.forEach(enqueue);
-          await promise;
-          signal.removeEventListener("abort", turnDone);
-        }
+        if (objects.length === 0 || signal.aborted) continue;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        stageDone = resolve;
+        waitingFor = new Set(objects.map(nameOf));
+        signal.addEventListener("abort", stageDone, { once: true });
+        objects.forEach(enqueue);
+        await promise;
+        signal.removeEventListener("abort", stageDone);
       }
     },
   };
-}
-
-/** Objects that are worked on together; teams alone, the older before the younger, then by name. */
-function turnsOf(objects: readonly DeclaredObject[]): DeclaredObject[][] {
-  if (objects.length === 0) return [];
-  if (objects[0]?.kind !== "PlatformTeam") return [objects.toSorted((a, b) => placeOf(a) - placeOf(b))];
-  return objects.toSorted((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1)).map((object) => [object]);
 }
 
 /** A key that is being deleted works until it is worked on. */

@@ -16,21 +16,31 @@ export function namespaceUnclaimed(): StatedCondition {
   return condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
 }
 
-/** A namespace that another team has claimed before. */
+/** A namespace that another team holds. */
 export type RefusedClaim = { readonly namespace: string; readonly heldBy: string };
+
+/** A namespace that no team holds yet, and that another team gets. */
+export type LeftClaim = { readonly namespace: string; readonly goesTo: string };
 
 /**
  * Of a team: which of its namespaces it does not get.
  *
  * @param reserved those that are no team's
  */
-export function namespaceClaims(refused: readonly RefusedClaim[], reserved: readonly string[]): StatedCondition {
-  if (refused.length === 0 && reserved.length === 0) {
+export function namespaceClaims(
+  refused: readonly RefusedClaim[],
+  reserved: readonly string[],
+  left: readonly LeftClaim[] = [],
+): StatedCondition {
+  if (refused.length === 0 && reserved.length === 0 && left.length === 0) {
     return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
   }
   const taken = [
     ...reserved.map((namespace) => `${namespace} is reserved for the cluster or for Keyplane`),
     ...refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`),
+    ...left.map(
+      ({ namespace, goesTo }) => `${namespace} goes to PlatformTeam ${goesTo}, which claims it and comes first`,
+    ),
   ];
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }

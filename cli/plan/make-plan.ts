@@ -64,7 +64,11 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
 
-  const before = worldOf(held.flatMap(asDeclared));
+  const holders = holdersOf(held);
+  const before = worldOf(held.flatMap(asDeclared), {
+    teamOf: (namespace) => holders.get(namespace) ?? null,
+    find: () => undefined,
+  });
   const removal = await decideRemoval(input, before.objects, read, refused.length);
   const gone = new Set(removal.remove.map(titleOf));
   // A second declaration of what is held does not count.
@@ -156,7 +160,22 @@ function keysOf({ objects }: ManifestWorld) {
 }
 
 function asDeclared({ kind, metadata, spec }: CurrentObject): WorldObject[] {
-  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
+  if (spec === undefined) return [];
+  const { namespace, name, creationTimestamp } = metadata;
+  const createdAt = creationTimestamp === undefined ? {} : { createdAt: Date.parse(creationTimestamp) };
+  return [{ kind, namespace, name, spec, takeOver: null, ...createdAt }];
+}
+
+/** The names of the teams that hold namespaces, as their statuses say. */
+function holdersOf(held: readonly CurrentObject[]): ReadonlyMap<string, string> {
+  const teams = held.flatMap((object) =>
+    object.kind === "PlatformTeam" ? [object as StatusObject<"PlatformTeam">] : [],
+  );
+  return new Map(
+    teams.flatMap(({ metadata: { name }, status }) =>
+      (status?.namespaces ?? []).map((namespace): [string, string] => [namespace, name]),
+    ),
+  );
 }
 
 /** What of all that is held would go. */

@@ -2,26 +2,32 @@ import { teamMember } from "../../domain/access/team-member.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
-import { namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
+import { type LeftClaim, namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { findInTeam } from "../../store/objects/references.ts";
-import { deleteTeam, findTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
+import { deleteTeam, findTeam, type SavedTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
-import { readWebhooks } from "./team-webhooks.ts";
+import type { ClaimOrder } from "./claim-order.ts";
+import { type ReadWebhooks, readWebhooks } from "./team-webhooks.ts";
+
+/** How soon a team is looked at again while it leaves a namespace to another team that is yet to be stored. Milliseconds. */
+const LEFT_INTERVAL_MS = 1_000;
 
 /**
- * Brings a team's claims, members and policy into the store. The first stored claim of a namespace wins.
+ * Brings a team's claims, members and policy into the store. A namespace stays with the team that holds it; one that no
+ * team holds is left to the team that comes first.
  *
  * @param moved called, as soon as the change is committed, with the namespaces that have another team now
  */
 export async function reconcileTeam(
   deps: ControllerDeps,
+  order: ClaimOrder,
   object: DeclaredObject<"PlatformTeam">,
   moved: (namespaces: readonly string[]) => void,
 ): Promise<ReconcileResult> {
@@ -35,49 +41,69 @@ export async function reconcileTeam(
     await cluster.removeFinalizer(object);
     return AT_REST;
   }
-  if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
-  const { spec } = object;
-  const defaultLibrary = spec.mcpAgentPolicy?.defaultLibraryRef ?? null;
-  const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, deps.ownNamespace));
-  const { webhooks, missing, why } = await readWebhooks(deps, object, reserved);
-  const result = await save(deps, {
-    cluster: cluster.uid,
-    name: object.name,
-    ownerUid: object.uid,
-    displayName: spec.displayName ?? object.name,
-    namespaces: spec.namespaces.filter((namespace) => !reserved.includes(namespace)),
-    members: spec.members.map(teamMember),
-    defaultLibrary,
-    leakAction: leakActionOf(spec),
-    webhooks,
-    generation: object.generation,
-  });
-  if (result === undefined) {
+  const stored = await order.attempt(object, () => storeTeam(deps, order, object));
+  if (stored === undefined) {
     const outdated = condition("Accepted", "False", "Outdated", OUTDATED);
     await writeStatus(deps, object, declaredStatus(object, [outdated], deps.clock.now()));
     return AT_REST;
   }
-  const refused = new Set([...reserved, ...result.refused.map(({ namespace }) => namespace)]);
-  const held = spec.namespaces.filter((namespace) => !refused.has(namespace));
+  const { teamId, held, refused, left, reserved, missing, why } = stored;
   moved([...new Set(before).symmetricDifference(new Set(held))]);
 
-  const libraries = await missingLibraries(deps, spec, result.teamId);
-  const found = [namespaceClaims(result.refused, reserved), references(libraries, missing, why)];
+  const libraries = await missingLibraries(deps, object.spec, teamId);
+  const found = [namespaceClaims(refused, reserved, left), references(libraries, missing, why)];
   await writeStatus(deps, object, {
     ...declaredStatus(object, found, deps.clock.now()),
-    teamID: result.teamId,
-    namespaces: held,
+    teamID: teamId,
+    namespaces: object.spec.namespaces.filter((namespace) => held.includes(namespace)),
   });
-  return AT_REST;
+  return left.length > 0 ? { requeueAfterMs: LEFT_INTERVAL_MS } : AT_REST;
 }
 
+/** What was stored of a team, and what could not be. */
+type StoredTeam = SavedTeam &
+  Pick<ReadWebhooks, "missing" | "why"> & {
+    /** Of its namespaces those that are no team's. */
+    readonly reserved: readonly string[];
+    /** Those that no team holds, and that go to another one. */
+    readonly left: readonly LeftClaim[];
+  };
+
 /** Undefined when a later generation of the declaration has been applied. */
-async function save(
-  { store, fence, keyring }: ControllerDeps,
-  draft: TeamDraft,
-): Promise<Awaited<ReturnType<typeof saveTeam>> | undefined> {
+async function storeTeam(
+  deps: ControllerDeps,
+  order: ClaimOrder,
+  object: DeclaredObject<"PlatformTeam">,
+): Promise<StoredTeam | undefined> {
+  const { cluster, store, fence, keyring } = deps;
+  if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
+  const { spec } = object;
+  const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, deps.ownNamespace));
+  const { webhooks, missing, why } = await readWebhooks(deps, object, reserved);
+  const namespaces = spec.namespaces.filter((namespace) => !reserved.includes(namespace));
+  // Only now: another team may have been declared meanwhile.
+  const others = order.othersBefore(object);
+  const draft: TeamDraft = {
+    cluster: cluster.uid,
+    name: object.name,
+    ownerUid: object.uid,
+    displayName: spec.displayName ?? object.name,
+    namespaces,
+    leftToOthers: [...others.keys()],
+    members: spec.members.map(teamMember),
+    defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
+    leakAction: leakActionOf(spec),
+    webhooks,
+    generation: object.generation,
+  };
   try {
-    return (await change(store, fence, (tx) => saveTeam(tx, draft, keyring))).result;
+    const { result } = await change(store, fence, (tx) => saveTeam(tx, draft, keyring));
+    const settled = new Set([...result.held, ...result.refused.map(({ namespace }) => namespace)]);
+    const left = namespaces.flatMap((namespace) => {
+      const goesTo = others.get(namespace);
+      return goesTo === undefined || settled.has(namespace) ? [] : [{ namespace, goesTo }];
+    });
+    return { ...result, reserved, left, missing, why };
   } catch (error) {
     if (error instanceof StaleDeclarationError) return undefined;
     throw error;

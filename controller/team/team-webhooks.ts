@@ -6,7 +6,7 @@ import type { DeclaredObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-type ReadWebhooks = {
+export type ReadWebhooks = {
   readonly webhooks: readonly WebhookDraft[];
   /** The Secrets that are not there, or hold no signing secret. */
   readonly missing: readonly string[];

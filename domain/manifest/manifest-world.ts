@@ -7,6 +7,7 @@ import { secretTarget } from "../key/effective.ts";
 import type { ResolvedReferences } from "../key/observed-key.ts";
 import { type ResolvedReference, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
 import type { Kind, Spec } from "../kinds/kinds.ts";
+import { firstClaims } from "../namespace-claims.ts";
 
 /** A declaration with its defaults filled in. */
 export type WorldObject<K extends Kind = Kind> = {
@@ -16,6 +17,8 @@ export type WorldObject<K extends Kind = Kind> = {
   readonly spec: Spec<K>;
   /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
   readonly takeOver: string | null;
+  /** Milliseconds since the epoch; left out of what is not there yet, or of which that is not known. */
+  readonly createdAt?: number;
 };
 
 export type ManifestWorld = {
@@ -48,7 +51,10 @@ export function isOfKind<K extends Kind>(object: WorldObject, kind: K): object i
  * @param before the world that these declarations come into: what it has, such as a namespace or a Secret, stays with
  *   the one that has it
  */
-export function worldOf(objects: readonly WorldObject[], before?: ManifestWorld): ManifestWorld {
+export function worldOf(
+  objects: readonly WorldObject[],
+  before?: Pick<ManifestWorld, "teamOf" | "find">,
+): ManifestWorld {
   const byName = new Map(objects.map((object) => [keyOf(object.kind, object), object]));
   const sorted = objects.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
   const teams = sorted.filter((object) => isOfKind(object, "PlatformTeam"));
@@ -58,10 +64,18 @@ export function worldOf(objects: readonly WorldObject[], before?: ManifestWorld)
     ({ namespace, name, spec }) => `${namespace}/${secretTarget(name, spec).name}`,
   );
 
+  const claims = firstClaims(
+    teams.map(({ namespace, name, createdAt, spec: { namespaces } }) => {
+      const knownAt = createdAt ?? before?.find("PlatformTeam", { namespace, name })?.createdAt;
+      // What is yet to be made is younger than whatever is there.
+      return { name, namespaces, createdAt: knownAt ?? Number.POSITIVE_INFINITY };
+    }),
+  );
+
   function teamOf(namespace: string): string | null {
-    const claimants = teams.filter(({ spec }) => spec.namespaces.includes(namespace)).map(({ name }) => name);
     const holder = before?.teamOf(namespace) ?? null;
-    return holder !== null && claimants.includes(holder) ? holder : (claimants[0] ?? null);
+    const keeps = teams.some(({ name, spec }) => name === holder && spec.namespaces.includes(namespace));
+    return keeps ? holder : (claims.get(namespace) ?? null);
   }
 
   function find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined {

@@ -16,6 +16,8 @@ export type TeamDraft = {
   readonly ownerUid: string;
   readonly displayName: string;
   readonly namespaces: readonly string[];
+  /** Namespaces that it does not get unless it holds them: while no team holds them, another team is to get them. */
+  readonly leftToOthers?: readonly string[];
   readonly members: readonly TeamMember[];
   /** Of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
@@ -28,14 +30,14 @@ export type TeamDraft = {
 
 /**
  * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion it is the same
- * team. The first stored claim of a namespace wins; the others are refused, and may be tried again later.
+ * team. A namespace stays with the team that holds it; other claims are refused, and may be tried again later.
  *
  * @param keyring seals the webhooks' signing secrets
  * @throws StaleDeclarationError when a later generation of the same declaration has been applied
  */
 export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []): Promise<SavedTeam> {
   const { cluster, name, by, generation } = draft;
-  const { teamId, refused } = await auditObject(tx, {
+  const { teamId, held, refused } = await auditObject(tx, {
     kind: "team",
     where: { cluster, name },
     by,
@@ -44,10 +46,16 @@ export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []):
     // That it is another, and never what it is.
     moreThanFields: ({ changedSecrets }) => (changedSecrets.length > 0 ? { changedSecrets } : undefined),
   });
-  return { teamId, refused };
+  return { teamId, held, refused };
 }
 
-type SavedTeam = { readonly teamId: string; readonly refused: readonly RefusedClaim[] };
+export type SavedTeam = {
+  readonly teamId: string;
+  /** The namespaces that it holds now. */
+  readonly held: readonly string[];
+  /** Those of its namespaces that other teams hold. */
+  readonly refused: readonly RefusedClaim[];
+};
 
 async function saveWholeTeam(
   tx: Tx,
@@ -59,17 +67,23 @@ async function saveWholeTeam(
 
   // Sorted, so that two teams that claim the same namespaces wait for each other in one order.
   const namespaces = [...new Set(draft.namespaces)].sort();
+  const free = namespaces.filter((namespace) => !draft.leftToOthers?.includes(namespace));
   await sql`delete from team_namespaces where team_id = ${teamId} and namespace <> all(${namespaces}::text[])`.execute(
     tx,
   );
   await sql`insert into team_namespaces (cluster, namespace, team_id)
-    select ${draft.cluster}, namespace, ${teamId} from unnest(${namespaces}::text[]) as given (namespace)
+    select ${draft.cluster}, namespace, ${teamId} from unnest(${free}::text[]) as given (namespace)
     on conflict do nothing`.execute(tx);
-  const { rows: refused } = await sql<RefusedClaim>`
-    select n.namespace, t.name as "heldBy" from team_namespaces n join teams t on t.id = n.team_id
-    where n.cluster = ${draft.cluster} and n.namespace = any(${namespaces}::text[]) and n.team_id <> ${teamId}
-    order by n.namespace`.execute(tx);
-  return { teamId, refused, changedSecrets: await saveWebhooks(tx, teamId, draft.webhooks, keyring) };
+  const { rows: claims } = await sql<RefusedClaim & { isOwn: boolean }>`
+    select n.namespace, t.name as "heldBy", n.team_id = ${teamId} as "isOwn"
+    from team_namespaces n join teams t on t.id = n.team_id
+    where n.cluster = ${draft.cluster} and n.namespace = any(${namespaces}::text[]) order by n.namespace`.execute(tx);
+  return {
+    teamId,
+    held: claims.filter(({ isOwn }) => isOwn).map(({ namespace }) => namespace),
+    refused: claims.filter(({ isOwn }) => !isOwn).map(({ namespace, heldBy }) => ({ namespace, heldBy })),
+    changedSecrets: await saveWebhooks(tx, teamId, draft.webhooks, keyring),
+  };
 }
 
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {

@@ -64,12 +64,16 @@ export class FilesObjects {
     }
   }
 
-  /** Makes the object, or changes its spec or labels, also while it is going. Resolves with whether anything changed. */
-  apply(ref: ObjectRef, declared: Declared): Promise<boolean> {
+  /**
+   * Makes the object, or changes its spec or labels, also while it is going. Resolves with whether anything changed.
+   *
+   * @param at when it is declared, in milliseconds since the epoch: objects that are declared together are equally old
+   */
+  apply(ref: ObjectRef, declared: Declared, at: number): Promise<boolean> {
     return this.#serially(refKey(ref), async () => {
       const now = this.#held.find(ref);
       if (now === undefined) {
-        await this.#held.save(this.#born(ref, declared));
+        await this.#held.save(this.#born(ref, declared, at));
         return true;
       }
       const isSame = isDeepStrictEqual(now.spec, declared.spec);
@@ -127,9 +131,9 @@ export class FilesObjects {
   }
 
   /** An object as it is when it is first declared. */
-  #born({ kind, namespace, name }: ObjectRef, { spec, takeOver, labels }: Declared) {
+  #born({ kind, namespace, name }: ObjectRef, { spec, takeOver, labels }: Declared, createdAt: number) {
     return {
-      ...{ kind, namespace, name, uid: this.#randomUuid(), generation: 1, createdAt: this.#clock.now() },
+      ...{ kind, namespace, name, uid: this.#randomUuid(), generation: 1, createdAt },
       ...{ deletedAt: null, deleting: false, finalizers: [], spec, takeOver, labels, status: undefined },
     };
   }

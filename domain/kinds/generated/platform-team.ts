@@ -9,7 +9,7 @@ export type PlatformTeamSpec = {
    */
   displayName?: string;
   /**
-   * The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none.
+   * The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none.
    *
    * Items: A namespace.
    */

@@ -1445,7 +1445,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "namespaces": {
-            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none.",
+            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none.",
             "type": "array",
             "maxItems": 256,
             "x-kubernetes-list-type": "set",

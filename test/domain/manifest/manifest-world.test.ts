@@ -34,6 +34,15 @@ describe("a namespace", () => {
     expect(worldOf(both, worldOf([team("zebra", "dev")])).teamOf("dev")).toBe("zebra");
   });
 
+  test("that no team holds is the older team's, and an existing team's before a new one's", () => {
+    const [zebra, ant] = [team("zebra", "dev"), team("ant", "dev")];
+    const at = (object: WorldObject<"PlatformTeam">, createdAt: number) => ({ ...object, createdAt });
+    expect(worldOf([at(ant, 2), at(zebra, 1)]).teamOf("dev")).toBe("zebra");
+    const before = worldOf([at(team("zebra"), 1)]);
+    expect(worldOf([ant, zebra], before).teamOf("dev")).toBe("zebra");
+    expect(worldOf([ant, zebra], { ...before, teamOf: () => "ant" }).teamOf("dev")).toBe("ant");
+  });
+
   test("that its holder claims no more goes to the team that does", () => {
     expect(worldOf([team("ant", "dev"), team("zebra")], worldOf([team("zebra", "dev")])).teamOf("dev")).toBe("ant");
   });

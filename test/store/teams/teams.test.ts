@@ -38,6 +38,16 @@ describeOnEachEngine("A team", (store) => {
     expect(await findTeamOfNamespace(store().db, "c1", shared)).toMatchObject({ id: claim.teamId });
   });
 
+  test("leaves a namespace to others while no team holds it, and keeps one that it holds", async () => {
+    const [left, own] = [unique("ns"), unique("ns")];
+    const draft = teamDraft({ namespaces: [left, own] });
+    const leaving = { ...draft, leftToOthers: [left] };
+    expect(await save(leaving)).toMatchObject({ held: [own], refused: [] });
+    expect(await findTeamOfNamespace(store().db, "c1", left)).toBeUndefined();
+    expect(await save(draft)).toMatchObject({ held: [left, own].sort(), refused: [] });
+    expect(await save(leaving)).toMatchObject({ held: [left, own].sort(), refused: [] });
+  });
+
   test("that was declared again is not deleted by the end of the declaration before", async () => {
     const draft = teamDraft({ namespaces: [unique("ns")] });
     const { teamId } = await save({ ...draft, ownerUid: "the next incarnation" });
@@ -61,7 +71,7 @@ describeOnEachEngine("A team", (store) => {
     const heir = teamDraft({ namespaces: [namespace] });
     expect((await save(heir)).refused).toEqual([]);
     const again = await save({ ...draft, ownerUid: "another uid", generation: 1 });
-    expect(again).toEqual({ teamId, refused: [{ namespace, heldBy: heir.name }] });
+    expect(again).toEqual({ teamId, held: [], refused: [{ namespace, heldBy: heir.name }] });
   });
 
   test("a team that loses a key's namespace suspends the key; one that gets it back lets it go on", async () => {

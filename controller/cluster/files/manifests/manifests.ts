@@ -5,7 +5,7 @@
 import type { WatchEventType } from "node:fs";
 import { errorText } from "../../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
-import type { ClusterChange } from "../../port.ts";
+import type { ClusterChange, ObjectRef } from "../../port.ts";
 import { forEach } from "../for-each.ts";
 import { refKey } from "../object-store.ts";
 import type { FilesObjects } from "../objects.ts";
@@ -101,9 +101,13 @@ export function createManifests(options: ManifestsOptions): Manifests {
     for (const secret of wanted.secrets.values()) {
       if (secrets.apply(secret)) announce({ of: "secret", namespace: secret.namespace, name: secret.name });
     }
+    const at = clock.now();
+    const changed: ObjectRef[] = [];
     const failed = await forEach([...wanted.objects.values()], async ({ ref, ...declared }) => {
-      if (await objects.apply(ref, declared)) announce({ of: "object", ...ref });
+      if (await objects.apply(ref, declared, at)) changed.push(ref);
     });
+    // Only now: of what is declared together none comes before the rest because it was stored sooner.
+    for (const ref of changed) announce({ of: "object", ...ref });
     if (failed !== undefined) stale = true;
     tellUnstored(failed && `${failed.what} cannot be stored: ${failed.why}. It is tried again.`);
     await remember(wanted, reading);

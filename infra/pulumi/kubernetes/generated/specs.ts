@@ -123,7 +123,7 @@ export type PlatformKeySpecArgs = {
 export type PlatformTeamSpecArgs = {
   /** A name for people. The object's name is shown where it is left out. */
   displayName?: Input<string> | undefined;
-  /** The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none. Default `[]`. */
+  /** The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none. Default `[]`. */
   namespaces?: Input<Input<string>[]> | undefined;
   /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
   members?: Input<Array<Input<{

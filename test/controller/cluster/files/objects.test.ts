@@ -28,6 +28,23 @@ describe.concurrent("objects of a folder of manifests", () => {
     expect(cluster.changes).toHaveLength(3);
   });
 
+  it("are equally old where they are declared together, and are all stored before one of them is announced", async (context) => {
+    const names = Array.from({ length: 100 }, (_, n) => `reader-${n}`);
+    const folder = await makeWorkspace(context);
+    const cluster = await folder.open();
+    const stored: number[] = [];
+    const list = () => cluster.list("PlatformKey");
+    const announced = cluster.changes.push.bind(cluster.changes);
+    cluster.changes.push = (...changes) => {
+      stored.push(list().length);
+      return announced(...changes);
+    };
+    await folder.write("a.yaml", ...names.map((name) => key(name)));
+    await until("all are announced", () => cluster.changes.length === names.length);
+    expect(new Set(stored)).toEqual(new Set([names.length]));
+    expect(new Set(list().map(({ createdAt }) => createdAt)).size).toBe(1);
+  });
+
   it("have their labels in the status file, which follow the manifest and change no generation", async (context) => {
     const labelled = (app: string) => key("reader").replace("name: reader", `name: reader, labels: { app: ${app} }`);
     const folder = await makeWorkspace(context, { "a.yaml": [labelled("web")] });

@@ -1,0 +1,63 @@
+/**
+ * Which of several teams gets a namespace that no team holds: the team that comes first and can have it. What is known
+ * of failures is in memory alone: after a restart each team has its attempts again.
+ */
+import { firstClaims } from "../../domain/namespace-claims.ts";
+import type { Cluster, DeclaredObject } from "../cluster/port.ts";
+
+/** After so many failures in a row, some seconds by the queue's back-off, a team's claims hold up no other team's. */
+const MAX_FAILURES = 10;
+
+type Team = DeclaredObject<"PlatformTeam">;
+
+export type ClaimOrder = {
+  /** Of the namespaces that a team claims those that another team gets before it: that team's name, by namespace. */
+  othersBefore(team: Team): ReadonlyMap<string, string>;
+  /**
+   * Stores a team, and keeps account of whether that succeeds.
+   *
+   * @param task resolves with undefined where the declaration, as it is, is never stored
+   */
+  attempt<T>(team: Team, task: () => Promise<T | undefined>): Promise<T | undefined>;
+  /** There is no such team any more. */
+  forget(name: string): void;
+};
+
+export function createClaimOrder(cluster: Pick<Cluster, "list">): ClaimOrder {
+  /** By the team's name. */
+  const failures = new Map<string, Pick<Team, "uid" | "generation"> & { readonly count: number }>();
+
+  function failuresOf({ name, uid, generation }: Team): number {
+    const known = failures.get(name);
+    return known?.uid === uid && known.generation === generation ? known.count : 0;
+  }
+
+  function failed(team: Team, count: number): void {
+    const { name, uid, generation } = team;
+    failures.set(name, { uid, generation, count });
+  }
+
+  return {
+    othersBefore(team) {
+      const isInTheWay = (other: Team) => !other.deleting && failuresOf(other) < MAX_FAILURES;
+      const others = cluster.list("PlatformTeam").filter((other) => other.name !== team.name && isInTheWay(other));
+      const first = firstClaims(
+        [team, ...others].map(({ name, createdAt, spec: { namespaces } }) => ({ name, createdAt, namespaces })),
+      );
+      const claimed = team.spec.namespaces.map((namespace) => [namespace, first.get(namespace) ?? team.name] as const);
+      return new Map(claimed.filter(([, name]) => name !== team.name));
+    },
+    async attempt(team, task) {
+      try {
+        const result = await task();
+        if (result === undefined) failed(team, Number.POSITIVE_INFINITY);
+        else failures.delete(team.name);
+        return result;
+      } catch (error) {
+        failed(team, failuresOf(team) + 1);
+        throw error;
+      }
+    },
+    forget: (name) => void failures.delete(name),
+  };
+}
