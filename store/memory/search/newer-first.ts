@@ -1,5 +1,6 @@
 import { pairsOf, wordsOfAtom } from "./search-words.ts";
 import { rarityOf } from "./similarity.ts";
+import { takeTurns } from "./turns.ts";
 
 /** An atom in its place of an answer, and as much of its text as shows what it is about. */
 export type PlacedAtom = {
@@ -34,10 +35,11 @@ const STEM = 5;
  * @param ranked the best first
  * @param sample other texts of where they are from, which show how frequent words are
  */
-export function newerFirst<T extends PlacedAtom>(ranked: readonly T[], sample: readonly string[]): T[] {
-  const places = ranked.slice(0, MAX_PLACES).map((atom) => ({ atom, stems: stemsOf(atom.text) }));
-  const rarity = rarityIn([...sample.map(stemsOf), ...places.map(({ stems }) => stems)]);
-  const weighed = places.map(({ atom, stems }) => ({ atom, words: weigh(stems, rarity) }));
+export async function newerFirst<T extends PlacedAtom>(ranked: readonly T[], sample: readonly string[]): Promise<T[]> {
+  const places = ranked.slice(0, MAX_PLACES);
+  const stems = await stemsOfAll(places.map(({ text }) => text));
+  const rarity = rarityIn([...(await stemsOfAll(sample)), ...stems]);
+  const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), rarity) }));
   const ordered = new Set<T>();
   for (const [at, older] of weighed.slice(0, MAX_GIVING_WAY).entries()) {
     const newer = weighed
@@ -72,6 +74,17 @@ function likeness(a: Weighed, b: Weighed): number {
   const [fewer, more] = a.weights.size < b.weights.size ? [a, b] : [b, a];
   const shared = [...fewer.weights].reduce((sum, [stem, weight]) => (more.weights.has(stem) ? sum + weight : sum), 0);
   return shared === 0 ? 0 : shared / Math.sqrt(a.total * b.total);
+}
+
+/** Of many texts, between which others have their turn. */
+async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>[]> {
+  const stems: ReadonlySet<string>[] = [];
+  const turn = takeTurns();
+  for (const text of texts) {
+    await turn(text);
+    stems.push(stemsOf(text));
+  }
+  return stems;
 }
 
 function stemsOf(text: string): ReadonlySet<string> {

@@ -93,7 +93,7 @@ export async function orderNewerFirst(
     from unnest(${first.map(({ id }) => id)}::uuid[]) placed (id) cross join lateral (
       select a.id, a.content from atoms a where a.id = placed.id offset 0) a`.execute(db);
   const texts = new Map(rows.map(({ id, text }) => [id, text]));
-  const ordered = newerFirst(
+  const ordered = await newerFirst(
     first.map((atom) => ({ ...atom, text: texts.get(atom.id) ?? "" })),
     sample,
   );

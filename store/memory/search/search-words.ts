@@ -30,8 +30,8 @@ const TEXT_TERM = new RegExp(`[${SPACE}${MARKS}]*(?:${TERM})`, "y");
 const MINUS_OR_TERM = new RegExp(`[${SPACE}${MARKS}]*(?:-|${TERM})`, "y");
 /** Between two terms: something has to stand behind it. */
 const OR = new RegExp(`[${SPACE}${MARKS}]*or(?![-_\\p{L}\\p{N}])(?=[^][${SPACE}]*[^${SPACE}])`, "iuy");
-/** What is looked for: letters or digits, and not the word `or`, which English has not in its index. */
-const SOUGHT = /^(?![^\p{L}\p{N}]*or[^\p{L}\p{N}]*$).*[\p{L}\p{N}]/isu;
+/** What is looked for: letters or digits, and not the word `or` alone, which English has not in its index. */
+const SOUGHT = /^(?!(?:[^\p{L}\p{N}]*or(?![\p{L}\p{N}]))+[^\p{L}\p{N}]*$).*[\p{L}\p{N}]/isu;
 
 /**
  * Reads a search as `websearch_to_tsquery` does, which a test holds this to: words and `"phrases"`, of which a `-`

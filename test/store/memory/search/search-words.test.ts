@@ -50,7 +50,7 @@ describeOnEachEngine("A search", (opened) => {
       fc.asyncProperty(query, async (asked) => {
         expect(await foundBy(asked)).toEqual(await foundByTerms(parseSearch(asked)));
       }),
-      { numRuns: examples(300) },
+      { numRuns: examples(300), examples: [['kettle" or  or ']] },
     );
   });
 
