@@ -64,11 +64,15 @@ export function textWithin(text: string, tokens: number): string {
   return longest(text, 4 * tokens, (begun) => tokensIn(begun, begun) <= tokens);
 }
 
+/** The list that an answer is about: programs go through it, also where it is empty. */
+const ALWAYS_THERE = "items";
+
 /** An answer's fields but those at their default: false, null, and empty texts and lists. */
 export function compact<Fields extends object>(fields: Fields): Partial<Fields> {
   const isDefault = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
+  const shown = Object.entries(fields).filter(([name, value]) => name === ALWAYS_THERE || !isDefault(value));
   // What is left out is what may be missing.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isDefault(value))) as Partial<Fields>;
+  return Object.fromEntries(shown) as Partial<Fields>;
 }
 
 /** What is said in one line. */

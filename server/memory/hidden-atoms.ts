@@ -22,7 +22,9 @@ export async function hiddenByExclusions(
   if (excluded.length === 0) return undefined;
   const names = excluded.map((text) => JSON.stringify(text)).join(", ");
   const asked = rest === "" ? excluded.map((text) => `"${text}"`).join(" or ") : rest;
-  const hidden = (await rankAtoms(db, reach, { ...filter, query: asked, limit: MAX_COUNTED + 1 })).length;
+  const found = await rankAtoms(db, reach, { ...filter, query: asked, limit: MAX_COUNTED + 1 });
+  // What follows where few are found has not the words that were asked for.
+  const hidden = found.filter(({ match }) => match !== "nearest").length;
   if (hidden === 0) return undefined;
   const count = hidden > MAX_COUNTED ? `more than ${MAX_COUNTED} atoms` : hidden === 1 ? "1 atom" : `${hidden} atoms`;
   return `Excluding ${names} leaves nothing: it hides ${count} that would be found without. ${remedy}`;

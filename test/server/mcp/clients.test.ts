@@ -116,7 +116,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
     const { items } = await call("memory_libraries");
     expect(items).toContainEqual(expect.objectContaining({ name: "handbook", isDefault: true }));
     expect(await call("memory_forget_atom", { id })).toEqual({ forgotten: id });
-    expect(await call("memory_list")).toEqual({ note: "There are no such atoms." });
+    expect(await call("memory_list")).toEqual({ note: "There are no such atoms.", items: [] });
     await client.close();
   });
 

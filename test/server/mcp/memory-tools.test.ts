@@ -71,7 +71,7 @@ test("memory_libraries lists those of the key's reach, as the key names them, an
   const few = await call("memory_libraries", {}, restricted);
   expect(few.structured.items).toEqual([{ name: "diary", description: "What diary is for." }]);
   const none = await call("memory_libraries", {}, opened().server.addKey({ libraryIds: [] }));
-  expect(none.structured).toEqual({ note: none.text });
+  expect(none.structured).toEqual({ note: none.text, items: [] });
   expect(none.text).toContain("libraryAccess");
 });
 
@@ -131,7 +131,7 @@ test("that nothing is remembered is said of an empty library alone", async () =>
   await saved("The kettle is on the second floor.");
   for (const name of ["memory_search", "memory_recall"]) {
     const none = await call(name, { query: "xylophone marzipan" });
-    expect(none.structured).toEqual({ note: none.text });
+    expect(none.structured).toEqual({ note: none.text, items: [] });
     expect(none.text).toContain('None of the 1 atom in handbook matches "xylophone marzipan"');
     expect(none.text).toContain("memory_list");
     expect(none.text).not.toContain("without the filters");

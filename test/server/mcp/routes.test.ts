@@ -268,6 +268,7 @@ describe("tools", () => {
     );
     const recalled = await rpc(toolCall("memory_recall", { ids: [id] }), theirs);
     expect(recalled.json.result.structuredContent).toEqual({
+      items: [],
       ...{ missing: [id], note: "There are no atoms of these ids for this key." },
     });
   });
@@ -377,7 +378,7 @@ describe("abuse", () => {
     const bare = server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
     await rpc(toolCall("memory_save_atom", { content: "of team a" }), key, session);
     const answer = await rpc(toolCall("memory_list"), bare, session);
-    expect(answer.json.result.structuredContent).not.toHaveProperty("items");
+    expect(answer.json.result.structuredContent.items).toEqual([]);
     expect(answer.headers).not.toHaveProperty("mcp-session-id");
   });
 

@@ -34,6 +34,6 @@ test.each([
     const { json } = await list();
     expect(json.items.map((atom: { content: string }) => atom.content)).toEqual(kept);
     const found = await callTool(server, key, "memory_search", { query: "still", library: place.name });
-    expect(found.structured.items ?? []).toHaveLength(kept.length);
+    expect(found.structured.items).toHaveLength(kept.length);
   },
 );
