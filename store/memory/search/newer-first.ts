@@ -88,11 +88,13 @@ async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>
 }
 
 function stemsOf(text: string): ReadonlySet<string> {
-  return new Set(wordsOfAtom(text).flatMap((word) => pairsOf(word).map((part) => part.text.slice(0, STEM))));
+  const stems = new Set<string>();
+  for (const word of wordsOfAtom(text)) for (const part of pairsOf(word)) stems.add(part.text.slice(0, STEM));
+  return stems;
 }
 
 function rarityIn(texts: readonly ReadonlySet<string>[]): (stem: string) => number {
   const counts = new Map<string, number>();
-  for (const stem of texts.flatMap((stems) => [...stems])) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  for (const stems of texts) for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
   return (stem) => rarityOf((counts.get(stem) ?? 0) / texts.length);
 }

@@ -161,8 +161,9 @@ function uniqueWords(text: string): Word[] {
 
 /** A word as it is looked for; of a run, each two characters that follow one another. */
 export function pairsOf(word: Word): Word[] {
+  if (word.kind === "word") return [word];
   const characters = [...word.text];
-  if (word.kind === "word" || characters.length <= 2) return [word];
+  if (characters.length <= 2) return [word];
   return characters.slice(1).map((last, at) => ({ kind: "run", text: `${characters[at]}${last}` }));
 }
 
