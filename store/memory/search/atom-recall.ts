@@ -65,9 +65,7 @@ export async function rankForRecall(
   const known = new Set(ids);
   const byWords = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
-    .map(({ score, hasAll, words, ...atom }): Ranked => {
-      return { ...atom, rank: Math.max(score, MIN_SCORE), match: "nearest", isAnswer: hasAll || words > 1 };
-    });
+    .map(({ score, hasAll, ...atom }): Ranked => ({ ...atom, rank: Math.max(score, MIN_SCORE), match: "nearest" }));
   const ranked = (await withMeaning(db, scope, byWords, search.meaning))
     .map((atom) => ({ ...atom, rank: worth(atom) }))
     .toSorted(byRank);

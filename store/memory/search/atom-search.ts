@@ -106,8 +106,7 @@ async function rank(
   const isFused = (asked.meaning ?? []).length > 0;
   // Of a fused order, places further down change with how many are fused.
   const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
-  const found = await rankByWords(db, reach, { search, sort, most, bounds });
-  const { all, words, scope, sample } = found;
+  const { all, words, scope, sample } = await rankByWords(db, reach, { search, sort, most, bounds });
   const inOrder = (ranked: readonly Ranked[]) => (sort === "rank" ? orderNewerFirst(db, ranked, sample) : ranked);
   const isFew = all.length < FEW && isPlainSearch(asked.query);
   if (isFused) {
@@ -186,24 +185,20 @@ type Others = {
   readonly sample: readonly string[];
 };
 
-async function byWords(
-  db: Db,
-  reach: Reach,
-  { search, asked, sort, most: mostExact, bounds }: WordSearch,
-): Promise<ByWords> {
+async function byWords(db: Db, reach: Reach, { search, asked, sort, most, bounds }: WordSearch): Promise<ByWords> {
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
     const words = withoutWords(asked, scope.unindexed);
-    const rows = await matchingAtoms(tx, scope, { sort, most: mostExact, bounds });
+    const rows = await matchingAtoms(tx, scope, { sort, most, bounds });
     const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
     const isEnough = isLong || rows.length >= Math.min(ENOUGH, search.limit);
     if (isEnough || words.wanted.length === 0) return { scope, words, rows, others: null };
     const sample = await sampleTexts(tx, scope, bounds);
     const comparison = prepareComparison(words, sample);
     const of = words.isAnyEnough ? "any" : "all";
-    const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
-    const texts = await similarTexts(tx, scope, comparison, { of, most, bounds });
+    const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
+    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
     return { scope, words, rows, others: { comparison, of, texts, sample } };
   });
 }
@@ -240,9 +235,7 @@ async function matchingAtoms(
 async function bySimilarity({ comparison, of, texts }: Others): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
-  return found.map(({ score, hasAll, words, ...atom }) => {
-    return { ...atom, rank: 0.5 + score / 2, match: "similar", isAnswer: hasAll || words > 1 };
-  });
+  return found.map(({ score, hasAll, ...atom }) => ({ ...atom, rank: 0.5 + score / 2, match: "similar" }));
 }
 
 /** A page of the atoms that a query finds, the closest first, with their text. */

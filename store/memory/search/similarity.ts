@@ -19,8 +19,8 @@ export type Likeness = {
   /** 0 to 1: what share of the words it has and how often, the rare ones counting more. */
   readonly score: number;
   readonly hasAll: boolean;
-  /** How many of the words it has. */
-  readonly words: number;
+  /** Whether it has more of what is asked for than a single word. */
+  readonly isAnswer: boolean;
 };
 
 /** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
@@ -40,7 +40,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   };
   return (text) => {
     if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases)))
-      return { score: 0, hasAll: false, words: 0 };
+      return { score: 0, hasAll: false, isAnswer: false };
     const best = wanted.map(() => 0);
     const times = wanted.map(() => 0);
     const present = wordsOfAtom(text);
@@ -59,7 +59,8 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
         return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
       }, 0) / total;
     const words = best.filter((likeness) => likeness > 0).length;
-    return { score, hasAll: words === wanted.length, words };
+    const hasAll = words === wanted.length;
+    return { score, hasAll, isAnswer: hasAll || words > 1 };
   };
 }
 
