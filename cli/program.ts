@@ -48,6 +48,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   "Memory:": {
     "memory-export": async () => (await import("./memory/memory-export.ts")).addMemoryExport,
     "memory-import": async () => (await import("./memory/memory-import.ts")).addMemoryImport,
+    "memory-restore": async () => (await import("./memory/memory-restore.ts")).addMemoryRestore,
   },
   "By hand:": {
     revoke: async () => (await import("./revoke.ts")).addRevoke,

@@ -19,3 +19,12 @@ export function connectionErrorText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return errorText(cause) || (cause instanceof Error ? cause.name : "");
 }
+
+/** What becomes of a request whose connection ends before its answer, by Node's and undici's codes. */
+const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+/** Whether a request got no answer because its connection ended: what it asked for may have been done. */
+export function isBrokenConnection(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if ("code" in one && BROKEN.has(one.code)) return true;
+  return false;
+}

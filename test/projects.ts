@@ -85,6 +85,7 @@ export const APART = [
   "test/server/mcp/routes.test.ts",
   "test/server/memory/pages.test.ts",
   "test/server/memory/routes.test.ts",
+  "test/server/memory/saves-at-once.test.ts",
   "test/server/workers.test.ts",
   "test/server/workers-tls.test.ts",
   "test/store/database/postgres/connection-config.test.ts",

@@ -1,5 +1,6 @@
 /** One call of a server's API, and the message to a person where it fails. */
-import { connectionErrorText } from "../../domain/error-text.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { connectionErrorText, isBrokenConnection } from "../../domain/error-text.ts";
 import { containsKey } from "../../domain/redact.ts";
 import { UsageError } from "../command/usage-error.ts";
 
@@ -18,9 +19,15 @@ export type Target = {
 /** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
 const TIMEOUT_MS = 30_000;
 
+/** How often a request with an Idempotency-Key is sent, and what is waited after the first time. Milliseconds. */
+const TRIES = 4;
+const PAUSE_MS = 1_000;
+
 /**
  * Asks for what is below /api/v1.
  *
+ * @param idempotencyKey with it the request is sent again where the server is busy, or the connection ended before the
+ *   answer
  * @throws Error where it is refused, or there is no answer that is one
  * @throws UsageError for a path or a query with a key in it
  */
@@ -29,12 +36,28 @@ export async function callApi<T>(
   method: "GET" | "POST" | "PATCH",
   path: string,
   body?: object,
+  idempotencyKey?: string,
 ): Promise<T> {
   refuseKeyIn(path);
-  const answer = await send(target, method, path, body);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(refusalMessage(target, answer.status, text));
+  const tries = idempotencyKey === undefined ? 1 : TRIES;
+  const { status, text } = await insist(() => send(target, { method, path, body, idempotencyKey }), tries, target);
+  if (status < 200 || status > 299) throw new Error(refusalMessage(target, status, text));
   return parseJson(target, text);
+}
+
+type Answer = { readonly status: number; readonly text: string };
+
+/** Sends again what may have been done without an answer, and what a busy server has refused. */
+async function insist(ask: () => Promise<Answer>, tries: number, { signal }: Target): Promise<Answer> {
+  for (let left = tries - 1; ; left--) {
+    try {
+      const answer = await ask();
+      if (answer.status !== 503 || left === 0) return answer;
+    } catch (error) {
+      if (left === 0 || !isBrokenConnection(error)) throw error;
+    }
+    await delay((tries - left) * PAUSE_MS, undefined, { signal });
+  }
 }
 
 /**
@@ -59,26 +82,34 @@ function refuseKeyIn(path: string): void {
   throw new UsageError("a key belongs on no command line, which others can list, and in no URL: nothing was sent");
 }
 
+type Sent = {
+  readonly method: string;
+  readonly path: string;
+  readonly body: object | undefined;
+  readonly idempotencyKey: string | undefined;
+};
+
 async function send(
   { url, credential, signal }: Target,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Response> {
+  { method, path, body, idempotencyKey }: Sent,
+): Promise<Answer> {
   try {
-    return await fetch(`${url}/api/v1/${path}`, {
+    const answer = await fetch(`${url}/api/v1/${path}`, {
       method,
       redirect: "error",
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
       headers: {
         authorization: `Bearer ${credential}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    return { status: answer.status, text: await answer.text() };
   } catch (error) {
     throw new Error(
       `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there, and that the URL is right`,
+      { cause: error },
     );
   }
 }

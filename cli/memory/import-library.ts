@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { errorMessage } from "../../domain/error-text.ts";
 import { callApi, type Target } from "../management/api-call.ts";
 import type { AtomLine, Link } from "./library-lines.ts";
@@ -19,7 +20,7 @@ type LaterLinks = {
 };
 
 /**
- * Sends the atoms of a file, in batches that are stored whole or not at all. Links lead by the new ids: those to an
+ * Sends the atoms of a file, in batches that are stored whole or not at all, and once, however often one is sent. Links lead by the new ids: those to an
  * atom of a later batch are set when it is there.
  *
  * @param onBatch called before each with how many atoms are imported
@@ -45,9 +46,13 @@ export async function importLibrary(
       return { ...atom, links };
     });
     const body = { ...(library === undefined ? {} : { library }), atoms };
-    const answer = await callApi<Imported>(target, "POST", "memory/atoms/import", body).catch((error: unknown) => {
-      throw byLine(error, batch, imported);
-    });
+    // Of this run alone: the same file may be imported twice.
+    const once = randomUUID();
+    const answer = await callApi<Imported>(target, "POST", "memory/atoms/import", body, once).catch(
+      (error: unknown) => {
+        throw byLine(error, batch, imported);
+      },
+    );
     droppedLinks += answer.droppedLinks;
     for (const [index, { atom }] of batch.entries()) {
       const id = answer.ids[index] ?? null;

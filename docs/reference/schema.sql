@@ -11,6 +11,17 @@ create table atom_embeddings (
   constraint atom_embeddings_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
   constraint atom_embeddings_pkey PRIMARY KEY (library_id, atom_id)
 );
+create table atom_passages (
+  library_id text not null,
+  atom_id uuid not null,
+  passage integer not null,
+  space integer not null,
+  revision integer not null,
+  signature bit varying not null,
+  embedding vector not null,
+  constraint atom_passages_library_id_atom_id_fkey FOREIGN KEY (library_id, atom_id) REFERENCES atom_embeddings(library_id, atom_id) ON DELETE CASCADE,
+  constraint atom_passages_pkey PRIMARY KEY (library_id, atom_id, passage)
+);
 create table atom_revisions (
   atom_id uuid not null,
   revision integer not null,
@@ -22,7 +33,8 @@ create table atom_revisions (
   metadata jsonb default '{}'::jsonb not null,
   links jsonb default '[]'::jsonb not null,
   expires_at timestamp(3) with time zone,
-  constraint atom_revisions_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
+  valid_from timestamp(3) with time zone,
+  valid_to timestamp(3) with time zone,
   constraint atom_revisions_pkey PRIMARY KEY (atom_id, revision)
 );
 create table atoms (
@@ -41,6 +53,8 @@ create table atoms (
   links jsonb default '[]'::jsonb not null,
   expires_at timestamp(3) with time zone,
   sketch bigint[] default '{}'::bigint[] not null,
+  valid_from timestamp(3) with time zone,
+  valid_to timestamp(3) with time zone,
   constraint atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint atoms_pkey PRIMARY KEY (id)
 );
@@ -85,6 +99,28 @@ create table feed (
   only_one boolean default true not null,
   constraint feed_only_one_check CHECK (only_one),
   constraint feed_only_one_key UNIQUE (only_one)
+);
+create table forgotten_atoms (
+  id uuid not null,
+  library_id text not null,
+  team_id text not null,
+  content text not null,
+  tags text[] not null,
+  source text,
+  importance double precision not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  revision integer not null,
+  metadata jsonb not null,
+  links jsonb not null,
+  expires_at timestamp(3) with time zone,
+  valid_from timestamp(3) with time zone,
+  valid_to timestamp(3) with time zone,
+  sketch bigint[] not null,
+  forgotten_at timestamp with time zone default clock_timestamp() not null,
+  kept_until timestamp(3) with time zone not null,
+  constraint forgotten_atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint forgotten_atoms_pkey PRIMARY KEY (id)
 );
 create table gateway_upstreams (
   gateway_id text not null,
@@ -447,6 +483,16 @@ CREATE OR REPLACE FUNCTION public.database_number()
  LANGUAGE sql
  STABLE
 RETURN (SELECT pg_database.oid FROM pg_database WHERE (pg_database.datname = current_database()));
+CREATE OR REPLACE FUNCTION public.delete_atom_revisions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from atom_revisions where atom_id = old.id
+    and not exists (select from atoms where id = old.id)
+    and not exists (select from forgotten_atoms where id = old.id);
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.folded_text(written text)
  RETURNS text
  LANGUAGE sql
@@ -458,9 +504,9 @@ CREATE OR REPLACE FUNCTION public.keep_atom_revision()
 AS $function$
 begin
   insert into atom_revisions (atom_id, revision, content, tags, source, importance, updated_at, metadata, links,
-    expires_at)
+    expires_at, valid_from, valid_to)
   values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at, old.metadata,
-    old.links, old.expires_at);
+    old.links, old.expires_at, old.valid_from, old.valid_to);
   return new;
 end $function$;
 CREATE OR REPLACE FUNCTION public.keep_end_of_version()
@@ -479,6 +525,20 @@ AS $function$
 begin
   new.ends_at := key_end(new.id, new.expires_at);
   return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.keep_passages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from atom_passages where library_id = new.library_id and atom_id = new.atom_id
+    and (space, revision) <> (new.space, new.revision);
+  insert into embedding_queue (atom_id, library_id, revision, due_at)
+  select id, library_id, revision, '9999-01-01T00:00:00Z' from atoms
+  where id = new.atom_id and revision = new.revision and length(content) > 2000
+    and not exists (select from atom_passages where library_id = new.library_id and atom_id = new.atom_id)
+  on conflict (atom_id) do nothing;
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.key_end(key_id text, expires_at timestamp with time zone)
  RETURNS timestamp with time zone
@@ -577,8 +637,11 @@ begin
   return known::uuid;
 end $function$;
 
+CREATE CONSTRAINT TRIGGER atom_embeddings_keep_passages AFTER INSERT OR UPDATE ON atom_embeddings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION keep_passages();
+CREATE TRIGGER atoms_delete_revisions AFTER DELETE ON atoms FOR EACH ROW EXECUTE FUNCTION delete_atom_revisions();
 CREATE TRIGGER atoms_keep_revision BEFORE UPDATE ON atoms FOR EACH ROW WHEN (old.revision IS DISTINCT FROM new.revision) EXECUTE FUNCTION keep_atom_revision();
 CREATE TRIGGER atoms_queue_embedding AFTER INSERT OR UPDATE OF revision ON atoms FOR EACH ROW EXECUTE FUNCTION queue_embedding();
+CREATE TRIGGER forgotten_atoms_delete_revisions AFTER DELETE ON forgotten_atoms FOR EACH ROW EXECUTE FUNCTION delete_atom_revisions();
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
@@ -659,12 +722,16 @@ CREATE INDEX atoms_by_update ON public.atoms USING btree (library_id, updated_at
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
 CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (fastupdate=off);
+CREATE INDEX atoms_replacing ON public.atoms USING gin (jsonb_path_query_array(links, '$[*]?(@."rel" == "replaces")."id"'::jsonpath)) WITH (fastupdate=off) WHERE (links @> '[{"rel": "replaces"}]'::jsonb);
+CREATE INDEX atoms_replacing_of_library ON public.atoms USING btree (library_id) WHERE jsonb_path_exists(links, '$[*]?(@."rel" == "replaces")'::jsonpath);
 CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
 CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
 CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);
 CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
 CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
+CREATE INDEX forgotten_atoms_by_end ON public.forgotten_atoms USING btree (kept_until, id);
+CREATE INDEX forgotten_atoms_of_library ON public.forgotten_atoms USING btree (library_id, forgotten_at DESC, id DESC);
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
@@ -712,6 +779,12 @@ alter table atoms alter column links set statistics 0;
 alter table atoms alter column sketch set statistics 0;
 alter index atoms_parts alter column 1 set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
+alter table forgotten_atoms alter column content set statistics 0;
+alter table forgotten_atoms alter column tags set statistics 0;
+alter table forgotten_atoms alter column source set statistics 0;
+alter table forgotten_atoms alter column metadata set statistics 0;
+alter table forgotten_atoms alter column links set statistics 0;
+alter table forgotten_atoms alter column sketch set statistics 0;
 
 -- extension vector;
 -- sequence audit_events_id_seq;

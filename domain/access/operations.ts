@@ -16,6 +16,7 @@ export const OPERATIONS = {
   "atoms.import": { product: "memory", scope: "memory:write" },
   "atoms.update": { product: "memory", scope: "memory:write" },
   "atoms.delete": { product: "memory", scope: "memory:write" },
+  "atoms.restore": { product: "memory", scope: "memory:write" },
 
   "mcp.connect": { product: "memory", scope: null },
   "mcp.memory_search": { product: "memory", scope: "memory:read" },

@@ -10,11 +10,18 @@ const HASHES_OF_BAND = 3;
 const SEEDS = Uint32Array.from({ length: BANDS * HASHES_OF_BAND }, (_, i) => mix(i + 1));
 
 const MARKS = /\p{M}+/gu;
+/** A minus sign before a number, and no hyphen between two. */
+const MINUS = /(?<=^|\s)[-\u2212](?=\p{N})/gu;
+/** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
+const RUNS = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]+/gu;
+const DIGIT = /\p{N}/u;
 
 /** By what a statement is found again. Each number is of 64 bits, as text. */
 export type Sketch = {
   /** The same for the same statement, whatever its case, accents, punctuation and spaces are. */
   readonly same: string;
+  /** The same for the same statement with any numbers. */
+  readonly numberless: string;
   /** Statements that are alike have one in common, most probably. */
   readonly bands: readonly string[];
 };
@@ -27,6 +34,7 @@ export function foldStatement(text: string): string {
     .normalize("NFKD")
     .replace(MARKS, "")
     .toLowerCase()
+    .replace(MINUS, "minus")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
   // Of signs alone nothing else is left.
@@ -45,26 +53,49 @@ export function sketchOf(text: string): Sketch {
   const bands = Array.from({ length: BANDS }, (_, band) =>
     digest(["band", band, ...minima.slice(band * HASHES_OF_BAND, (band + 1) * HASHES_OF_BAND)]),
   );
-  return { same: digest(["same", folded]), bands };
+  return { same: digest(["same", folded]), numberless: digest(["numberless", withoutNumbers(folded)]), bands };
 }
 
-/**
- * How much two statements have in common, 1 for the same one; undefined where they are no near-duplicates. Other numbers
- * make another statement: of two builds, ports or dates each is worth remembering.
- */
-export function nearness(one: string, other: string): number | undefined {
+/** What two statements that say almost the same have in common. */
+export type Nearness = {
+  /** 1 for the same statement. */
+  readonly similarity: number;
+  /**
+   * They have other numbers: of two builds, ports, versions or dates each is worth remembering. They are no duplicates.
+   */
+  readonly otherNumbers: boolean;
+};
+
+/** How near two statements are; undefined where they do not say almost the same, whatever their numbers are. */
+export function nearness(one: string, other: string): Nearness | undefined {
   const [a, b] = [foldStatement(one), foldStatement(other)];
-  if (a === b) return 1;
-  if (Math.min(a.length, b.length) < NEAR * Math.max(a.length, b.length)) return undefined;
-  if (numbersOf(a) !== numbersOf(b)) return undefined;
+  if (a === b) return { similarity: 1, otherNumbers: false };
+  const otherNumbers = numbersOf(a) !== numbersOf(b);
+  const isNear = otherNumbers ? areNear(withoutNumbers(a), withoutNumbers(b)) : areNear(a, b);
+  // What differs behind the characters that are compared is not the same.
+  return isNear ? { similarity: Math.min(0.99, Math.round(shareOf(a, b) * 100) / 100), otherNumbers } : undefined;
+}
+
+function areNear(a: string, b: string): boolean {
+  if (a === b) return true;
+  const isAboutAsLong = Math.min(a.length, b.length) >= NEAR * Math.max(a.length, b.length);
+  return isAboutAsLong && shareOf(a, b) >= NEAR;
+}
+
+/** The share of their parts that two folded statements have in common. */
+function shareOf(a: string, b: string): number {
   const [parts, others] = [partsOf(a), partsOf(b)];
   const common = [...parts].filter((part) => others.has(part)).length;
-  const share = common / (parts.size + others.size - common);
-  return share < NEAR ? undefined : Math.round(share * 100) / 100;
+  return common / (parts.size + others.size - common);
 }
 
 function numbersOf(folded: string): string {
-  return (folded.match(/\p{N}+/gu) ?? []).join(" ");
+  return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run)).join(" ");
+}
+
+/** One sign for each number, and for what is written as several: a version, a date, thousands. */
+function withoutNumbers(folded: string): string {
+  return folded.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: #)+/g, "#");
 }
 
 function partsOf(folded: string): Set<string> {

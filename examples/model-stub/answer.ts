@@ -17,14 +17,29 @@ export function tokensOf(model: unknown): string[] {
   return `I am a stub, not a model. You asked for ${typeof model === "string" ? model : "no model"}.`.split(/(?<= )/);
 }
 
-/** A made-up vector that is the same for the same text. */
+/** Words that mean the same to the stub; the first of them stands for all. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["holiday", "vacation", "leave"],
+  ["outage", "downtime", "incident"],
+  ["release", "deploy", "rollout"],
+  ["invoice", "bill"],
+  ["vehicle", "car", "automobile"],
+];
+const MEANING = new Map(SYNONYMS.flatMap(([first = "", ...others]) => others.map((word) => [word, first] as const)));
+
+/** A vector as if a model had made it: near to that of a text with the same words, or with {@link SYNONYMS} of them. */
 export function vectorOf(text: unknown, dimensions: unknown): number[] {
-  const length = typeof dimensions === "number" ? dimensions : 8;
-  const seed = [...JSON.stringify(text ?? "")].reduce(
-    (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521,
-    7,
-  );
-  return Array.from({ length }, (_, i) => Math.fround(Math.sin(seed * (i + 1))));
+  const length = typeof dimensions === "number" ? dimensions : 64;
+  const json = JSON.stringify(text ?? "").toLowerCase();
+  const words = json.match(/\p{L}{3,}/gu) ?? [json];
+  const directions = words.map((word) => directionOf(MEANING.get(word) ?? word));
+  return Array.from({ length }, (_, i) => Math.fround(directions.reduce((sum, at) => sum + at(i), 0)));
+}
+
+/** A direction of a word's own: of 64 numbers, those of two words are nearly at right angles. */
+function directionOf(word: string): (i: number) => number {
+  const seed = [...word].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7);
+  return (i) => Math.sin(seed * (i + 1));
 }
 
 /** Roughly the tokens of anything: four characters each. */

@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
-import { settleTurn, type TurnResult } from "../../store/memory/embedding/settle-turn.ts";
+import { type EmbeddedAtom, settleTurn, type TurnResult } from "../../store/memory/embedding/settle-turn.ts";
 import {
   claimTurn,
   clearSome,
   type EmbeddingTurn,
+  MAX_TEXTS,
   takeBatch,
   type WaitingAtom,
   walkSome,
 } from "../../store/memory/embedding/turns.ts";
+import type { EmbedResult } from "../gateway/embed-request.ts";
 import type { TextEmbedder } from "../gateway/embed-texts.ts";
 import type { CountEmbedded } from "./metrics.ts";
 
@@ -23,8 +25,8 @@ type Embedding = {
 const POLL_MS = 1_000;
 /** Libraries that one process goes on with at a time: PGlite answers one question at a time anyway. */
 const MAX_TURNS = { postgres: 4, pglite: 1 } as const;
-/** A turn asks twice at most, and both are over before its claim is. */
-const TIMEOUT_MS = 20_000;
+/** A turn asks three times at most, for the longest atom in two requests, and all are over before its claim is. */
+const TIMEOUT_MS = 18_000;
 /** A text that every model takes: a model that refuses this one refuses them all. */
 const PROBE = "keyplane";
 
@@ -84,7 +86,10 @@ async function embed(
 ): Promise<TurnResult> {
   const ask = (texts: readonly string[]) =>
     embedder.embed({ ...turn, dimensions: turn.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
-  const result = await ask(atoms.map(({ text }) => text));
+  const result = await askInParts(
+    ask,
+    atoms.flatMap(({ passages }) => passages),
+  );
   switch (result.kind) {
     case "vectors": {
       const { servedBy, vectors } = result;
@@ -93,7 +98,7 @@ async function embed(
         const why = `the upstream gave vectors of ${length} numbers where it gave ${turn.dimensions} before`;
         return { kind: "failed", why, retryAfterMs: undefined };
       }
-      return { kind: "embedded", atoms, vectors, servedBy };
+      return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };
     }
     case "refused": {
       if (atoms.length === 1 && (await ask([PROBE])).kind !== "vectors") {
@@ -104,4 +109,27 @@ async function embed(
     case "failed":
       return { kind: "failed", why: result.why, retryAfterMs: result.retryAfterMs };
   }
+}
+
+/** Providers take so many texts in a request, and some no more. */
+async function askInParts(
+  ask: (texts: readonly string[]) => Promise<EmbedResult>,
+  texts: readonly string[],
+): Promise<EmbedResult> {
+  const result = await ask(texts.slice(0, MAX_TEXTS));
+  const left = texts.slice(MAX_TEXTS);
+  if (result.kind !== "vectors" || left.length === 0) return result;
+  const others = await askInParts(ask, left);
+  if (others.kind !== "vectors") return others;
+  if (others.servedBy !== result.servedBy) {
+    const why = `the upstream ${others.servedBy} gave the vectors of some passages of an atom, and ${result.servedBy} those of the others`;
+    return { kind: "failed", why };
+  }
+  return { ...result, vectors: [...result.vectors, ...others.vectors] };
+}
+
+/** @param vectors of the atoms' passages, one after the other */
+function withVectors(atoms: readonly WaitingAtom[], vectors: readonly (readonly number[])[]): EmbeddedAtom[] {
+  const left = [...vectors];
+  return atoms.map((atom) => ({ ...atom, vectors: left.splice(0, atom.passages.length) }));
 }

@@ -215,8 +215,13 @@ const IN_DOUBT = problem(
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
   ELSEWHERE,
 );
-const REPEAT = "The change may have been made all the same: send the same request again with the same Idempotency-Key.";
-const IN_DOUBT_ONCE = problem("unavailable", `The database does not answer. ${REPEAT}`, ELSEWHERE);
+/** How a request may be sent again without a second effect. */
+type Repetition = "by its Idempotency-Key" | "as it is";
+const REPEAT = "The change may have been made all the same:";
+const REPEATS: Readonly<Record<Repetition, string>> = {
+  "by its Idempotency-Key": `${REPEAT} send the same request again with the same Idempotency-Key.`,
+  "as it is": `${REPEAT} repeat the same call, which has no second effect.`,
+};
 const DISK_IS_FULL = problem("insufficient_storage");
 const MEMORY_BUSY = {
   team: problem("rate_limited", "The team has too many calls of the memory under way: try again later.", {
@@ -230,26 +235,27 @@ const MEMORY_IN_DOUBT = problem(
   "unavailable",
   `${MEMORY_TOO_LATE} the change may have been made all the same. Read what is there now.`,
 );
-const MEMORY_IN_DOUBT_ONCE = problem("unavailable", `The memory took too long, and was stopped. ${REPEAT}`);
 
 /**
  * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
  * own refusals become the catalogue's of the same status, all else is `internal`.
  *
  * @param method of the request: whether something may have been changed
- * @param isOnce whether the same request may be sent again without a second effect
+ * @param repetition undefined where the same request again may have a second effect
  */
-export function problemOf(error: unknown, method = "GET", isOnce = false): Problem {
+export function problemOf(error: unknown, method = "GET", repetition?: Repetition): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DatabaseUnavailableError) {
     if (SAFE_METHODS.has(method)) return UNREAD;
-    return isOnce ? IN_DOUBT_ONCE : IN_DOUBT;
+    if (repetition === undefined) return IN_DOUBT;
+    return problem("unavailable", `The database does not answer. ${REPEATS[repetition]}`, ELSEWHERE);
   }
   if (sqlState(error) === DISK_FULL && !SAFE_METHODS.has(method)) return DISK_IS_FULL;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) {
     if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
-    return isOnce ? MEMORY_IN_DOUBT_ONCE : MEMORY_IN_DOUBT;
+    if (repetition === undefined) return MEMORY_IN_DOUBT;
+    return problem("unavailable", `The memory took too long, and was stopped. ${REPEATS[repetition]}`);
   }
   if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
     return problem("invalid_request", error.message);
@@ -298,7 +304,7 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
   return (error, request, reply) => {
     const isOnce =
       request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
-    const shown = problemOf(error, request.method, isOnce);
+    const shown = problemOf(error, request.method, isOnce ? "by its Idempotency-Key" : undefined);
     logFailure(log, request, { error, shown, message: "a request failed" });
     sendProblem(reply, shown);
   };

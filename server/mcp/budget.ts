@@ -7,7 +7,6 @@ export const MAX_TOKENS = {
   minimum: 200,
   maximum: 20_000,
   default: 4_000,
-  description: "How long the answer may be.",
 } as const;
 
 /** What a part of an answer takes: as JSON, with a comma, or as a paragraph of the text, whichever is longer. */

@@ -14,11 +14,11 @@ const WHEN: readonly (readonly [tool: string, when: string])[] = [
   ],
   [
     "memory_correct_atom",
-    "When an atom is outdated, wrong or incomplete, change it with memory_correct_atom instead of saving another beside it.",
+    "When an atom is outdated, wrong or incomplete, change it with memory_correct_atom instead of saving another beside it, or link the new one to it with rel replaces.",
   ],
   [
     "memory_forget_atom",
-    "Delete with memory_forget_atom only what should never have been kept, or what a person asks you to forget: it does not come back.",
+    "Use memory_forget_atom only for what should never have been kept, or what a person asks you to forget.",
   ],
 ];
 

@@ -5,7 +5,7 @@ const UNLISTED: ReadonlySet<string> = new Set(["pattern", "minLength", "maxLengt
 
 /**
  * A tool's input schema as it is listed: each session pays for every word of it, whichever tools it calls. The fields of
- * objects within a list are described where they stand beside it.
+ * objects within a list are described where they stand beside it, with what null means; there they are left out instead.
  */
 export function listedSchema(schema: Json, isWithinList = false): Json {
   const isListed = (keyword: string) => !UNLISTED.has(keyword) && !(isWithinList && keyword === "description");
@@ -17,10 +17,17 @@ export function listedSchema(schema: Json, isWithinList = false): Json {
 }
 
 function listedValue(keyword: string, value: unknown, isWithinList: boolean): unknown {
+  if (keyword === "type" && Array.isArray(value) && isWithinList) return withoutNull(value);
   if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
   if (keyword !== "properties") return listedSchema({ ...value }, isWithinList || keyword === "items");
   // Of these the names are the caller's fields.
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [name, listedSchema({ ...field }, isWithinList)]),
   );
+}
+
+/** One type by itself, as all fields have it that may be null. */
+function withoutNull(types: readonly unknown[]): unknown {
+  const others = types.filter((type) => type !== "null");
+  return others.length === 1 ? others[0] : others;
 }

@@ -3,6 +3,7 @@ import type { Atom } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
 import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
 import { readInOrder } from "../../store/memory/atoms-within.ts";
+import { findReplacements } from "../../store/memory/replaced-atoms.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch, searchExcept } from "../../store/memory/search/search-words.ts";
@@ -38,11 +39,14 @@ const ANY_TAGS = { ...TAGS, description: "With one of these." } as const;
 const TAGS_AND_FILTERS = {
   tags: { ...TAGS, description: "With all of these." },
   anyTags: ANY_TAGS,
-  since: { ...FILTERS.since, description: "Changed at this time or later, such as 2026-11-01T00:00:00Z." },
+  since: { ...FILTERS.since, description: "Changed then or later, such as 2026-11-01." },
   until: { ...FILTERS.until, description: "Changed before." },
   source: { ...FILTERS.source, description: "Source begins with this." },
   importance: { ...FILTERS.importance, description: "At least." },
+  asOf: { ...FILTERS.asOf, description: "True at this time." },
 } as const;
+const ORDER = { ...SORT, description: "updated: last changed first." } as const;
+const SEARCH_ORDER = { ...SEARCH_SORT, description: "rank: closest first; updated: last changed first." } as const;
 type Filters = FilterInput & {
   library?: string;
   limit: number;
@@ -62,12 +66,12 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Searches the atoms (remembered statements) of one library, closest first, with snippets. Use it when you know words that occur in what you look for, or parts of them: words, identifiers, paths, URLs, sources and tags, in any language. Similar words are found too; where these are few, the nearest. "Quoted phrases" and or work; a minus sign is text. memory_recall reads an atom by its id, and finds what is worth knowing about a topic.',
+      'Searches the atoms (remembered statements) of one library, closest first, with snippets. Use it when you know words that occur in what you look for, or parts of them: words, identifiers, paths, URLs, sources and tags, in any language. Similar words are found too; where these are few, the nearest. "Quoted phrases" and or work; a minus sign is text. For a topic, or an atom by its id, use memory_recall.',
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },
       exclude: EXCLUDE,
-      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
+      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_ORDER, cursor: CURSOR },
     },
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, semantic: SEMANTIC, ...PAGE_OUTPUT },
@@ -92,9 +96,9 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     return shownPage(hits, {
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
-      show: ({ atom, match, snippet }) => {
+      show: ({ atom, match, snippet, replacedBy }) => {
         const { content: _content, ...facts } = atomJson(key, atom);
-        return shownAtom({ ...facts, match, snippet });
+        return shownAtom({ ...facts, match, snippet, replacedBy });
       },
       notes: await notesOn(),
     });
@@ -114,7 +118,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     operation: "mcp.memory_recall",
     title: "Recall memory",
     description:
-      "Gives what is remembered about a topic: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on what may have come up before. Or pass ids to read atoms in full; what an answer has no room for is named in omitted. To read on in an atom that is truncated, pass its id and its nextOffset as offset.",
+      "Gives what is remembered about a topic: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on what may have come up before. Or pass ids to read atoms in full; what an answer has no room for is named in omitted. To read on in a truncated atom, pass its id and its nextOffset as offset.",
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
@@ -155,7 +159,8 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     if (offset !== undefined && id === undefined) {
       throw new ToolFault('memory_recall takes "offset" beside "id" alone: which atom does it read on in?');
     }
-    const show = (atom: Atom) => shownAtom(atomJson(key, atom));
+    const showWith = (replacements: ReadonlyMap<string, string>) => (atom: Atom) =>
+      shownAtom({ ...atomJson(key, atom), replacedBy: replacements.get(atom.id) });
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
@@ -163,6 +168,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       const known = new Set([...found.atoms.map((atom) => atom.id), ...found.cut]);
       const missing = asked.filter((each) => !known.has(each));
       const notes = known.size === 0 ? ["There are no atoms of these ids for this key."] : [];
+      const show = showWith(await findReplacements(db, reachOf(key), [...known]));
       return recalled({ ...found, missing, notes, maxTokens, show, offset });
     }
     const library = await libraryOf(context, named);
@@ -170,6 +176,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     const asked = { ...filter, query, libraryId: library.id, limit, ...readSize(maxTokens), ...defined({ meaning }) };
     const found = await recallAtoms(db, reachOf(key), asked);
     const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
+    const show = showWith(found.replacements);
     return recalled({ ...found, notes, maxTokens, show, isBriefing: true, semantic: meaning !== undefined });
   },
 );
@@ -183,7 +190,7 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     annotations: READ_ANNOTATIONS,
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
-      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
+      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: ORDER, cursor: CURSOR },
     },
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,

@@ -73,10 +73,11 @@ export function recalledText({ note, items = [], missing = [], omitted = [], sem
 }
 
 /** What an atom says from a place on; what is beside its content was shown with its beginning. */
-function restOf({ id, revision, content = "" }: ShownAtom, offset: number): ShownAtom {
+function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
   if (offset > content.length)
     throw new ToolFault(`The atom has ${content.length} characters: "offset" is behind them.`);
-  return { ...(id && { id }), ...(revision && { revision }), content: content.slice(offset).toWellFormed() };
+  const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
+  return { ...facts, content: content.slice(offset).toWellFormed() };
 }
 
 function idsWithin(ids: readonly string[], tokens: number): readonly string[] {

@@ -1,10 +1,13 @@
 import { permits } from "../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { MAX_SHOWN } from "../../store/memory/near-duplicates.ts";
 import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { libraryName, noSuchLibrary, reachOf } from "../memory/libraries.ts";
-import { type FoundDuplicate, findDuplicateAtoms, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
+import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../memory/save-atoms.ts";
+import { repeatableAtoms } from "../memory/save-repeated.ts";
 import { ATOM_INPUT, atomListSchema } from "../memory/schemas.ts";
-import { compact, fitting, paragraphs, tokensIn } from "./budget.ts";
+import { compact, fitting, paragraphs, sentences, tokensIn } from "./budget.ts";
 import {
   ATOM_OUTPUT,
   ATOMS_OUTPUT,
@@ -14,7 +17,7 @@ import {
   shortenAtom,
   shownAtom,
 } from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, libraryOf, ToolFault, TRUNCATED, WRITE_ANNOTATIONS } from "./tool.ts";
+import { defineTool, LIBRARY_NAME, libraryOf, ToolFault, TRUNCATED } from "./tool.ts";
 
 type SaveArgs = Partial<AtomInput> & {
   atoms?: AtomInput[];
@@ -31,7 +34,10 @@ type Saved = {
   readonly truncated?: boolean;
 };
 
-type ShownDuplicate = Omit<FoundDuplicate, "atom"> & { readonly atom: ShownAtom };
+type ShownDuplicate = Pick<FoundDuplicate, "index" | "similarity"> & {
+  readonly otherNumbers?: true;
+  readonly atom: ShownAtom;
+};
 
 const NEAR_DUPLICATES_OUTPUT = {
   type: "array",
@@ -41,18 +47,22 @@ const NEAR_DUPLICATES_OUTPUT = {
     properties: {
       index: { type: "integer", description: "Which of the atoms that were sent, counted from 0." },
       similarity: { type: "number", description: "1 for the same statement." },
+      otherNumbers: { type: "boolean", description: "It has other numbers, and refuses nothing." },
       atom: ATOM_OUTPUT,
     },
   },
-  description: "What says it already: then nothing was saved.",
+  description: "What says it already: then nothing was saved, unless all of these have other numbers.",
 } as const;
+
+/** The same call again saves nothing more. */
+const SAVES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true } as const;
 
 export const memorySaveAtom = defineTool<SaveArgs, Saved>(
   {
     operation: "mcp.memory_save_atom",
     title: "Save an atom",
-    description: `Remembers a new statement, or up to ${MAX_BATCH} at once in "atoms". Use it when you learn what later sessions need: a decision, a preference, a fact that took effort to find. One statement each, understandable by itself. Where the library says almost the same already, nothing is saved and you are shown that atom: correct it, or repeat the call with allowDuplicate.`,
-    annotations: WRITE_ANNOTATIONS,
+    description: `Remembers a new statement, or up to ${MAX_BATCH} at once in "atoms". Use it when you learn what later sessions need: a decision, a preference, a fact that took effort to find. One statement each, understandable by itself. Where the library says almost the same already, nothing is saved and you are shown that atom: correct it, or repeat the call with allowDuplicate. A call without an answer can be repeated as it is: nothing is saved twice.`,
+    annotations: SAVES,
     input: {
       ...ATOM_INPUT,
       atoms: {
@@ -77,31 +87,54 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     // A key that only writes learns nothing of what is there.
     const policy = allowDuplicate || !permits(key, "mcp.memory_search") ? "allow" : "refuse";
     const contents = inputs.map(({ content }) => content);
-    const near = await findDuplicateAtoms(db, reachOf(key), { libraryId: library.id, contents, policy });
-    if (near.length > 0) {
-      const duplicates = near.map(({ atom, ...found }) => ({ ...found, atom: shownAtom(atomJson(key, atom)) }));
+    const once = repeatableAtoms(key, { libraryId: library.id, atoms: inputs, at: clock.now() });
+    const near = await findDuplicateAtoms(db, reachOf(key), {
+      ...{ libraryId: library.id, contents, policy },
+      isRepeated: (index) => once.isRepeated(db, index),
+    });
+    const shownOf = (found: readonly FoundDuplicate[]) => found.map((duplicate) => shownDuplicate(key, duplicate));
+    if (refusing(near).length > 0) {
+      const duplicates = shownOf(near);
       return within(maxTokens, { note: REFUSED }, OTHERS, (tokens) => {
         const nearDuplicates = fitting(duplicates, tokens, { costOf, shorten });
         return { nearDuplicates, isCut: nearDuplicates.length < near.length || nearDuplicates[0] !== duplicates[0] };
       });
     }
-    const stored = await write("mcp.memory_save_atom", insertion(inputs, library.id, clock.now()));
-    if (stored === undefined) throw new ToolFault(await noSuchLibrary(db, key, named ?? library.name));
-    const [first] = stored;
+    const saved = await write("mcp.memory_save_atom", once.insertion);
+    if (saved === undefined) throw new ToolFault(await noSuchLibrary(db, key, named ?? library.name));
+    const others = shownOf(near.slice(0, MAX_SHOWN));
+    const noteOf = (note: string) => ({ note: sentences(note, others.length > 0 && OTHER_NUMBERS) });
+    const [first] = saved.atoms;
     if (many === undefined && first !== undefined) {
       const { content: _content, ...facts } = atomJson(key, first);
-      return within(maxTokens, { note: "Saved." }, CUT, (tokens) => {
-        const atom = shortenAtom(shownAtom(facts), tokens);
-        return { atom, isCut: atom.truncated === true };
+      return within(maxTokens, noteOf(saved.made > 0 ? "Saved." : SAVED_BEFORE), CUT, (tokens) => {
+        const beside = besideSaved(others, tokens);
+        const atom = shortenAtom(shownAtom(facts), tokens - beside.cost);
+        return { atom, ...beside.shown, isCut: atom.truncated === true || beside.isCut };
       });
     }
-    const ids = stored.map(({ id }) => ({ id }));
-    return within(maxTokens, { note: `Saved ${ids.length} atoms in ${libraryName(key, library)}.` }, CUT, (tokens) => {
-      const atoms = fittingAtoms(ids, tokens);
-      return { atoms, isCut: atoms.length < ids.length };
+    const ids = saved.atoms.map(({ id }) => ({ id }));
+    return within(maxTokens, noteOf(noteOfMany(ids.length, saved.made, libraryName(key, library))), CUT, (tokens) => {
+      const beside = besideSaved(others, tokens);
+      const atoms = fittingAtoms(ids, tokens - beside.cost);
+      return { atoms, ...beside.shown, isCut: atoms.length < ids.length || beside.isCut };
     });
   },
 );
+
+function shownDuplicate(key: KeyRecord, { atom, index, similarity, otherNumbers }: FoundDuplicate): ShownDuplicate {
+  return { index, similarity, ...(otherNumbers && { otherNumbers }), atom: shownAtom(atomJson(key, atom)) };
+}
+
+/** What is shown beside what was saved takes no more than half of the answer. */
+function besideSaved(others: readonly ShownDuplicate[], tokens: number) {
+  const nearDuplicates = fitting(others, tokens / 2, { costOf, shorten });
+  return {
+    shown: { nearDuplicates },
+    cost: nearDuplicates.reduce((sum, duplicate) => sum + costOf(duplicate), 0),
+    isCut: nearDuplicates.length < others.length || nearDuplicates[0] !== others[0],
+  };
+}
 
 /** The answer with as much as there is room for, and with what is said where that is not all. */
 function within(
@@ -122,8 +155,17 @@ function savedText({ note, atom, atoms = [], nearDuplicates = [] }: Saved): stri
 
 const REFUSED =
   "Nothing was saved: the library says almost the same already. If that is wrong or outdated, correct it with memory_correct_atom and its id; if it says it, there is nothing to do; if yours is another fact, call memory_save_atom again with allowDuplicate true.";
+const SAVED_BEFORE = "Saved before, by the same call: this is that atom, and nothing was written again.";
+const OTHER_NUMBERS =
+  'The library has almost the same with other numbers: if that is outdated, add a link with rel "replaces" to what you have saved, or correct the old one.';
 const OTHERS = "There may be others: this answer has no room for them.";
 const CUT = "This is cut to maxTokens.";
+
+function noteOfMany(sent: number, made: number, library: string): string {
+  if (made === sent) return `Saved ${sent} atoms in ${library}.`;
+  if (made === 0) return `Saved before in ${library}: these are the ${sent} atoms, and nothing was written again.`;
+  return `Saved ${made} of ${sent} atoms in ${library}: the others were saved there before, and not written again.`;
+}
 
 function inputsOf(many: AtomInput[] | undefined, { content, ...more }: Partial<AtomInput>): AtomInput[] {
   if (many === undefined) {
@@ -137,8 +179,9 @@ function inputsOf(many: AtomInput[] | undefined, { content, ...more }: Partial<A
   );
 }
 
-function duplicateText({ index, similarity, atom }: ShownDuplicate): string {
-  return `To atom ${index}, similarity ${similarity}:\n${atomText(atom)}`;
+function duplicateText({ index, similarity, otherNumbers, atom }: ShownDuplicate): string {
+  const facts = [`similarity ${similarity}`, ...(otherNumbers ? ["other numbers"] : [])];
+  return `To atom ${index}, ${facts.join(", ")}:\n${atomText(atom)}`;
 }
 
 function costOf(duplicate: ShownDuplicate): number {

@@ -105,7 +105,8 @@ async function answer(
       refuse(error);
       return failure(error.detail);
     }
-    const shown = problemOf(error, definition.annotations?.readOnlyHint ? "GET" : "POST");
+    const { readOnlyHint, idempotentHint } = definition.annotations ?? {};
+    const shown = problemOf(error, readOnlyHint ? "GET" : "POST", idempotentHint ? "as it is" : undefined);
     if (isForOperator(shown)) log.error({ error, operation, requestId }, "a memory tool failed");
     return failure(shown.code === "internal" ? "The tool failed here: try again later." : shown.detail);
   }

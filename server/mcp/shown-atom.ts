@@ -2,7 +2,7 @@ import { defined } from "../../domain/defined.ts";
 import type { Match } from "../../store/memory/search/ranked-atoms.ts";
 import { DEFAULT_IMPORTANCE } from "../memory/atom-fields.ts";
 import type { AtomJson } from "../memory/atom-json.ts";
-import { RANKING } from "../memory/response-schemas.ts";
+import { RANKING, REPLACED_BY } from "../memory/response-schemas.ts";
 import { beginning, fitting, longest, tokensIn } from "./budget.ts";
 
 /** An atom, a revision or a hit as a tool shows it: without fields at their default. */
@@ -10,6 +10,8 @@ export type ShownAtom = Partial<AtomJson> & {
   /** In place of the content. */
   readonly snippet?: string;
   readonly match?: Match;
+  /** The atom that replaces it. */
+  readonly replacedBy?: string | undefined;
   /** Not all of it is shown. */
   readonly truncated?: true;
   /** Where the content goes on, in UTF-16 code units. */
@@ -25,6 +27,9 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
   id: (id) => `id ${id}`,
   truncated: () => "truncated",
   nextOffset: (offset) => `nextOffset ${offset}`,
+  replacedBy: (id) => `replaced by ${id}, which holds now`,
+  validTo: (time) => `valid until ${time}`,
+  validFrom: (time) => `valid from ${time}`,
   revision: (revision) => `revision ${revision}`,
   match: (match) => `match ${match}`,
   tags: (tags) => `tags ${tags.join(", ")}`,
@@ -41,8 +46,8 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
       .join("; "),
 };
 const FACT_NAMES = Object.keys(FACTS) as readonly Fact[];
-/** What is shown however little room there is. */
-const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset"];
+/** What is shown however little room there is: how to read on, and whether the statement is true. */
+const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", "validTo", "validFrom"];
 
 /** Of what a briefing says, its facts are no more than this part. */
 const SHARE_OF_FACTS = 1 / 4;
@@ -70,10 +75,13 @@ export const ATOM_OUTPUT = {
       },
     },
     expiresAt: { type: "string", description: "From when on it is forgotten." },
+    validFrom: { type: "string", description: "From when on it is true." },
+    validTo: { type: "string", description: "From when on it is true no longer." },
     created: { type: "string", description: "Where it was corrected since." },
     updated: TEXT,
     revision: { type: "integer" },
     match: { ...RANKING.match, description: `${RANKING.match.description} Left out for words.` },
+    replacedBy: { ...REPLACED_BY, type: "string" },
     truncated: { type: "boolean", description: "Not all of it is shown." },
     nextOffset: {
       type: "integer",

@@ -117,12 +117,12 @@ export function defineTool<Args, Answer extends { readonly note?: string }>(
 
 /** The annotations of a tool that only reads. */
 export const READ_ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
-/** Of one that saves or corrects: the second time it does so again, and what was there before is kept. */
+/** Of one that corrects: the second time it does so again, and what was there before is kept. */
 export const WRITE_ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** The library that a call means. */
 export const LIBRARY_NAME = {
   ...LIBRARY,
-  description: 'Name or "namespace/name"; the default one where left out.',
+  description: "name or namespace/name; else the default one.",
 } as const;
 /** How many a list gives a model, where it does not say. */
 export const LIST_LIMIT = { ...LIMIT, default: 10 } as const;

@@ -1,11 +1,14 @@
 import type { Atom } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
+import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
+import { ATOM_PAGE_BOUNDS } from "../../store/memory/atom-pages.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
+import { findReplacements } from "../../store/memory/replaced-atoms.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom } from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, READ_ANNOTATIONS } from "./tool.ts";
+import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;
@@ -33,7 +36,7 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     operation: "mcp.memory_wake_up",
     title: "Wake up",
     description:
-      "A short briefing from one library: what it is for, its most important atoms and the latest. Call it once at the start of a session, before anything else. Long atoms are truncated: memory_recall reads on by id.",
+      "A short briefing from one library: what it is for, its most important atoms and the latest. Call it once at the start of a session. Long atoms are truncated: memory_recall reads on by id.",
     annotations: READ_ANNOTATIONS,
     input: {
       library: LIBRARY_NAME,
@@ -62,9 +65,10 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     const library = await libraryOf(context, named);
     const reach = reachOf(key);
     const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
-    const page = { libraryId: library.id, after: null, limit, characters: BRIEF + 1 };
-    const best = (await listAtoms(db, reach, { ...page, sort: "importance" })).items;
-    const latest = (await listAtoms(db, reach, page)).items.filter(({ id }) => !best.some((atom) => atom.id === id));
+    const best = await presentAtoms(context, library.id, "importance", limit);
+    const latest = (await presentAtoms(context, library.id, "newest", limit)).filter(
+      ({ id }) => !best.some((atom) => atom.id === id),
+    );
     const { displayName, description } = library;
     const name = libraryName(key, library);
     const shown = {
@@ -95,6 +99,35 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
 );
 
 const LEFT_OUT = "memory_recall finds what is left out by topic; maxTokens and limit make room for more.";
+
+/** Times that a briefing reads on for atoms that no other one replaces, and each time for atoms that are valid. */
+const MAX_PAGES = 4;
+const MAX_STEPS = 5;
+
+/** The first atoms of a library that are valid, and that no other one replaces; what is far behind is no briefing. */
+async function presentAtoms(
+  { db, key, clock }: ToolContext,
+  libraryId: string,
+  sort: Sort,
+  limit: number,
+): Promise<Atom[]> {
+  const reach = reachOf(key);
+  const page = { libraryId, sort, characters: BRIEF + 1, asOf: clock.now() };
+  const bounds = { ...ATOM_PAGE_BOUNDS, walked: 4 * limit, steps: MAX_STEPS };
+  const present: Atom[] = [];
+  let last: Atom | undefined;
+  for (let pages = 0; pages < MAX_PAGES && present.length < limit; pages++) {
+    const after = last === undefined ? null : positionOf(sort, last);
+    // Each time twice as many, since where some are replaced most may be.
+    const { items, isMore } = await listAtoms(db, reach, { ...page, after, limit: limit * 2 ** pages }, bounds);
+    const ids = items.map(({ id }) => id);
+    const replacements = await findReplacements(db, reach, ids);
+    present.push(...items.filter(({ id }) => !replacements.has(id)));
+    last = items.at(-1);
+    if (!isMore) break;
+  }
+  return present.slice(0, limit);
+}
 
 /** The most important and the latest take turns, each in its order. */
 function inTurns(best: readonly Atom[], latest: readonly Atom[]): Atom[] {

@@ -1,4 +1,6 @@
-import { correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { correctAtom, type Deletion, deleteAtom } from "../../store/memory/atom-writes.ts";
+import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../store/memory/forgotten-atoms.ts";
 import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
 import { correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
@@ -7,7 +9,7 @@ import { compact, paragraphs, tokensIn } from "./budget.ts";
 import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from "./shown-atom.ts";
 import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
 
-/** What is forgotten does not come back; nothing more happens the second time. */
+/** What is forgotten comes back by a person's hand at most; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
 
 type CorrectArgs = AtomChanges & { id: string; revision?: number };
@@ -62,40 +64,53 @@ function correctedText({ note, atom }: Corrected): string {
   return paragraphs(note, atom && atomText(atom));
 }
 
-type ForgetArgs = { id: string; revision?: number };
-type Forgotten = { readonly note?: string; readonly forgotten: string };
+type ForgetArgs = { id: string; revision?: number; now: boolean };
+type Forgotten = { readonly note?: string; readonly forgotten: string; readonly keptUntil?: string };
 
 export const memoryForgetAtom = defineTool<ForgetArgs, Forgotten>(
   {
     operation: "mcp.memory_forget_atom",
     title: "Forget an atom",
-    description:
-      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret, or what a person asked you to forget; what is wrong or outdated is corrected with memory_correct_atom.",
+    description: `Forgets an atom with all its revisions. For ${DAYS_KEPT} days a person can restore it, unless now is set: for what should never have been kept, such as a secret. What is wrong or outdated is corrected with memory_correct_atom.`,
     annotations: DELETES,
     input: {
       id: ATOM_ID,
       revision: { ...REVISION, description: "The one that you have read." },
+      now: { type: "boolean", default: false, description: "Delete it for ever." },
     },
     requires: ["id"],
-    output: { forgotten: { type: "string", description: "The id of the atom that is gone." } },
-    text: ({ note, forgotten }) => paragraphs(note, `Forgotten, with its revisions: atom ${forgotten}.`),
+    output: {
+      forgotten: { type: "string", description: "The id of the atom." },
+      keptUntil: { type: "string", description: "Until when it can be restored; left out where it is gone." },
+    },
+    text: forgottenText,
   },
-  async ({ write }, { id, revision }) => {
-    const deletion = await write("mcp.memory_forget_atom", {
-      write: (tx, reach) => deleteAtom(tx, reach, id, revision ?? null),
+  async ({ write }, { id, revision, now }) => {
+    const expected = revision ?? null;
+    const end = now ? deleteAtom : forgetAtom;
+    const ended = await write<Deletion | Forgetting>("mcp.memory_forget_atom", {
+      write: (tx, reach) => end(tx, reach, id, expected),
       libraryOf: deletedLibrary,
     });
-    switch (deletion?.kind) {
+    switch (ended?.kind) {
       case undefined:
       case "absent":
         throw new ToolFault(NO_ATOM_HINT);
       case "conflict":
-        throw new ToolFault(`${movedOn(deletion.revision, revision)} forget it with that revision.`);
+        throw new ToolFault(`${movedOn(ended.revision, revision)} forget it with that revision.`);
       case "deleted":
         return { forgotten: id };
+      case "forgotten":
+        return { forgotten: id, keptUntil: rfc3339Millis(ended.keptUntil) };
     }
   },
 );
+
+/** The same for a reader of text. */
+function forgottenText({ note, forgotten, keptUntil }: Forgotten): string {
+  const kept = keptUntil === undefined ? "It is gone for ever." : `It can be restored until ${keptUntil}.`;
+  return paragraphs(note, `Forgotten, with its revisions: atom ${forgotten}. ${kept}`);
+}
 
 function movedOn(present: number, seen: number | undefined): string {
   return `The atom is at revision ${present}, not ${seen}: read it again with memory_recall and its id, and`;

@@ -1,6 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/atom.ts";
+import { assertEverValid } from "../../store/memory/atom-writes.ts";
 import { readTime } from "./times.ts";
 
 /** Of an atom whose writer says none. */
@@ -17,6 +18,8 @@ export type AtomInput = {
   metadata?: AtomMetadata;
   links?: AtomLink[];
   expiresAt?: string | null;
+  validFrom?: string | null;
+  validTo?: string | null;
 };
 export type AtomChanges = Partial<AtomInput>;
 
@@ -27,16 +30,19 @@ export type AtomChanges = Partial<AtomInput>;
  * @throws InvalidAtomError for what no schema says
  */
 export function atomFields(input: AtomInput, now: number): AtomFields {
-  return {
-    ...{ tags: [], source: null, importance: DEFAULT_IMPORTANCE, metadata: {}, links: [], expiresAt: null },
+  const fields = {
+    ...{ tags: [], source: null, importance: DEFAULT_IMPORTANCE, metadata: {}, links: [] },
+    ...{ expiresAt: null, validFrom: null, validTo: null },
     ...atomChanges(input, now),
     content: input.content,
   };
+  assertEverValid(fields);
+  return fields;
 }
 
 /** The refusal of a correction that changes nothing. */
 export const NOTHING_CHANGED =
-  "Give at least one of content, tags, source, importance, metadata, links and expiresAt: nothing would change.";
+  "Give at least one of content, tags, source, importance, metadata, links, expiresAt, validFrom and validTo: nothing would change.";
 
 /**
  * Only the fields that are given: to correct an atom.
@@ -45,7 +51,7 @@ export const NOTHING_CHANGED =
  * @throws InvalidAtomError for what no schema says
  */
 export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
-  const { content, tags, source, importance, metadata, links, expiresAt } = changes;
+  const { content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo } = changes;
   return defined({
     content,
     tags,
@@ -54,6 +60,8 @@ export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFiel
     metadata: metadata && storable(metadata),
     links: links?.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })),
     expiresAt: typeof expiresAt === "string" ? expiry(expiresAt, now) : expiresAt,
+    validFrom: typeof validFrom === "string" ? readTime("validFrom", validFrom) : validFrom,
+    validTo: typeof validTo === "string" ? readTime("validTo", validTo) : validTo,
   });
 }
 

@@ -19,6 +19,9 @@ export type AtomJson = {
   readonly links: readonly AtomLink[];
   /** RFC 3339; null for never. */
   readonly expiresAt: string | null;
+  /** RFC 3339; null where it is not said. */
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
   /** RFC 3339. */
   readonly created: string;
   readonly updated: string;
@@ -47,11 +50,18 @@ export function correctedJson(key: KeyRecord, atom: Atom, changes: AtomChanges):
   return { id, ...said, updated, revision };
 }
 
-function fieldsJson({ content, tags, source, importance, metadata, links, expiresAt }: AtomFields) {
+function fieldsJson({ expiresAt, validFrom, validTo, ...fields }: AtomFields) {
+  const { content, tags, source, importance, metadata, links } = fields;
   return {
     ...{ content, tags, source, importance, metadata, links },
-    expiresAt: expiresAt === null ? null : rfc3339Millis(expiresAt),
+    expiresAt: timeJson(expiresAt),
+    validFrom: timeJson(validFrom),
+    validTo: timeJson(validTo),
   };
+}
+
+function timeJson(ms: number | null): string | null {
+  return ms === null ? null : rfc3339Millis(ms);
 }
 
 /** A revision of an atom. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { type Correction, correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
+import { DAYS_KEPT, restoreAtom } from "../../store/memory/forgotten-atoms.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -11,7 +12,12 @@ import { UPDATE_BODY, UPDATE_EXAMPLE, type UpdateBody } from "./request-schemas.
 import { CORRECTED_ATOM } from "./response-schemas.ts";
 import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
-/** Atoms to correct and to delete: decided again behind the write, by the database. */
+const NOT_KEPT = problem(
+  "not_found",
+  `There is no atom of this id to restore for this key: one that was forgotten is kept for ${DAYS_KEPT} days, and one that was deleted is gone.`,
+);
+
+/** Atoms to correct, to delete and to restore: decided again behind the write, by the database. */
 export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { clock } = deps;
 
@@ -51,7 +57,11 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
     {
       config: {
         operation: "atoms.delete",
-        docs: { summary: "Delete an atom and its revisions", status: 204, refusals: ["insufficient_storage"] },
+        docs: {
+          summary: "Delete an atom and its revisions, for ever; also one that was forgotten and is kept",
+          status: 204,
+          refusals: ["insufficient_storage"],
+        },
       },
     },
     async (request, reply) => {
@@ -63,6 +73,30 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
       );
       if (deletion?.kind !== "deleted") throw NO_ATOM;
       return reply.code(204).send();
+    },
+  );
+
+  app.post<{ Params: { id: string } }>(
+    "/atoms/:id/restore",
+    {
+      config: {
+        operation: "atoms.restore",
+        docs: {
+          summary: "Restore an atom that memory_forget_atom has forgotten, with its revisions; one that is there stays",
+          response: CORRECTED_ATOM,
+          refusals: ["insufficient_storage"],
+        },
+      },
+    },
+    async (request, reply) => {
+      const atom = await callMemory(deps, request, reply, (db) =>
+        writeAs(deps, db, request, {
+          write: (tx, reach) => restoreAtom(tx, reach, request.params.id),
+          libraryOf: (restored) => restored?.library.id,
+        }),
+      );
+      if (atom === undefined) throw NOT_KEPT;
+      return correctedJson(request.principal, atom, {});
     },
   );
 }

@@ -4,7 +4,7 @@ import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { readTime } from "./times.ts";
 
 /** What narrows a list or a search, as callers send it and its schema lets it through. */
-export type FilterInput = { since?: string; until?: string; source?: string; importance?: number };
+export type FilterInput = { since?: string; until?: string; source?: string; importance?: number; asOf?: string };
 
 /**
  * What is asked for, in the store's terms.
@@ -12,7 +12,7 @@ export type FilterInput = { since?: string; until?: string; source?: string; imp
  * @throws InvalidAtomError for what no schema says: the times of the calendar
  */
 export function readFilter(
-  { since, until, source, importance }: FilterInput,
+  { since, until, source, importance, asOf }: FilterInput,
   { tags = [], anyTags = [] }: Pick<AtomFilter, "tags" | "anyTags">,
 ): AtomFilter {
   const from = since === undefined ? undefined : readTime("since", since);
@@ -27,6 +27,7 @@ export function readFilter(
     until: to,
     source,
     importance,
+    asOf: asOf === undefined ? undefined : readTime("asOf", asOf),
   });
 }
 

@@ -108,7 +108,10 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         const found = page(hits, {
           scope,
           positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
-          json: ({ atom, rank, match, snippet }) => ({ ...atomJson(principal, atom), rank, match, snippet }),
+          json: ({ atom, rank, match, snippet, replacedBy = null }) => ({
+            ...atomJson(principal, atom),
+            ...{ rank, match, snippet, replacedBy },
+          }),
         });
         const isEmpty = found.items.length === 0 && after === null;
         const note = isEmpty ? await hiddenByExclusions(db, reachOf(principal), asked, QUOTE_IT) : undefined;

@@ -14,6 +14,8 @@ const FIELDS = {
     description: "To atoms that this key may read.",
   },
   expiresAt: { type: ["string", "null"], format: "date-time" },
+  validFrom: { type: ["string", "null"], format: "date-time" },
+  validTo: { type: ["string", "null"], format: "date-time" },
 } as const;
 const ATOM_FIELDS = {
   id: TEXT,
@@ -33,6 +35,11 @@ export const RANKING = {
     description:
       "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
   },
+} as const;
+
+export const REPLACED_BY = {
+  type: ["string", "null"],
+  description: "The atom that replaces it, by a link of the kind replaces: what holds now.",
 } as const;
 
 function closedObject(title: string, properties: Readonly<Record<string, object>>) {
@@ -66,6 +73,7 @@ const SEARCH_PAGE = list(
     ...ATOM_FIELDS,
     ...RANKING,
     snippet: TEXT,
+    replacedBy: REPLACED_BY,
   }),
   {
     ...NEXT,
@@ -102,9 +110,11 @@ const NEAR_DUPLICATES = {
       index: { type: "integer", description: "Which of the atoms that were sent, counted from 0." },
       id: { type: "string", description: "The atom that the library had." },
       similarity: { type: "number", description: "1 for the same statement." },
+      otherNumbers: { const: true, description: "Of an atom that says almost the same with other numbers." },
     },
   },
-  description: "Where duplicates=report asked for them.",
+  description:
+    "Where duplicates=report asked for them; with duplicates=refuse those with other numbers, which refuse nothing.",
 } as const;
 
 /** The answer of a save, with what was asked for beside it. */

@@ -16,6 +16,20 @@ export type DuplicatePolicy = "allow" | "report" | "refuse";
 /** A near-duplicate of one of the statements that are to be saved, which `index` counts. */
 export type FoundDuplicate = NearDuplicate & { readonly index: number };
 
+/** Statements that are to be saved in a library. */
+type Statements = {
+  readonly libraryId: string;
+  readonly contents: readonly string[];
+  readonly policy: DuplicatePolicy;
+  /** Whether its caller has saved one of them before, and is to be answered by that. */
+  isRepeated?(index: number): Promise<boolean>;
+};
+
+/** Those for which a save is refused; what has other numbers is shown beside what is saved. */
+export function refusing(near: readonly FoundDuplicate[]): readonly FoundDuplicate[] {
+  return near.filter(({ otherNumbers }) => !otherNumbers);
+}
+
 /**
  * What a library has almost so already; nothing where it is not asked for, and of what refuses a save the first MiB.
  *
@@ -24,20 +38,30 @@ export type FoundDuplicate = NearDuplicate & { readonly index: number };
 export async function findDuplicateAtoms(
   db: Db,
   reach: Reach,
-  { libraryId, contents, policy }: { libraryId: string; contents: readonly string[]; policy: DuplicatePolicy },
+  { libraryId, contents, policy, isRepeated = async () => false }: Statements,
 ): Promise<FoundDuplicate[]> {
   if (policy === "allow") return [];
   if (policy === "refuse") assertNoneTwice(contents);
   const found: FoundDuplicate[] = [];
   let held = 0;
+  let heldBeside = 0;
   for (const [index, content] of contents.entries()) {
     const near = await findNearDuplicates(db, reach, libraryId, content);
-    found.push(...near.map((duplicate) => ({ ...duplicate, index })));
-    // What refuses a save is shown, and a page of it does.
-    held += near.reduce((sum, { atom }) => sum + Buffer.byteLength(atom.content), 0);
+    // Asked afterwards: what was found may be what the same call has saved meanwhile.
+    if (near.length > 0 && (await isRepeated(index))) continue;
+    const ofIndex = near.map((duplicate) => ({ ...duplicate, index }));
+    const refused = refusing(ofIndex);
+    // Of what is shown a page does: of what refuses nothing there may be as much again.
+    found.push(...(heldBeside > PAGE_BYTES ? refused : ofIndex));
+    held += bytesOf(refused);
+    heldBeside += bytesOf(ofIndex) - bytesOf(refused);
     if (policy === "refuse" && held > PAGE_BYTES) break;
   }
   return found;
+}
+
+function bytesOf(found: readonly FoundDuplicate[]): number {
+  return found.reduce((sum, { atom }) => sum + Buffer.byteLength(atom.content), 0);
 }
 
 function assertNoneTwice(contents: readonly string[]): void {

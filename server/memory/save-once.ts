@@ -12,7 +12,7 @@ import {
   type RepeatableSave,
   waitForRoom,
 } from "../../store/memory/repeatable-saves.ts";
-import { problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
@@ -46,13 +46,13 @@ export function repeatableSave(request: FastifyRequest, asked: unknown): Repeata
   };
 }
 
-/** A placeholder is called by its place in a list that may be another one tomorrow, of another team's keys. */
-function callerOf({ keyId, teamId, version }: KeyRecord): string {
+/** Names a key, whichever of its versions is used: a placeholder is called by its place in a list that may be another one tomorrow, of another team's keys. */
+export function callerOf({ keyId, teamId, version }: KeyRecord): string {
   return version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
 }
 
-/** Members of an object in the order of their names: it is the same object in any. */
-function inOrder(_name: string, value: unknown): unknown {
+/** For JSON.stringify: members of an object in the order of their names, since it is the same object in any. */
+export function inOrder(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
@@ -75,7 +75,7 @@ export async function saveOnce<T extends MadeAtoms>(
     writeAs(deps, db, request, { write: body, libraryOf: ({ libraryId }) => libraryId });
   const replay = async (tx: Tx, reach: Reach, former: FormerSave): Promise<Saved<T>> => {
     const { libraryId, isSameRequest } = former;
-    if (!isSameRequest) throw ANOTHER_REQUEST;
+    if (!isSameRequest) throw anotherRequest(former);
     if ((await findLibraryById(tx, reach, libraryId)) === undefined) return rollBack();
     return { made: await recall(tx, reach, former), libraryId, isReplayed: true };
   };
@@ -110,10 +110,14 @@ export function markSaved(reply: FastifyReply, isReplayed: boolean): FastifyRepl
   return isReplayed ? reply.code(200).header("idempotency-replayed", "true") : reply.code(201);
 }
 
-const ANOTHER_REQUEST = problem(
-  "idempotency_mismatch",
-  "Another request was made with this Idempotency-Key: use a new key for a new request.",
-);
+/** With what the other one has made, as the management API says it, where that is one atom. */
+function anotherRequest({ atomIds }: MadeAtoms): Problem {
+  const [id] = atomIds;
+  const made = atomIds.length === 1 && typeof id === "string" ? { id } : {};
+  return problem("idempotency_mismatch", ANOTHER_REQUEST, undefined, made);
+}
+
+const ANOTHER_REQUEST = "Another request was made with this Idempotency-Key: use a new key for a new request.";
 
 async function requireRoom(db: Db, { caller }: RepeatableSave): Promise<void> {
   const waitMs = await waitForRoom(db, caller);

@@ -23,7 +23,7 @@ import {
   type SaveQuery,
 } from "./request-schemas.ts";
 import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "./response-schemas.ts";
-import { type DuplicatePolicy, type FoundDuplicate, findDuplicateAtoms, insertion } from "./save-atoms.ts";
+import { type DuplicatePolicy, type FoundDuplicate, findDuplicateAtoms, insertion, refusing } from "./save-atoms.ts";
 import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 
 /** Atoms to save, one or many: decided again behind the write, by the database. */
@@ -91,8 +91,9 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
           const { id: libraryId } = await requireLibrary(db, key, named);
           const contents = atoms.map(({ content }) => content);
           const near = await findDuplicateAtoms(db, reachOf(key), { libraryId, contents, policy: duplicates });
-          if (duplicates === "refuse" && near.length > 0) throw problem("conflict", refusal(near));
-          const beside = duplicates === "report" ? { nearDuplicates: near.map(duplicateJson) } : {};
+          const refused = duplicates === "refuse" ? refusing(near) : [];
+          if (refused.length > 0) throw problem("conflict", refusal(refused));
+          const beside = duplicates === "allow" ? {} : { nearDuplicates: near.map(duplicateJson) };
           const { write } = insertion(atoms, libraryId, clock.now());
           return { libraryId, write: async (tx, reach) => madeOf(await write(tx, reach), beside) };
         },
@@ -131,8 +132,8 @@ function requireRead(key: KeyRecord, duplicates: DuplicatePolicy): void {
   throw problem("forbidden", 'Reporting duplicates needs the scope memory:read: leave "duplicates" out.');
 }
 
-function duplicateJson({ index, atom, similarity }: FoundDuplicate) {
-  return { index, id: atom.id, similarity };
+function duplicateJson({ index, atom, similarity, otherNumbers }: FoundDuplicate) {
+  return { index, id: atom.id, similarity, ...(otherNumbers && { otherNumbers }) };
 }
 
 function refusal(near: readonly FoundDuplicate[]): string {

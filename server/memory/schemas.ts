@@ -20,7 +20,7 @@ export const TAGS = {
   items: TAG,
   maxItems: 32,
   uniqueItems: true,
-  description: "Labels to filter by, at most 32 of 64 characters.",
+  description: "Labels to filter by.",
 } as const;
 export const CONTENT = {
   type: "string",
@@ -55,8 +55,11 @@ export const EXPIRES_AT = {
   type: ["string", "null"],
   maxLength: 64,
   pattern: RFC3339,
-  description: "From when on the atom is forgotten by itself, such as 2027-01-31T00:00:00Z; null for never.",
+  description: "When the atom is forgotten by itself, such as 2027-01-31T00:00:00Z; null for never.",
 } as const;
+const VALIDITY = { type: ["string", "null"], maxLength: 64, pattern: RFC3339 } as const;
+export const VALID_FROM = { ...VALIDITY, description: "When it becomes true in the world." } as const;
+export const VALID_TO = { ...VALIDITY, description: "When it is true no longer." } as const;
 /** A time, as a filter has it, or an atom that comes from elsewhere. */
 export const TIME = { type: "string", maxLength: 64, pattern: RFC3339 } as const;
 /** What narrows a list or a search, beside tags. */
@@ -74,6 +77,10 @@ export const FILTERS = {
     description: "Only atoms whose source begins with this.",
   },
   importance: { type: "number", minimum: 0, maximum: 10, description: "Only atoms of at least this importance." },
+  asOf: {
+    ...TIME,
+    description: "Only atoms whose statement is true at this time, by their validFrom and validTo as they are now.",
+  },
 } as const;
 const SORT_TEXT = "newest, oldest: by when made; updated: last changed first; importance: most important first";
 export const SORT = {
@@ -104,11 +111,15 @@ export const LINKS = {
     additionalProperties: false,
     required: ["rel", "id"],
     properties: {
-      rel: { ...TAG, description: "What the other atom is to this one, such as replaces, explains or source." },
+      rel: {
+        ...TAG,
+        description:
+          "What the other atom is to this one, such as explains or source. What an atom of the library replaces stands behind it where it is found, and is marked.",
+      },
       id: ATOM_ID,
     },
   },
-  description: "Other atoms that this one has to do with, at most 32.",
+  description: "Other atoms it has to do with; rel replaces: what it makes outdated.",
 } as const;
 /** What a writer sets of an atom. */
 export const ATOM_INPUT = {
@@ -119,6 +130,8 @@ export const ATOM_INPUT = {
   metadata: METADATA,
   links: LINKS,
   expiresAt: EXPIRES_AT,
+  validFrom: VALID_FROM,
+  validTo: VALID_TO,
 } as const;
 
 /** Several atoms of one call. `fields` are what is taken of each. */

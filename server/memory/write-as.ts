@@ -5,6 +5,7 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
 import type { Correction, Deletion } from "../../store/memory/atom-writes.ts";
+import type { Forgetting } from "../../store/memory/forgotten-atoms.ts";
 import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
@@ -103,7 +104,7 @@ export function correctedLibrary(correction: Correction): string | undefined {
   return correction.kind === "corrected" ? correction.atom.library.id : undefined;
 }
 
-/** The library of an atom that was deleted. */
-export function deletedLibrary(deletion: Deletion): string | undefined {
-  return deletion.kind === "deleted" ? deletion.libraryId : undefined;
+/** The library of an atom that was deleted or forgotten. */
+export function deletedLibrary(deletion: Deletion | Forgetting): string | undefined {
+  return "libraryId" in deletion ? deletion.libraryId : undefined;
 }

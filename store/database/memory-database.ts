@@ -26,8 +26,12 @@ export type MemoryDatabase = {
   run<T>(call: MemoryCall, body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
 };
 
-/** A call waits for its turn so long at most, and so long again for its answers. */
-const MAX_WAIT_MS = 2_000;
+/**
+ * A call waits for its turn so long at most: as many clients as a team has may save at once, and a save that comes to
+ * its turn late is worth more than one that its client has to repeat.
+ */
+const MAX_WAIT_MS = 5_000;
+/** And so long for its answers. */
 export const MAX_RUN_MS = 2_000;
 
 /** @param lend a handle whose statements end, or never begin, once the signal is aborted */

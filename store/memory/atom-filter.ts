@@ -14,17 +14,30 @@ export type AtomFilter = {
   readonly source?: string | undefined;
   /** It is at least so important. */
   readonly importance?: number | undefined;
+  /** It is valid at this moment, in milliseconds since the epoch. */
+  readonly asOf?: number | undefined;
 };
 
 /**
  * The condition of an atom `a` that a filter lets through. Its text is the same whatever the filter, so that few
  * statements are to be planned.
  */
-export function passes({ tags, anyTags, source, importance, ...times }: AtomFilter): RawBuilder<unknown> {
+export function passes({ tags, anyTags, source, importance, asOf, ...times }: AtomFilter): RawBuilder<unknown> {
   return sql`(${listOrNull(tags)}::text[] is null or a.tags @> ${listOrNull(tags)}::text[])
     and (${listOrNull(anyTags)}::text[] is null or a.tags && ${listOrNull(anyTags)}::text[])
     and ${changedWithin(times)} and (${source ?? null}::text is null or starts_with(a.source, ${source ?? null}))
-    and (${importance ?? null}::float8 is null or a.importance >= ${importance ?? null}::float8)`;
+    and (${importance ?? null}::float8 is null or a.importance >= ${importance ?? null}::float8)
+    and (${timeOf(asOf)}::timestamptz is null or ${validAt(sql`${timeOf(asOf)}::timestamptz`)})`;
+}
+
+/** The condition of an atom `a` whose statement is true at a moment, which PostgreSQL knows as a `timestamptz`. */
+function validAt(moment: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(a.valid_from is null or a.valid_from <= ${moment}) and (a.valid_to is null or a.valid_to > ${moment})`;
+}
+
+/** The same of the moment that a filter is about, and where it is about none, of the present one. */
+export function validThen({ asOf }: Pick<AtomFilter, "asOf">): RawBuilder<unknown> {
+  return validAt(sql`coalesce(${timeOf(asOf)}::timestamptz, now())`);
 }
 
 function listOrNull(list: readonly string[] | undefined): string[] | null {

@@ -16,6 +16,8 @@ export type AtomPageBounds = {
   readonly tagged: number;
   /** Atoms of the list that one step of the walk looks at. */
   readonly walked: number;
+  /** Steps after which a walk ends where it is; left out for one that goes on until it has a page. */
+  readonly steps?: number;
 };
 
 export const ATOM_PAGE_BOUNDS: AtomPageBounds = { tagged: 3_000, walked: 4_000 };
@@ -70,12 +72,14 @@ export async function idsOf(
   const step = Math.max(MIN_STEP, Math.ceil(bounds.walked / libraries));
   const ids: string[] = [];
   let after = list.after;
+  let steps = 0;
   do {
     const from = { ...list, after };
     const walked = await withOrderedPlans(db, (tx) => walkOn(tx, from, limit - ids.length, step));
     ids.push(...walked.ids);
     after = walked.last;
-  } while (after !== null && ids.length < limit);
+    steps++;
+  } while (after !== null && ids.length < limit && steps < (bounds.steps ?? Number.POSITIVE_INFINITY));
   return ids;
 }
 
@@ -107,7 +111,8 @@ async function askIndex(
 }
 
 /** What an atom is listed by: all of it but its text. */
-const LISTED = sql`a.id, a.library_id, a.team_id, a.tags, a.source, a.importance, a.created_at, a.updated_at, a.expires_at`;
+const LISTED = sql`a.id, a.library_id, a.team_id, a.tags, a.source, a.importance, a.created_at, a.updated_at, a.expires_at,
+  a.valid_from, a.valid_to`;
 
 type Walked = { readonly ids: string[]; readonly last: AtomPosition | null };
 

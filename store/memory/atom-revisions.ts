@@ -4,7 +4,8 @@ import { ATOMS_IN_LIBRARIES, type AtomRow, fieldsOf, findAtoms, linksWithin, rea
 import { bytesBefore, storedBytes } from "./atoms-within.ts";
 import { type ListPage, PAGE_BYTES, type PageSize } from "./page.ts";
 
-const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, updated_at`;
+const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, valid_from,
+  valid_to, updated_at`;
 
 /** An atom's revisions, newest first, those below `before` where it is given; undefined when there is no such atom. */
 export async function listRevisions(
@@ -22,6 +23,8 @@ export async function listRevisions(
   const { rows } = await sql<Omit<AtomRow, "created_ms"> & { found: number }>`
     select r.revision, r.content, r.tags, r.source, r.importance, r.metadata, r.found,
       ${linksWithin(reach, sql`r.links`)} as links, extract(epoch from r.expires_at)::float8 * 1000 as expires_ms,
+      extract(epoch from r.valid_from)::float8 * 1000 as valid_from_ms,
+      extract(epoch from r.valid_to)::float8 * 1000 as valid_to_ms,
       extract(epoch from r.updated_at)::float8 * 1000 as updated_ms
     from (
       select a.*, row_number() over (order by a.revision desc) as place, count(*) over ()::integer as found,

@@ -1,13 +1,14 @@
-import { type QueryExecutorProvider, sql } from "kysely";
+import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import { sketchOf } from "../../domain/memory/near-duplicate.ts";
 import { InvalidAtomError } from "../database/errors.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, presentIds, reachable, toAtom } from "./atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
 import { isReachable } from "./reachable-libraries.ts";
 
 /** Why an atom was not changed: `revision` is the present one. */
-type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
+export type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
 export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | MovedOn;
 export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | MovedOn;
 
@@ -30,14 +31,15 @@ export async function insertAtom(
   reach: Reach,
   { libraryId, at, updatedAt = at, ...fields }: AtomDraft,
 ): Promise<Atom | undefined> {
-  const { content, tags, source, importance, metadata, links, expiresAt } = fields;
+  const { content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo } = fields;
   await assertLinksLead(db, reach, links);
-  const { rows } = await sql<AtomRow>`
+  const { rows } = await sql<AtomRow>`${preparedStatement}
     with a as (
       insert into atoms (library_id, team_id, content, tags, source, importance, metadata, links, expires_at,
-        sketch, created_at, updated_at)
+        valid_from, valid_to, sketch, created_at, updated_at)
       select l.id, l.team_id, ${content}, ${[...tags]}::text[], ${source}::text, ${importance}::float8,
         ${JSON.stringify(metadata)}::jsonb, ${JSON.stringify(links)}::jsonb, ${timeOrNull(expiresAt)}::timestamptz,
+        ${timeOrNull(validFrom)}::timestamptz, ${timeOrNull(validTo)}::timestamptz,
         ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(updatedAt)}::timestamptz
       from libraries l
       where l.id = ${libraryId} and ${isReachable(reach)}
@@ -57,7 +59,8 @@ type AtomPatch = Partial<AtomFields> & {
 /**
  * Replaces fields of an atom; the earlier revision is kept.
  *
- * @throws InvalidAtomError for a link that leads nowhere
+ * @param db a transaction, to be rolled back where this throws
+ * @throws InvalidAtomError for a link that leads nowhere, and for an atom that would never be valid
  */
 export async function correctAtom(
   db: QueryExecutorProvider,
@@ -76,20 +79,26 @@ export async function correctAtom(
     changes.metadata === undefined ? null : sql`metadata = ${JSON.stringify(changes.metadata)}::jsonb`,
     changes.links === undefined ? null : sql`links = ${JSON.stringify(changes.links)}::jsonb`,
     changes.expiresAt === undefined ? null : sql`expires_at = ${timeOrNull(changes.expiresAt)}::timestamptz`,
+    changes.validFrom === undefined ? null : sql`valid_from = ${timeOrNull(changes.validFrom)}::timestamptz`,
+    changes.validTo === undefined ? null : sql`valid_to = ${timeOrNull(changes.validTo)}::timestamptz`,
     sql`updated_at = greatest(a.updated_at, ${new Date(at)}::timestamptz)`,
     sql`revision = a.revision + 1`,
   ].filter((assignment) => assignment !== null);
   const { rows } = await sql<AtomRow>`
     update atoms a set ${sql.join(set)} from libraries l
-    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
-      and (${expected}::integer is null or a.revision = ${expected}::integer)
+    where ${isAtRevision(reach, id, expected)}
     returning ${atomColumns(reach)}`.execute(db);
-  if (rows[0]) return { kind: "corrected", atom: toAtom(rows[0]) };
-  return whatStands(db, reach, id);
+  if (rows[0] === undefined) return whatStands(db, reach, id);
+  const atom = toAtom(rows[0]);
+  assertEverValid(atom);
+  return { kind: "corrected", atom };
 }
 
+/** One that is forgotten or restored meanwhile is in neither table as one statement sees them, and in one as the next does. */
+const MAX_LOOKS = 2;
+
 /**
- * Deletes an atom with its revisions.
+ * Deletes an atom with its revisions, for ever: one that is there, and one that was forgotten and is kept.
  *
  * @param expected the revision that the caller has seen, or null to delete whichever is present
  */
@@ -100,18 +109,35 @@ export async function deleteAtom(
   expected: number | null,
 ): Promise<Deletion> {
   if (!isAtomId(id)) return { kind: "absent" };
-  const { rows } = await sql<{ library_id: string }>`
-    delete from atoms a using libraries l
-    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
-      and (${expected}::integer is null or a.revision = ${expected}::integer)
-    returning a.library_id`.execute(db);
-  if (rows[0]) return { kind: "deleted", libraryId: rows[0].library_id };
+  const deletedFrom = (table: string) => sql`delete from ${sql.table(table)} a using libraries l
+    where ${isAtRevision(reach, id, expected)} returning a.library_id`;
+  for (let time = 1; time <= MAX_LOOKS; time++) {
+    const { rows } = await sql<{ library_id: string }>`
+      with present as (${deletedFrom("atoms")}), forgotten as (${deletedFrom("forgotten_atoms")})
+      select library_id from present union all select library_id from forgotten`.execute(db);
+    if (rows[0]) return { kind: "deleted", libraryId: rows[0].library_id };
+  }
   return whatStands(db, reach, id);
 }
 
-async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): Promise<MovedOn> {
+/** The condition of the one row of `a`, atoms or forgotten ones, and of its library `l`. */
+export function isAtRevision(reach: Reach, id: string, expected: number | null): RawBuilder<unknown> {
+  return sql`l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
+    and (${expected}::integer is null or a.revision = ${expected}::integer)`;
+}
+
+/** Why no row of the atom was at the revision that was expected. */
+export async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): Promise<MovedOn> {
   const [present] = await findAtoms(db, reach, [id]);
   return present ? { kind: "conflict", revision: present.revision } : { kind: "absent" };
+}
+
+/** @throws InvalidAtomError for an atom whose validity ends before it begins */
+export function assertEverValid({ validFrom, validTo }: Pick<AtomFields, "validFrom" | "validTo">): void {
+  if (validFrom === null || validTo === null || validFrom < validTo) return;
+  throw new InvalidAtomError(
+    '"validTo" is not after "validFrom": give a later one, or null for one of them where it is not known.',
+  );
 }
 
 /** One that is beyond the reach and one that is not there are the same: a link leads to what its writer may read. */

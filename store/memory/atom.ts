@@ -23,6 +23,9 @@ export type Atom = {
   readonly links: readonly AtomLink[];
   /** From when on it is not there any more; null for never. */
   readonly expiresAt: number | null;
+  /** When the statement is true in the world: from the one on, and before the other; null where that is not said. */
+  readonly validFrom: number | null;
+  readonly validTo: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Counts from 1; a correction makes the next. */
@@ -35,7 +38,10 @@ export type AtomMetadata = Readonly<Record<string, string | number | boolean>>;
 export type AtomLink = { readonly rel: string; readonly id: string };
 
 /** What a writer sets. */
-export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance" | "metadata" | "links" | "expiresAt">;
+export type AtomFields = Pick<
+  Atom,
+  "content" | "tags" | "source" | "importance" | "metadata" | "links" | "expiresAt" | "validFrom" | "validTo"
+>;
 
 /** An earlier or the present revision of one atom. */
 export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;

@@ -29,6 +29,8 @@ export function atomColumns(reach: Reach, characters?: number): RawBuilder<unkno
   return sql`a.id, a.library_id, l.namespace, l.name, ${content}, a.tags, a.source,
     a.importance, a.metadata, ${linksWithin(reach, sql`a.links`)} as links,
     extract(epoch from a.expires_at)::float8 * 1000 as expires_ms,
+    extract(epoch from a.valid_from)::float8 * 1000 as valid_from_ms,
+    extract(epoch from a.valid_to)::float8 * 1000 as valid_to_ms,
     extract(epoch from a.created_at)::float8 * 1000 as created_ms,
     extract(epoch from a.updated_at)::float8 * 1000 as updated_ms, a.revision`;
 }
@@ -58,6 +60,8 @@ export type AtomRow = {
   metadata: AtomMetadata;
   links: AtomLink[];
   expires_ms: number | null;
+  valid_from_ms: number | null;
+  valid_to_ms: number | null;
   created_ms: number;
   updated_ms: number;
   revision: number;
@@ -75,13 +79,21 @@ export function toAtom(row: AtomRow): Atom {
   };
 }
 
-type FieldsRow = Pick<AtomRow, "content" | "tags" | "source" | "importance" | "metadata" | "links" | "expires_ms">;
+type FieldsRow = Omit<AtomRow, "id" | "library_id" | "namespace" | "name" | "created_ms" | "updated_ms" | "revision">;
 
 /** What a writer has set, of a row of an atom or of a revision. */
-export function fieldsOf({ expires_ms, ...row }: FieldsRow): AtomFields {
+export function fieldsOf({ expires_ms, valid_from_ms, valid_to_ms, ...row }: FieldsRow): AtomFields {
   const { content, tags, source, importance, metadata, links } = row;
-  const expiresAt = expires_ms === null ? null : Math.round(expires_ms);
-  return { content, tags, source, importance, metadata, links, expiresAt };
+  return {
+    ...{ content, tags, source, importance, metadata, links },
+    expiresAt: roundOrNull(expires_ms),
+    validFrom: roundOrNull(valid_from_ms),
+    validTo: roundOrNull(valid_to_ms),
+  };
+}
+
+function roundOrNull(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms);
 }
 
 /**

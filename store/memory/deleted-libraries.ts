@@ -11,7 +11,7 @@ const MAX_COUNTED = 10_000;
 
 type LibraryDeletion = {
   /**
-   * Deletes some of the atoms of deleted libraries, or of the records of their saves, or a library that has none left.
+   * Deletes some of the atoms of deleted libraries, or of what they hold besides, or a library that has nothing left.
    *
    * @returns whether there may be more
    */
@@ -43,7 +43,8 @@ export function libraryDeletion(
       at = undefined;
       // Once more from the beginning, for what another process held and gave back.
       if (!isThrough) return true;
-      return (await forgetSaves(db, id, slice)) || removeEmpty(db, id);
+      for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
+      return removeEmpty(db, id);
     },
   };
 }
@@ -78,12 +79,14 @@ async function deleteSlice(
   return last === undefined ? null : { at: Math.round(last.at), id: last.id };
 }
 
-/** Deletes some of the records of its repeatable saves. Returns whether there were any. */
-async function forgetSaves(db: Db, libraryId: string, slice: number): Promise<boolean> {
-  const { numAffectedRows = 0n } = await sql`delete from repeatable_saves where ctid = any(array(
-    select ctid from repeatable_saves where library_id = ${libraryId} limit ${slice} for update skip locked))`.execute(
-    db,
-  );
+/** What a library holds beside its atoms: those that were forgotten, and the records of its repeatable saves. */
+const BESIDE_ATOMS = ["forgotten_atoms", "repeatable_saves"] as const;
+
+/** Deletes some of a library's rows. Returns whether there were any. */
+async function deleteSome(db: Db, name: string, libraryId: string, slice: number): Promise<boolean> {
+  const table = sql.table(name);
+  const { numAffectedRows = 0n } = await sql`delete from ${table} where ctid = any(array(
+    select ctid from ${table} where library_id = ${libraryId} limit ${slice} for update skip locked))`.execute(db);
   return numAffectedRows > 0n;
 }
 

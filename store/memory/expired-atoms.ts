@@ -13,35 +13,52 @@ export const UNEXPIRED: RawBuilder<unknown> = sql`(a.expires_at is null or a.exp
 /** Atoms of one statement, as of a library's deletion. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
 
+/** Where rows of atoms end by themselves, and the column that says when. */
+const ENDING = [
+  { table: "atoms", end: "expires_at" },
+  { table: "forgotten_atoms", end: "kept_until" },
+] as const;
+type Ending = (typeof ENDING)[number];
+
 /**
- * The deletion of atoms that have expired, a slice at a time. Several processes at once take different ones. Each slice
- * begins where the one before ended: entries of the index that lead to deleted rows are read again as long as another
- * transaction, such as a backup's, may still see those.
+ * The deletion of atoms that have expired, and of forgotten ones that are kept no longer, a slice at a time. Several
+ * processes at once take different ones. Each slice begins where the one before ended: entries of the index that lead to
+ * deleted rows are read again as long as another transaction, such as a backup's, may still see those.
  */
 export function expiredDeletion({ db, engine }: Pick<Store, "db" | "engine">, slice: number = SLICE[engine]) {
+  const left: Ending[] = [...ENDING];
   let after: AtomPosition | null = null;
   return {
     /** Deletes some. Returns whether there may be more. */
     async next(): Promise<boolean> {
-      const from = after;
-      after = await withOrderedPlans(db, (tx) => deleteSlice(tx, from, slice), "read write");
-      return after !== null;
+      for (let [ending] = left; ending !== undefined; [ending] = left) {
+        const from = { ending, after };
+        after = await withOrderedPlans(db, (tx) => deleteSlice(tx, from, slice), "read write");
+        if (after !== null) return true;
+        left.shift();
+      }
+      return false;
     },
   };
 }
 
 /** The last that was deleted; null for none. */
-async function deleteSlice(tx: Tx, after: AtomPosition | null, slice: number): Promise<AtomPosition | null> {
+async function deleteSlice(
+  tx: Tx,
+  { ending: { table, end }, after }: { readonly ending: Ending; readonly after: AtomPosition | null },
+  slice: number,
+): Promise<AtomPosition | null> {
+  const endsAt = sql.ref(`a.${end}`);
   const { rows } = await sql<{ at: number; id: string }>`
     with doomed as materialized (
-      select a.id, a.expires_at from atoms a where a.expires_at <= now()
-        ${after === null ? sql`` : sql`and (a.expires_at, a.id) > (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
-      order by a.expires_at, a.id limit ${slice} for update skip locked
+      select a.id, ${endsAt} as ended_at from ${sql.table(table)} a where ${endsAt} <= now()
+        ${after === null ? sql`` : sql`and (${endsAt}, a.id) > (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
+      order by ${endsAt}, a.id limit ${slice} for update skip locked
     ), gone as (
-      delete from atoms where id = any(array(select id from doomed))
+      delete from ${sql.table(table)} where id = any(array(select id from doomed))
     )
-    select extract(epoch from expires_at)::float8 * 1000 as at, id::text from doomed
-    order by expires_at desc, doomed.id desc limit 1`.execute(tx);
+    select extract(epoch from ended_at)::float8 * 1000 as at, id::text from doomed
+    order by ended_at desc, doomed.id desc limit 1`.execute(tx);
   const [last] = rows;
   return last === undefined ? null : { at: Math.round(last.at), id: last.id };
 }

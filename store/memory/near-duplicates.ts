@@ -1,26 +1,24 @@
 import { type RawBuilder, sql } from "kysely";
-import { nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
+import { type Nearness, nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { findAtoms } from "./atoms.ts";
+import { findReplacements } from "./replaced-atoms.ts";
 
-/** An atom that says almost what is about to be saved. */
-export type NearDuplicate = {
-  readonly atom: Atom;
-  /** 1 for the same statement in other case, spaces or punctuation. */
-  readonly similarity: number;
-};
+/** An atom that says almost what is about to be saved, if with other numbers. */
+export type NearDuplicate = Nearness & { readonly atom: Atom };
 
-/** Rows that are read for one statement, of the same and of those that share a band. */
+/** Rows that are read for one statement: of the same, of those with other numbers and of those that share a band. */
 const MAX_SAME = 2;
+const MAX_NUMBERLESS = 10;
 const MAX_ALIKE = 20;
 /** The most that are reported to a caller. */
-const MAX_SHOWN = 3;
+export const MAX_SHOWN = 3;
 
 /**
- * The atoms of a library that say almost the same as a statement, the closest first. The same statement is found for
- * certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
+ * The atoms of a library that say almost the same as a statement, the closest first, and those with other numbers last.
+ * The same statement is found for certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
  */
 export async function findNearDuplicates(
   db: Db,
@@ -37,8 +35,10 @@ export async function findNearDuplicates(
       // Only the sketches' index may answer: to walk another one until enough are found would read every row.
       await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
         set_config('enable_seqscan', 'off', true)`.execute(tx);
-      return sql<{ id: string }>`
+      return sql<{ id: string }>`${preparedStatement}
         (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+        union
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])} limit ${MAX_NUMBERLESS})
         union
         (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
         tx,
@@ -49,19 +49,27 @@ export async function findNearDuplicates(
     reach,
     rows.map((row) => row.id),
   );
-  return found
+  const alike = found
     .filter((atom) => atom.library.id === libraryId)
     .flatMap((atom) => {
-      const similarity = nearness(atom.content, content);
-      return similarity === undefined ? [] : [{ atom, similarity }];
-    })
-    .sort((one, other) => other.similarity - one.similarity)
+      const near = nearness(atom.content, content);
+      return near === undefined ? [] : [{ atom, ...near }];
+    });
+  // What is replaced says no longer what holds: to say it again is no repetition.
+  const replacements = await findReplacements(
+    db,
+    reach,
+    alike.map(({ atom }) => atom.id),
+  );
+  return alike
+    .filter(({ atom }) => !replacements.has(atom.id))
+    .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity)
     .slice(0, MAX_SHOWN);
 }
 
 /** What the column `sketch` holds of an atom of a library. */
-export function storedSketch(libraryId: RawBuilder<unknown>, { same, bands }: Sketch): RawBuilder<unknown> {
-  return numbersFor(libraryId, [same, ...bands]);
+export function storedSketch(libraryId: RawBuilder<unknown>, { same, numberless, bands }: Sketch): RawBuilder<unknown> {
+  return numbersFor(libraryId, [same, numberless, ...bands]);
 }
 
 function numbersFor(libraryId: RawBuilder<unknown>, numbers: readonly string[]): RawBuilder<unknown> {

@@ -1,4 +1,5 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Reach } from "./atom.ts";
 import type { ListPage } from "./page.ts";
 
@@ -73,7 +74,7 @@ async function select(
   which: RawBuilder<unknown>,
   limit = 2,
 ): Promise<ReachableLibrary[]> {
-  const { rows } = await sql<ReachableLibrary>`
+  const { rows } = await sql<ReachableLibrary>`${preparedStatement}
     select l.id, l.namespace, l.name, l.display_name as "displayName", l.description,
       coalesce(l.owner_uid, '') as incarnation
     from libraries l

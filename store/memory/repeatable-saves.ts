@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 
 /** How a save is known again. Digests are SHA-256, 32 latin1 characters. */
 export type RepeatableSave = {
@@ -24,7 +25,7 @@ export type MadeAtoms = {
 export type FormerSave = MadeAtoms & { readonly libraryId: string; readonly isSameRequest: boolean };
 
 /** For how long a repetition is known. */
-const KEPT = sql`interval '24 hours'`;
+export const KEPT = sql`interval '24 hours'`;
 /** Of one caller within that time. */
 export const MAX_SAVES = 10_000;
 
@@ -74,7 +75,7 @@ export async function beginSave(
   libraryId: string,
 ): Promise<FormerSave | "absent" | undefined> {
   const { caller, key, request } = save;
-  const begun = await sql`insert into repeatable_saves (caller, key, request, library_id)
+  const begun = await sql`${preparedStatement} insert into repeatable_saves (caller, key, request, library_id)
     select ${caller}, ${toDigest(key)}::bytea, ${toDigest(request)}::bytea, id from libraries where id = ${libraryId}
     on conflict (caller, key) do update set request = excluded.request, library_id = excluded.library_id,
       made_at = excluded.made_at
@@ -86,6 +87,6 @@ export async function beginSave(
 
 /** Records what a save has made. */
 export async function endSave(tx: Tx, { caller, key }: RepeatableSave, { atomIds, beside }: MadeAtoms): Promise<void> {
-  await sql`update repeatable_saves set atom_ids = ${[...atomIds]}::text[]::uuid[], beside = ${JSON.stringify(beside)}::jsonb
+  await sql`${preparedStatement} update repeatable_saves set atom_ids = ${[...atomIds]}::text[]::uuid[], beside = ${JSON.stringify(beside)}::jsonb
     where caller = ${caller} and key = ${toDigest(key)}`.execute(tx);
 }

@@ -45,6 +45,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/guides/pull-requests.md": ["test/e2e/guides.test.ts"],
   "docs/guides/refused-calls.md": ["test/e2e/guides.test.ts"],
   "docs/guides/rotation.md": ["test/e2e/guides.test.ts"],
+  "docs/guides/search-by-meaning.md": ["test/e2e/guides.test.ts"],
   "docs/guides/teams.md": ["test/e2e/guides.test.ts"],
   "docs/operations/encryption-keys.md: Rotating": [
     "test/e2e/chart/walk.e2e.test.ts",

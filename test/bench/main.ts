@@ -11,6 +11,7 @@ import { benchMemory } from "./memory.ts";
 import { benchPages } from "./pages.ts";
 import { benchRecall } from "./recall.ts";
 import { benchRevocation } from "./revocation.ts";
+import { benchSaves } from "./saves.ts";
 import { benchScale } from "./scale.ts";
 import { benchSemantic } from "./semantic.ts";
 
@@ -27,6 +28,7 @@ const BENCHES = {
   scale: benchScale,
   controller: benchController,
   memory: benchMemory,
+  saves: benchSaves,
   pages: benchPages,
   semantic: benchSemantic,
   recall: benchRecall,

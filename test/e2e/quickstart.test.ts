@@ -88,6 +88,20 @@ describe("what is printed", () => {
   });
 });
 
+describe("the library that is embedded", () => {
+  it("finds by its meaning what shares no word with the question", async () => {
+    const headers = { authorization: `Bearer ${key("docs-agent")}`, "content-type": "application/json" };
+    const content = "The office is closed for vacation in August.";
+    await fetch(`${base}/atoms`, { method: "POST", headers, body: JSON.stringify({ content }) });
+    const found = await until("it is embedded", async () => {
+      const answer = await fetch(`${base}/atoms/search?q=holiday`, { headers });
+      const { items, semantic } = (await answer.json()) as { items: { content: string }[]; semantic: boolean };
+      return semantic && items[0];
+    });
+    expect(found).toMatchObject({ content, match: "meaning" });
+  });
+});
+
 describe("the official clients, with the base URL and the key changed", () => {
   it("openai: chat by a logical route, a stream, embeddings, the list of models", async () => {
     const client = new OpenAI({ baseURL: `${base}/g/research-main/v1`, apiKey: key("chat-app") });

@@ -38,7 +38,7 @@ ${
 }
 
 function facts(
-  { id, tags, source, importance, metadata, links, expiresAt, createdAt, updatedAt, revision }: Atom,
+  { id, tags, source, importance, metadata, links, createdAt, updatedAt, revision, ...times }: Atom,
   library: StoredLibrary,
   now: number,
 ): Html {
@@ -55,7 +55,9 @@ function facts(
             (link) => html`<a href="/dashboard/libraries/${library.id}/atoms/${link.id}"><bdi>${link.rel}</bdi></a> `,
           ),
     ],
-    ["Expires", expiresAt === null ? "Never" : moment(rfc3339Millis(expiresAt), now)],
+    ["Valid from", momentOr("Not said", times.validFrom, now)],
+    ["Valid until", momentOr("Not said", times.validTo, now)],
+    ["Expires", momentOr("Never", times.expiresAt, now)],
     ["Revision", revision],
     ["Created", moment(rfc3339Millis(createdAt), now)],
     ["Updated", moment(rfc3339Millis(updatedAt), now)],
@@ -63,6 +65,10 @@ function facts(
     ["Id", html`<code>${id}</code>`],
   ];
   return factList(rows);
+}
+
+function momentOr(otherwise: string, ms: number | null, now: number): Html | string {
+  return ms === null ? otherwise : moment(rfc3339Millis(ms), now);
 }
 
 function metadataText(metadata: AtomMetadata): string {

@@ -17,6 +17,7 @@ import { sql as cutOff } from "../../migrations/032-cut-off.ts";
 import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
 import { sql as refusedCredentials } from "../../migrations/034-refused-credentials.ts";
 import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migrations/035-sampled-atoms.ts";
+import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -25,7 +26,7 @@ import { type LargeIndex, makeLargeIndex } from "./large-indexes.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
 import { assertServerVersion } from "./server-version.ts";
-import { makeVectorTable } from "./vector-table.ts";
+import { makeVectorTables } from "./vector-table.ts";
 
 /**
  * In the order of their numbers, without a gap. The first makes the whole schema, and carries over a database of the
@@ -51,6 +52,7 @@ export const MIGRATIONS = [
   { version: 33, name: "may-be-read", script: mayBeRead },
   { version: 34, name: "refused-credentials", script: refusedCredentials },
   { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
+  { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
@@ -105,7 +107,7 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
  * Only one process migrates at a time; the others wait.
  *
- * The table of vectors is made where the database has what it needs; where not, a line says what an administrator has
+ * The tables of vectors are made where the database has what it needs; where not, a line says what an administrator has
  * to do. Last come the indexes of large tables, which no other session has to wait for (threats c47): the next call
  * makes those that an interrupted call has not made.
  *
@@ -143,7 +145,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
         return true;
       });
     }
-    const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
+    const missing = await waiting.retry("the tables of vectors", () => makeVectorTables(db));
     await waiting.takeTime();
     for (const index of migrations.flatMap(({ indexes = [] }) => indexes)) {
       await timed(`the index ${index.name}`, "made", () => makeLargeIndex(db, store.engine, index));

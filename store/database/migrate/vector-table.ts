@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { MAX_PASSAGE } from "../../../domain/memory/passages.ts";
 import type { Db, Tx } from "../change.ts";
 import { sqlState } from "../errors.ts";
 
@@ -8,25 +9,35 @@ const NOT_ALLOWED = "42501";
 const NOT_THERE = new Set(["0A000", "58P01", "22023"]);
 
 /**
+ * When atoms are due in the queue that wait for a server that embeds passages: one of version 035, which embeds the
+ * beginning of an atom alone, never takes them.
+ */
+export const FOR_PASSAGES = "9999-01-01T00:00:00Z";
+
+/**
  * Makes what semantic search keeps vectors in, where it is not there: the extension `vector` (pgvector 0.7 or later),
- * and its table. Again is no error.
+ * and its tables. Again is no error.
  *
  * @returns undefined where all is there; else the line that says what an administrator has to do
  */
-export async function makeVectorTable(db: Db): Promise<string | undefined> {
-  const { rows } = await sql<{ due: boolean }>`
-    select to_regclass('library_embeddings') is not null and to_regclass('atom_embeddings') is null as due`.execute(db);
-  if (rows[0]?.due !== true) return undefined;
-  const missing = await makeExtension(db);
-  if (missing !== undefined) return `semantic search stays off: ${missing}, and run keyplane migrate again`;
-  await db.transaction().execute(makeTable);
+export async function makeVectorTables(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ vectors: boolean; passages: boolean }>`
+    select to_regclass('atom_embeddings') is null as vectors, to_regclass('atom_passages') is null as passages
+    where to_regclass('library_embeddings') is not null`.execute(db);
+  const [missing = { vectors: false, passages: false }] = rows;
+  if (missing.vectors) {
+    const why = await makeExtension(db);
+    if (why !== undefined) return `semantic search stays off: ${why}, and run keyplane migrate again`;
+    await db.transaction().execute(makeTable);
+  }
+  if (missing.passages) await db.transaction().execute(makePassages);
   return undefined;
 }
 
 /** Whether vectors can be stored and searched. */
 export async function hasVectorTable(db: Db): Promise<boolean> {
   const { rows } = await sql<{ present: boolean }>`
-    select to_regclass('atom_embeddings') is not null as present`.execute(db);
+    select to_regclass('atom_passages') is not null as present`.execute(db);
   return rows[0]?.present === true;
 }
 
@@ -74,4 +85,49 @@ async function makeTable(tx: Tx): Promise<void> {
     primary key (library_id, atom_id)
   )`.execute(tx);
   await sql`create index atom_embeddings_of_atom on atom_embeddings using hash (atom_id)`.execute(tx);
+}
+
+/**
+ * Of an atom that is longer than one passage, `atom_embeddings` has the first passage's vector, and this table those of
+ * the others.
+ *
+ * A server of version 035 goes on beside those of this one. It finds atoms by `atom_embeddings` alone, as before, and
+ * embeds the beginning of a long atom as its whole. A trigger then has the atom wait for a server that embeds passages:
+ * at the end of the transaction, since that server takes the atom out of the queue after it has written the vector.
+ * The trigger also deletes passages of an earlier revision or model, whichever server has written the atom anew.
+ */
+async function makePassages(tx: Tx): Promise<void> {
+  // A turn locks its library's row first: none is between its first statement and its last one meanwhile.
+  await sql`lock table library_embeddings in exclusive mode`.execute(tx);
+  await sql`insert into embedding_queue (atom_id, library_id, revision, due_at)
+    select a.id, a.library_id, a.revision, ${FOR_PASSAGES}::timestamptz
+    from atom_embeddings v join atoms a on a.id = v.atom_id and a.revision = v.revision
+    where octet_length(a.content) > ${MAX_PASSAGE}::integer and length(a.content) > ${MAX_PASSAGE}::integer
+    on conflict (atom_id) do nothing`.execute(tx);
+  await sql`create table atom_passages (
+    library_id text not null,
+    atom_id uuid not null,
+    passage integer not null,
+    space integer not null,
+    revision integer not null,
+    signature bit varying not null,
+    embedding vector not null,
+    primary key (library_id, atom_id, passage),
+    foreign key (library_id, atom_id) references atom_embeddings on delete cascade
+  )`.execute(tx);
+  await sql
+    .raw(`create function keep_passages() returns trigger language plpgsql as $$
+begin
+  delete from atom_passages where library_id = new.library_id and atom_id = new.atom_id
+    and (space, revision) <> (new.space, new.revision);
+  insert into embedding_queue (atom_id, library_id, revision, due_at)
+  select id, library_id, revision, '${FOR_PASSAGES}' from atoms
+  where id = new.atom_id and revision = new.revision and length(content) > ${MAX_PASSAGE}
+    and not exists (select from atom_passages where library_id = new.library_id and atom_id = new.atom_id)
+  on conflict (atom_id) do nothing;
+  return null;
+end $$`)
+    .execute(tx);
+  await sql`create constraint trigger atom_embeddings_keep_passages after insert or update on atom_embeddings
+    deferrable initially deferred for each row execute function keep_passages()`.execute(tx);
 }

@@ -6,8 +6,11 @@ import { ConnectionQueue, type Priority } from "./connection-queue.ts";
 import { PGliteClient } from "./pglite-client.ts";
 import { pgliteDialect } from "./pglite-dialect.ts";
 
-/** One at a time: on one connection a second could but wait, and would go before other teams' calls. */
-const MEMORY = { running: 1, runningPerTeam: 1, waiting: 256, waitingPerTeam: 128 };
+/**
+ * One at a time: on one connection a second could but wait, and would go before other teams' calls. As many wait as short
+ * saves are done in the time that a call waits.
+ */
+const MEMORY = { running: 1, runningPerTeam: 1, waiting: 1_024, waitingPerTeam: 512 };
 
 /**
  * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Reach } from "../atom.ts";
@@ -19,7 +19,10 @@ export type QuestionVector = { readonly space: QuestionSpace; readonly vector: r
 /** Beyond so many ways to embed one question, and libraries of a reach, the others are searched by their words alone. */
 const MAX_SPACES = 3;
 const MAX_LIBRARIES = 500;
-/** Signatures that are compared, the newest atoms' of each library first; of their atoms so many are compared exactly. */
+/**
+ * Signatures that are compared, the newest atoms' of each library first: so many of first passages, and as many of
+ * further ones, which thus leave out no first one. So many of all passages are compared exactly.
+ */
 const MAX_SIGNATURES = 100_000;
 const MAX_COMPARED = 400;
 
@@ -41,6 +44,7 @@ export async function questionSpaces(
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[])) as "isWanted"
     from libraries l join library_embeddings e on e.library_id = l.id ${MODEL_JOINS}
     where l.team_id = ${reach.teamId} and l.state = 'active' and e.dimensions is not null and not e.is_ended
+      and to_regclass('atom_passages') is not null
     order by "isWanted" desc, l.id limit ${MAX_LIBRARIES}`.execute(db);
   if (rows.length === 0) return undefined;
   const wanted = rows.filter((row) => row.isWanted);
@@ -60,8 +64,9 @@ export async function questionSpaces(
 export type NearAtom = RankedRow & { readonly nearness: number };
 
 /**
- * The atoms of a scope whose meaning is nearest to a question's, the nearest first. The signatures of the vectors, a bit
- * for each number's sign, choose what is compared exactly: to read 100,000 vectors would take a second.
+ * The atoms of a scope whose meaning is nearest to a question's, the nearest first, each by its nearest passage. The
+ * signatures of the vectors, a bit for each number's sign, choose what is compared exactly: to read 100,000 vectors
+ * would take a second.
  */
 export async function nearestAtoms(
   db: Db,
@@ -74,22 +79,29 @@ export async function nearestAtoms(
   const bits = sql.raw(`bit(${Math.trunc(dimensions)})`);
   const question = JSON.stringify(vector);
   const each = Math.ceil(MAX_SIGNATURES / within.length);
+  const closest = (table: string, newest: RawBuilder<unknown>) => sql`
+    select v.atom_id, v.revision, v.embedding from unnest(
+        ${within.map(({ id }) => id)}::text[], ${within.map(({ space }) => space)}::integer[]
+      ) library (id, space) cross join lateral (
+        select atom_id, space, revision, signature, embedding from ${sql.table(table)}
+        where library_id = library.id order by ${newest} limit ${each}
+      ) v
+    where v.space = library.space
+    order by v.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}`;
   const { rows } = await withOrderedPlans(db, async (tx) => {
     // Nothing gives the nearest in order: to sort them is what is wanted here.
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
     return sql<RankedColumns & { cosine: number }>`
       with close as materialized (
-        select e.atom_id, e.revision, e.embedding from unnest(
-            ${within.map(({ id }) => id)}::text[], ${within.map(({ space }) => space)}::integer[]
-          ) library (id, space) cross join lateral (
-            select * from atom_embeddings e where e.library_id = library.id order by e.atom_id desc limit ${each}
-          ) e
-        where e.space = library.space
-        order by e.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}
+        (${closest("atom_embeddings", sql`atom_id desc`)}) union all (${closest("atom_passages", sql`atom_id desc, passage desc`)})
+      ), nearest as (
+        select atom_id, revision, min(embedding <=> ${question}::vector) as distance from close
+        group by atom_id, revision
       )
       select ${RANKED_COLUMNS}, a.cosine from (
-        select a.*, 1 - (close.embedding <=> ${question}::vector) as cosine from close cross join lateral (
-          select a.* from atoms a where a.id = close.atom_id and a.revision = close.revision and ${candidateCondition(scope)} offset 0
+        select a.*, 1 - nearest.distance as cosine from nearest cross join lateral (
+          select a.* from atoms a
+          where a.id = nearest.atom_id and a.revision = nearest.revision and ${candidateCondition(scope)} offset 0
         ) a
       ) a
       order by a.cosine desc, a.id desc limit ${limit}`.execute(tx);

@@ -10,14 +10,17 @@ const MAX_PAUSE_MS = 300_000;
 /** After so many an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
 
+export type EmbeddedAtom = WaitingAtom & {
+  /** One for each passage, in their order, and all of one length. */
+  readonly vectors: readonly (readonly number[])[];
+};
+
 /** What came of a request. */
 export type TurnResult =
   | { readonly kind: "nothing" }
   | {
       readonly kind: "embedded";
-      readonly atoms: readonly WaitingAtom[];
-      /** In the order of the atoms. */
-      readonly vectors: readonly (readonly number[])[];
+      readonly atoms: readonly EmbeddedAtom[];
       readonly servedBy: string;
     }
   /** The upstream does not take these texts: each is tried alone, and set aside where it is refused again. */
@@ -44,24 +47,42 @@ export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: Tur
   });
 }
 
+/** An atom that was corrected meanwhile has none of its vectors kept, and waits. */
 async function saveVectors(
   tx: Tx,
   { libraryId, space }: EmbeddingTurn,
-  { atoms, vectors, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
+  { atoms, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
 ): Promise<void> {
-  const texts = vectors.map((vector) => JSON.stringify(vector));
+  const first = rowsOf(atoms, (passage) => passage === 0);
   await sql`
     insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
-    select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(given.vector::vector), given.vector::vector
-    from unnest(${keysOf(atoms)}, ${texts}::text[]) as given (id, revision, vector)
+    select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(vector), vector from ${first}
     join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
     for key share of a
     on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision,
       signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
+  const others = rowsOf(atoms, (passage) => passage > 0);
+  await sql`
+    insert into atom_passages (library_id, atom_id, passage, space, revision, signature, embedding)
+    select v.library_id, v.atom_id, given.passage, v.space, v.revision, binary_quantize(vector), vector from ${others}
+    join atom_embeddings v on v.library_id = ${libraryId} and v.atom_id = given.id and v.revision = given.revision
+    on conflict (library_id, atom_id, passage) do update set space = excluded.space, revision = excluded.revision,
+      signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
   await sql`delete from embedding_queue q using unnest(${keysOf(atoms)}) as given (id, revision)
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
-  await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
+  await sql`update library_embeddings set served_by = ${servedBy},
+      dimensions = ${atoms[0]?.vectors[0]?.length ?? null}::integer
     where library_id = ${libraryId} and served_by is null`.execute(tx);
+}
+
+/** The vectors of some of the atoms' passages, as a relation `given` with `id`, `revision`, `passage` and `vector`. */
+function rowsOf(atoms: readonly EmbeddedAtom[], isWanted: (passage: number) => boolean): RawBuilder<unknown> {
+  const rows = atoms.flatMap(({ id, revision, vectors }) =>
+    vectors.flatMap((vector, passage) => (isWanted(passage) ? [{ id, revision, passage, vector }] : [])),
+  );
+  return sql`unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ revision }) => revision)}::integer[],
+    ${rows.map(({ passage }) => passage)}::integer[], ${rows.map(({ vector }) => JSON.stringify(vector))}::vector[]
+  ) as given (id, revision, passage, vector)`;
 }
 
 /** The ids and the revisions of atoms, as two arguments of `unnest`. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
+import { passagesOf } from "../../../domain/memory/passages.ts";
 import type { Db } from "../../database/change.ts";
-import { hasVectorTable } from "../../database/migrate/vector-table.ts";
+import { FOR_PASSAGES, hasVectorTable } from "../../database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
@@ -20,7 +21,8 @@ export type EmbeddingTurn = {
 export type WaitingAtom = {
   readonly id: string;
   readonly revision: number;
-  readonly text: string;
+  /** Its text, in the order in which it is read. */
+  readonly passages: readonly string[];
   readonly tries: number;
 };
 
@@ -29,10 +31,11 @@ const CLAIM = "60 seconds";
 /** Atoms that one turn puts into the queue; rows of a table that one turn deletes. */
 const WALK_SLICE = 500;
 const END_SLICE = 200;
-/** Of an atom's text what a model takes, in characters; of one request's texts, and how many those are. */
-const MAX_TEXT = 6_000;
-const MAX_TEXTS = 100_000;
-const MAX_BATCH = 32;
+/** Texts of one request, and atoms of a turn: an atom that has more passages has a turn of its own. */
+export const MAX_TEXTS = 32;
+/** Of the queue: now, or as soon as a server takes it that embeds passages. */
+const IS_DUE = sql`due_at < 'infinity' and (due_at <= clock_timestamp() or due_at = ${FOR_PASSAGES}::timestamptz)`;
+
 /**
  * Claims the turn of a library that has waited longest, of those that have something to do. None is claimed where the
  * database keeps no vectors.
@@ -47,8 +50,7 @@ export async function claimTurn({ db }: Store, claim: string): Promise<Embedding
       where library_id = (
         select e.library_id from library_embeddings e join libraries l on l.id = e.library_id
         where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or exists (
-          select from embedding_queue q
-          where q.library_id = e.library_id and q.due_at <= clock_timestamp())))
+          select from embedding_queue where library_id = e.library_id and ${IS_DUE})))
         order by e.due_at limit 1 for update of e skip locked)
       returning *
     )
@@ -92,29 +94,30 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
   const rows = await withOrderedPlans(
     db,
     async (tx) => {
-      const found = await sql<WaitingAtom>`
+      const found = await sql<Omit<WaitingAtom, "passages"> & { content: string }>`
       with q as materialized (
         select atom_id, tries, due_at from embedding_queue
-        where library_id = ${libraryId} and due_at <= clock_timestamp()
-        order by due_at, atom_id limit ${MAX_BATCH}
+        where library_id = ${libraryId} and ${IS_DUE}
+        order by due_at, atom_id limit ${MAX_TEXTS}
       ), expired as (
         delete from embedding_queue where atom_id = any(array(
           select a.id from q join atoms a on a.id = q.atom_id where not ${UNEXPIRED}))
       )
-      select a.id, a.revision, left(a.content, ${MAX_TEXT}::integer) as text, q.tries
+      select a.id, a.revision, a.content, q.tries
       from q join atoms a on a.id = q.atom_id where ${UNEXPIRED}
       order by q.due_at, q.atom_id`.execute(tx);
       return found.rows;
     },
     "read write",
   );
-  const [first] = rows;
+  const waiting = rows.map(({ content, ...atom }) => ({ ...atom, passages: passagesOf(content) }));
+  const [first] = waiting;
   if (first !== undefined && first.tries > 0) return [first];
   const batch: WaitingAtom[] = [];
-  let length = 0;
-  for (const atom of rows) {
-    length += atom.text.length;
-    if (length <= MAX_TEXTS && atom.tries === 0) batch.push(atom);
+  let passages = 0;
+  for (const atom of waiting) {
+    passages += atom.passages.length;
+    if ((batch.length === 0 || passages <= MAX_TEXTS) && atom.tries === 0) batch.push(atom);
   }
   return batch;
 }

@@ -10,20 +10,24 @@ import {
   type AtomSearchBounds,
   candidates,
   matches,
+  readFrequencies,
   resolveScope,
   SEARCH_BOUNDS,
   type SearchScope,
 } from "./candidates.ts";
-import { lexemesOf, parseTextQuery, type Shares } from "./index-condition.ts";
+import { lexemesOf, parseTextQuery, printAnyOf, type Shares } from "./index-condition.ts";
 import {
   byRank,
-  orderNewerFirst,
+  orderRanked,
   type Ranked,
   readRankedAtoms,
   type Search,
   SOURCES,
+  type Topic,
   withMeaning,
+  withReplacing,
 } from "./ranked-atoms.ts";
+import { replacedLast } from "./replaced-last.ts";
 import { readTopic, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
@@ -38,6 +42,9 @@ import type { WantedWord } from "./similar-condition.ts";
 /** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
 const MIN_COMPARED = 40;
 
+/** What is recalled, and by which atom each is replaced that is. */
+type Recalled = AtomsWithin & { readonly replacements: ReadonlyMap<string, string> };
+
 /**
  * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
  * recent before the others, as far as there is room for them.
@@ -47,29 +54,65 @@ export async function recallAtoms(
   reach: Reach,
   search: Search & PageSize,
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
-): Promise<AtomsWithin> {
-  const ranked = await rankForRecall(db, reach, search, bounds);
-  const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
-  return { atoms: found.map(({ atom }) => atom), cut };
+): Promise<Recalled> {
+  const { scope, ranked } = await rankForRecall(db, reach, search, bounds);
+  // Who asks for a topic wants to know what holds, in whichever words.
+  const holding = replacedLast(await withReplacing(db, scope, ranked, search.limit));
+  const { found, cut } = await readRankedAtoms(db, reach, holding.slice(0, search.limit), search);
+  const replacements = found.flatMap(({ atom, replacedBy }) => (replacedBy ? [[atom.id, replacedBy] as const] : []));
+  return { atoms: found.map(({ atom }) => atom), cut, replacements: new Map(replacements) };
 }
 
 /** The atoms that share any of a topic's words, in some form, or mean the same, each once, the most worth knowing first. */
-export async function rankForRecall(
+async function rankForRecall(
   db: Db,
   reach: Reach,
   search: Search,
-  bounds: AtomSearchBounds = SEARCH_BOUNDS,
+  bounds: AtomSearchBounds,
+): Promise<{ readonly scope: SearchScope; readonly ranked: readonly Ranked[] }> {
+  const words = readTopic(search.query);
+  const found = await withOrderedPlans(db, async (tx) => {
+    // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
+    const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
+    const scope = await resolveScope(tx, reach, { query, words: words.wanted }, search);
+    const sample = await sampleTexts(tx, scope, bounds);
+    const frequencies = await readFrequencies(tx, scope, bounds);
+    const topic = { scope, words: withoutWords(words, scope.unindexed), sample, frequencies };
+    return { topic, ...(await byAnyWord(tx, topic, search.limit, bounds)) };
+  });
+  const ranked = await rankTopic(db, found.topic, found, search.meaning);
+  return {
+    scope: found.topic.scope,
+    ranked: await orderRanked(db, ranked, found.topic, search.meaning),
+  };
+}
+
+/** The atoms that share any of the words, of which all were looked for before, the most worth knowing first. */
+export async function rankNearest(db: Db, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<Ranked[]> {
+  const asked = parseTextQuery(topic.scope.query);
+  const query = printAnyOf(asked === undefined ? [] : lexemesOf(asked));
+  const anyOf = { ...topic, scope: { ...topic.scope, query } };
+  const found = await withOrderedPlans(db, (tx) => byAnyWord(tx, anyOf, limit, bounds));
+  return rankTopic(db, anyOf, found);
+}
+
+async function rankTopic(
+  db: Db,
+  { scope }: Topic,
+  { ids, comparison, texts }: FoundByWords,
+  meaning: Search["meaning"] = [],
 ): Promise<Ranked[]> {
-  const { scope, ids, comparison, texts, sample } = await byAnyWord(db, reach, search, bounds);
   const compared = await compareTexts(comparison, "any", texts);
   const known = new Set(ids);
   const byWords = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
-    .map(({ score, hasAll, ...atom }): Ranked => ({ ...atom, rank: Math.max(score, MIN_SCORE), match: "nearest" }));
-  const ranked = (await withMeaning(db, scope, byWords, search.meaning))
+    .map(({ score, hasAll, ...atom }): Ranked => {
+      const rank = Math.max(score, MIN_SCORE);
+      return { ...atom, rank, closeness: rank, match: "nearest" };
+    });
+  return (await withMeaning(db, scope, byWords, meaning))
     .map((atom) => ({ ...atom, rank: worth(atom) }))
     .toSorted(byRank);
-  return (await orderNewerFirst(db, ranked, sample)).slice(0, search.limit);
 }
 
 /**
@@ -94,47 +137,42 @@ const WORTH: RawBuilder<unknown> = sql.raw(`(1 + ${IMPORTANT} * a.importance / 1
   least(20, greatest(0, extract(epoch from (now() - a.updated_at))::float8 * 1000 / ${HALF_LIFE_MS}))))`);
 
 /** What is found by a topic's words as they stand, and what is to be compared with it. */
-type Recalled = {
-  readonly scope: SearchScope;
+type FoundByWords = {
   /** Of the atoms that have any of them, those first that are worth the most. */
   readonly ids: readonly string[];
   readonly comparison: Comparison;
   /** Of these atoms, and of others that may have the words in another form. */
   readonly texts: readonly SimilarText[];
-  /** As {@link sampleTexts} has them. */
-  readonly sample: readonly string[];
 };
 
-async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: AtomSearchBounds): Promise<Recalled> {
-  const topic = readTopic(search.query);
-  return withOrderedPlans(db, async (tx) => {
-    // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
-    const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
-    const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
-    const sample = await sampleTexts(tx, scope, bounds);
-    const [ids, comparison] = await Promise.all([
-      worthMost(tx, scope, Math.max(MIN_COMPARED, 2 * search.limit), bounds),
-      // While the database ranks, which it has been asked for by then.
-      setImmediate().then(() => prepareComparison(withoutWords(topic, scope.unindexed), sample)),
-    ]);
-    const isFull = ids.length >= search.limit;
-    const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;
-    // Where the answer is full already, few more are looked for.
-    const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
-    const texts = await similarTexts(tx, scope, comparison, { of: "any", most, known: ids, sought, bounds });
-    return { scope, ids, comparison, texts, sample };
-  });
+async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<FoundByWords> {
+  const [ids, comparison] = await Promise.all([
+    worthMost(tx, topic, Math.max(MIN_COMPARED, 2 * limit), bounds),
+    // While the database ranks, which it has been asked for by then.
+    setImmediate().then(() => prepareComparison(topic.words, topic.sample)),
+  ]);
+  const isFull = ids.length >= limit;
+  const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;
+  // Where the answer is full already, few more are looked for.
+  const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
+  const texts = await similarTexts(tx, topic.scope, comparison, { of: "any", most, known: ids, sought, bounds });
+  return { ids, comparison, texts };
 }
 
-async function worthMost(tx: Tx, scope: SearchScope, limit: number, bounds: AtomSearchBounds): Promise<string[]> {
-  const found = await candidates(tx, scope, bounds);
+async function worthMost(
+  tx: Tx,
+  { scope, frequencies }: Topic,
+  limit: number,
+  bounds: AtomSearchBounds,
+): Promise<string[]> {
+  const found = candidates(scope, frequencies, bounds);
   if (found === undefined) return [];
+  const words = countedWords(scope.query, frequencies.share);
+  const query = printAnyOf(words.flatMap(({ lexemes }) => lexemes));
   const { rows } = await sql<{ id: string }>`${preparedStatement}
-    with wanted as (select ${scope.query}::tsquery as q),
-    ranked as (
-      select a.id, ts_rank(${LABEL_WEIGHTS}, ${labelledWords(scope.query, found.share)}, wanted.q, ${BY_LENGTH}) * ${WORTH}
-        as score
-      from ${found.atoms} a, wanted where ${matches(scope)}
+    with ranked as (
+      select a.id, ${count(words)} / ln(2 + length(a.search)) * ${WORTH} as score
+      from ${found} a where ${matches({ ...scope, query })}
       order by score desc, a.id desc
       limit ${limit * SOURCES}
     )
@@ -142,22 +180,32 @@ async function worthMost(tx: Tx, scope: SearchScope, limit: number, bounds: Atom
   return rows.map(({ id }) => id);
 }
 
-/** What `ts_rank` counts a word for that has the label D, as all have at first, C, B and A. */
-const LABEL_WEIGHTS = sql.raw("'{0.25, 0.55, 0.8, 1}'");
-/** The labels of rare words, each with the largest share of the atoms that has such a word. */
-const RARE_LABELS = Object.entries({ A: 0.005, B: 0.02, C: 0.1 });
-/** Divides a rank by 1 and the logarithm of how many words the atom has. */
-const BY_LENGTH = sql.raw("1");
+/** What a word counts by the largest share of the atoms that has it. */
+const COUNTS = [
+  { most: 0.005, counts: 1 },
+  { most: 0.02, counts: 0.8 },
+  { most: 0.1, counts: 0.55 },
+] as const;
 
-/** The words of an atom, the query's rare ones labelled by how rare they are: `ts_rank` itself knows nothing of it. */
-function labelledWords(query: string, share: Shares): RawBuilder<unknown> {
+/** Words that are about as rare, and what each of them counts. */
+type CountedWords = { readonly lexemes: readonly string[]; readonly counts: number };
+
+/** The words of a query by how rare they are: without those that are frequent, where there are others. */
+function countedWords(query: string, share: Shares): CountedWords[] {
   const asked = parseTextQuery(query);
   const lexemes = asked === undefined ? [] : lexemesOf(asked);
-  const labels = Map.groupBy(lexemes, (lexeme) => RARE_LABELS.find(([, most]) => share(lexeme) <= most)?.[0]);
-  return RARE_LABELS.reduce(
-    (words, [label]) => sql`setweight(${words}, ${sql.lit(label)}, ${labels.get(label) ?? []}::text[])`,
-    sql`a.search`,
+  const rare = Map.groupBy(lexemes, (lexeme) => COUNTS.find(({ most }) => share(lexeme) <= most)?.counts);
+  const counted = COUNTS.flatMap(({ counts }) => ({ lexemes: rare.get(counts) ?? [], counts }));
+  return counted.some(({ lexemes: some }) => some.length > 0) ? counted : [{ lexemes, counts: 1 }];
+}
+
+/** How many of the words an atom has, and how often: `ts_rank` divides that by how many words it is asked for. */
+function count(words: readonly CountedWords[]): RawBuilder<unknown> {
+  const each = words.map(
+    ({ lexemes, counts }) =>
+      sql`${counts * lexemes.length}::float8 * ts_rank(a.search, ${printAnyOf(lexemes)}::tsquery)`,
   );
+  return sql`(${sql.join(each, sql` + `)})`;
 }
 
 /** The words that may be meant otherwise: none of the atoms has them. */

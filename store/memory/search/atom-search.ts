@@ -5,11 +5,13 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../page.ts";
-import { rankForRecall } from "./atom-recall.ts";
+import { rankNearest } from "./atom-recall.ts";
 import {
   type AtomSearchBounds,
   candidates,
+  type Frequencies,
   matches,
+  readFrequencies,
   resolveScope,
   SEARCH_BOUNDS,
   type SearchScope,
@@ -19,12 +21,14 @@ import {
   byId,
   byRank,
   type Match,
-  orderNewerFirst,
+  markReplaced,
+  orderRanked,
   type Ranked,
   type RankedAtom,
   readRankedAtoms,
   type Search,
   SOURCES,
+  type Topic,
   withMeaning,
 } from "./ranked-atoms.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
@@ -46,6 +50,8 @@ export type AtomHit = {
   readonly atom: Atom;
   readonly rank: number;
   readonly match: Match;
+  /** The atom that replaces it, where one does. */
+  readonly replacedBy?: string | undefined;
   /** How many the search found up to it. */
   readonly place: number;
   /** Passages around what was found, the words themselves between `**`. Plain text, not fit for HTML as it is. */
@@ -76,7 +82,7 @@ const MAX_SIMILAR_WORDS = 12;
 /**
  * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they
  * are few, those that have each word in some form follow; and where both are few, on the first page, those with some of
- * the words, as {@link rankForRecall} has them. Only rows of the reach are ranked (threats b60).
+ * the words, as {@link rankNearest} has them. Only rows of the reach are ranked (threats b60).
  */
 export async function rankAtoms(
   db: Db,
@@ -106,18 +112,26 @@ async function rank(
   const isFused = (asked.meaning ?? []).length > 0;
   // Of a fused order, places further down change with how many are fused.
   const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
-  const { all, words, scope, sample } = await rankByWords(db, reach, { search, sort, most, bounds });
-  const inOrder = (ranked: readonly Ranked[]) => (sort === "rank" ? orderNewerFirst(db, ranked, sample) : ranked);
-  const isFew = all.length < FEW && isPlainSearch(asked.query);
-  if (isFused) {
-    const near = isFew ? await rankNearest(db, reach, { search, besides: all, bounds }) : [];
-    const fused = (await withMeaning(db, scope, [...all, ...near], asked.meaning)).toSorted(byRank).slice(0, most);
-    return pageOf(await inOrder(fused), words, { after, limit });
-  }
-  if (!isFew || after !== null || all.length >= limit) return pageOf(await inOrder(all), words, { after, limit });
-  const near = await rankNearest(db, reach, { search, besides: all, bounds });
-  const ranked = [...(await inOrder(all)), ...near].slice(0, Math.min(limit, ENOUGH));
-  return { ranked, words, before: 0, isMore: false };
+  const { all, topic } = await rankByWords(db, reach, { search, sort, most, bounds });
+  const { words } = topic;
+  const isFew = all.length < Math.min(FEW, search.limit) && isPlainSearch(asked.query);
+  const isFollowed = isFew && (isFused || all.length < limit);
+  const followed = isFollowed ? await followByNearest(db, topic, { all, limit: search.limit, bounds }) : all;
+  const found = isFused
+    ? (await withMeaning(db, topic.scope, followed, asked.meaning)).toSorted(byRank).slice(0, most)
+    : followed;
+  const ordered =
+    sort === "rank" ? await orderRanked(db, found, topic, asked.meaning) : await markReplaced(db, topic.scope, found);
+  // All of it is on one page, but for what that has no room for.
+  const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, Math.min(limit, ENOUGH));
+  return pageOf(whole, words, { after, limit });
+}
+
+/** As many of an order as there is room for, all that were found among them. */
+function firstBeside(all: readonly Ranked[], ordered: readonly Ranked[], room: number): Ranked[] {
+  const found = new Set(all.map(({ id }) => id));
+  const others = new Set(ordered.filter(({ id }) => !found.has(id)).slice(0, room - all.length));
+  return ordered.filter((atom) => found.has(atom.id) || others.has(atom));
 }
 
 function pageOf(
@@ -129,16 +143,17 @@ function pageOf(
   return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
 }
 
-/** Those with some of the words, in the order of {@link rankForRecall}: below all that are found. */
-async function rankNearest(
+/** What is found, and below it what has some of the words, as {@link rankNearest} has it. */
+async function followByNearest(
   db: Db,
-  reach: Reach,
-  { search, besides, bounds }: { search: Search; besides: readonly Ranked[]; bounds: AtomSearchBounds },
+  topic: Topic,
+  { all, limit, bounds }: { all: readonly Ranked[]; limit: number; bounds: AtomSearchBounds },
 ): Promise<Ranked[]> {
-  const found = new Set(besides.map(({ id }) => id));
-  const { meaning, ...topic } = search;
-  const near = await rankForRecall(db, reach, topic, bounds);
-  return near.filter(({ id }) => !found.has(id)).map((atom) => ({ ...atom, rank: atom.rank / 2, match: "nearest" }));
+  const ranked = await rankNearest(db, topic, limit, bounds);
+  const nearest = new Map(ranked.map((atom) => [atom.id, atom]));
+  const found = all.map((atom) => ({ ...atom, closeness: nearest.get(atom.id)?.closeness ?? atom.closeness }));
+  for (const { id } of all) nearest.delete(id);
+  return [...found, ...[...nearest.values()].map((atom) => ({ ...atom, rank: atom.rank / 2 }))];
 }
 
 /** Behind the atom, wherever it stands now; where it is not found any more, as many further as it stood. */
@@ -150,15 +165,15 @@ function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): n
 async function rankByWords(
   db: Db,
   reach: Reach,
-  { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: AtomSearchBounds },
-): Promise<{ all: Ranked[]; words: SearchWords; scope: SearchScope; sample: readonly string[] }> {
-  const asked = readSearch(search.query);
-  const { scope, words, rows, others } = await byWords(db, reach, { search, asked, sort, most, bounds });
-  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words", isAnswer: true }));
-  const similar = others === null ? [] : await bySimilarity(others);
+  asked: WordSearch,
+): Promise<{ readonly all: readonly Ranked[]; readonly topic: Topic }> {
+  const { topic, rows, similar } = await byWords(db, reach, asked);
+  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, closeness: 1 + row.rank, match: "words" }));
   const known = new Set(exact.map(({ id }) => id));
-  const further = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
-  return { all: [...exact, ...further].slice(0, most), words, scope, sample: others?.sample ?? [] };
+  const further = (similar === null ? [] : await bySimilarity(similar))
+    .filter(({ id }) => !known.has(id))
+    .toSorted(ORDERS[asked.sort]);
+  return { all: [...exact, ...further].slice(0, asked.most), topic };
 }
 
 const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
@@ -171,59 +186,59 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
 
 /** What is found by the words as they stand; and where that is little, what may have them in another form. */
 type ByWords = {
-  readonly scope: SearchScope;
-  readonly words: SearchWords;
+  readonly topic: Topic;
   readonly rows: readonly (RankedRow & { readonly rank: number })[];
-  readonly others: Others | null;
+  readonly similar: Similar | null;
 };
 
-type Others = {
+type Similar = {
   readonly comparison: Comparison;
   readonly of: MatchMode;
   readonly texts: readonly SimilarText[];
-  /** As {@link sampleTexts} has them. */
-  readonly sample: readonly string[];
 };
-
-async function byWords(db: Db, reach: Reach, { search, asked, sort, most, bounds }: WordSearch): Promise<ByWords> {
-  return withOrderedPlans(db, async (tx) => {
-    const query = sql`websearch_to_tsquery('english', ${search.query})`;
-    const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
-    const words = withoutWords(asked, scope.unindexed);
-    const rows = await matchingAtoms(tx, scope, { sort, most, bounds });
-    const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
-    const isEnough = isLong || rows.length >= Math.min(ENOUGH, search.limit);
-    if (isEnough || words.wanted.length === 0) return { scope, words, rows, others: null };
-    const sample = await sampleTexts(tx, scope, bounds);
-    const comparison = prepareComparison(words, sample);
-    const of = words.isAnyEnough ? "any" : "all";
-    const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
-    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
-    return { scope, words, rows, others: { comparison, of, texts, sample } };
-  });
-}
 
 type WordSearch = {
   readonly search: Search;
-  readonly asked: SearchWords;
   readonly sort: SearchSort;
   readonly most: number;
   readonly bounds: AtomSearchBounds;
 };
 
+async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: WordSearch): Promise<ByWords> {
+  const asked = readSearch(search.query);
+  return withOrderedPlans(db, async (tx) => {
+    const query = sql`websearch_to_tsquery('english', ${search.query})`;
+    const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
+    const words = withoutWords(asked, scope.unindexed);
+    const frequencies = await readFrequencies(tx, scope, bounds);
+    const rows = await matchingAtoms(tx, scope, frequencies, { sort, most, bounds });
+    const isEnough = rows.length >= Math.min(ENOUGH, search.limit) || words.wanted.length === 0;
+    const sample = isEnough ? [] : await sampleTexts(tx, scope, bounds);
+    const topic = { scope, words, frequencies, sample };
+    const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
+    if (isEnough || isLong) return { topic, rows, similar: null };
+    const comparison = prepareComparison(words, sample);
+    const of = words.isAnyEnough ? "any" : "all";
+    const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
+    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
+    return { topic, rows, similar: { comparison, of, texts } };
+  });
+}
+
 async function matchingAtoms(
   tx: Tx,
   scope: SearchScope,
+  frequencies: Frequencies,
   { sort, most, bounds }: Pick<WordSearch, "sort" | "most" | "bounds">,
 ): Promise<(RankedRow & { rank: number })[]> {
-  const found = await candidates(tx, scope, bounds);
+  const found = candidates(scope, frequencies, bounds);
   if (found === undefined) return [];
   const order = sort === "rank" ? sql`rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
   const { rows } = await sql<RankedColumns & { rank: number }>`${preparedStatement}
     with wanted as (select ${scope.query}::tsquery as q),
     ranked as (
       select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
-      from ${found.atoms} a, wanted where ${matches(scope)}
+      from ${found} a, wanted where ${matches(scope)}
       order by ${order} limit ${most * SOURCES}
     )
     select ${RANKED_COLUMNS}, a.rank from (select distinct * from ranked) a order by ${order}
@@ -232,10 +247,15 @@ async function matchingAtoms(
 }
 
 /** The atoms that have the words in some form. */
-async function bySimilarity({ comparison, of, texts }: Others): Promise<Ranked[]> {
+async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
-  return found.map(({ score, hasAll, ...atom }) => ({ ...atom, rank: 0.5 + score / 2, match: "similar" }));
+  return found.map(({ score, hasAll, ...atom }) => ({
+    ...atom,
+    rank: 0.5 + score / 2,
+    closeness: score,
+    match: "similar",
+  }));
 }
 
 /** A page of the atoms that a query finds, the closest first, with their text. */

@@ -7,10 +7,10 @@ import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter
 import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { isAskedFor } from "../reachable-libraries.ts";
+import { IS_REPLACING } from "../replaced-atoms.ts";
 import type { Word } from "./folded-text.ts";
 import {
   chooseIndexCondition,
-  type IndexCondition,
   lexemesOf,
   parseTextQuery,
   printTextQuery,
@@ -65,6 +65,8 @@ export type SearchScope = {
   readonly filter: AtomFilter;
   /** Of the words those that English leaves out of its index. */
   readonly unindexed: readonly string[];
+  /** Whether any atom of the libraries replaces another one. */
+  readonly hasReplacing: boolean;
 };
 
 /**
@@ -78,15 +80,23 @@ export async function resolveScope(
   { query, words }: { readonly query: RawBuilder<unknown>; readonly words: readonly Word[] },
   { libraryId, ...filter }: SearchFilter,
 ): Promise<SearchScope> {
-  const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`${preparedStatement}
+  const { rows } = await sql<{
+    query: string;
+    unindexed: string[];
+    ids: string[];
+    hasReplacing: boolean;
+  }>`${preparedStatement}
     select (${query})::text as query, array(
       select word from unnest(${words.map(({ text }) => text)}::text[]) word
       where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
-      select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by l.id) as ids`
+      select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by l.id) as ids, exists (
+      select from libraries l cross join lateral (
+        select from atoms a where a.library_id = l.id and ${IS_REPLACING} limit 1) a
+      where ${isAskedFor(reach, libraryId)}) as "hasReplacing"`
     .execute(db)
     .catch(throwSearchTextError);
-  const [{ query: printed, unindexed, ids } = { query: "", unindexed: [], ids: [] }] = rows;
-  return { reach, libraryIds: ids, query: printed, filter, unindexed };
+  const [{ query: printed, ids, ...found } = { query: "", ids: [], unindexed: [], hasReplacing: false }] = rows;
+  return { reach, libraryIds: ids, query: printed, filter, ...found };
 }
 
 /** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
@@ -99,46 +109,53 @@ function throwSearchTextError(error: unknown): never {
 
 /** The columns that {@link candidates} has. */
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.created_at,
-  a.updated_at, a.expires_at`;
+  a.updated_at, a.expires_at, a.valid_from, a.valid_to`;
 
-/** Where a search finds its best. */
-type Candidates = {
-  /** A relation of atoms, the same one twice where two sources have it. */
-  readonly atoms: RawBuilder<unknown>;
-  /** What share of the atoms has a lexeme of the query, 0 to 1, by a sample. */
+/** How frequent the words of a query are where it looks, by a sample. */
+export type Frequencies = {
+  /** What share of the atoms has a lexeme of the query, 0 to 1. */
   readonly share: Shares;
+  /** What share of the atoms the whole query matches, 0 to 1. */
+  readonly matching: number;
 };
+
+/** A relation of the atoms that may be among the best, the same one twice where two sources have it. */
+export type Candidates = RawBuilder<unknown>;
 
 /**
  * The atoms that may be among the best: from the index where few atoms have the words, and the newest and the most
- * important ones where many do. What it looks at is bounded.
+ * important ones where many do. What is looked at is bounded.
  *
  * @returns undefined for a query that finds nothing
  */
-export async function candidates(
-  db: Db,
+export function candidates(
   scope: SearchScope,
-  bounds: AtomSearchBounds = SEARCH_BOUNDS,
-): Promise<Candidates | undefined> {
-  const words = parseTextQuery(scope.query);
-  if (words === undefined || scope.libraryIds.length === 0) return undefined;
-  const tags = indexedTags(scope.filter);
-  const query: TextQuery = tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
-  const { condition, isComplete, share } = await choose(db, scope, query, bounds);
+  { share, matching }: Frequencies,
+  bounds: AtomSearchBounds,
+): Candidates | undefined {
+  const query = queryOf(scope);
+  if (query === undefined) return undefined;
+  const { condition, isComplete } = chooseIndexCondition(query, share, matching);
   const sources = [
     condition && indexed(scope, condition, bounds),
     isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),
     isComplete ? null : walk(scope, "importance", bounds.important, bounds),
   ].filter((source) => source !== null);
-  return { atoms: sql`(${sql.join(sources, sql` union all `)})`, share };
+  return sql`(${sql.join(sources, sql` union all `)})`;
 }
 
-async function choose(
-  db: Db,
-  scope: SearchScope,
-  query: TextQuery,
-  bounds: AtomSearchBounds,
-): Promise<IndexCondition & Pick<Candidates, "share">> {
+/** What is asked for, with the tags that the index has beside the words; undefined for what finds nothing. */
+function queryOf({ query, libraryIds, filter }: SearchScope): TextQuery | undefined {
+  const words = parseTextQuery(query);
+  if (words === undefined || libraryIds.length === 0) return undefined;
+  const tags = indexedTags(filter);
+  return tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
+}
+
+/** Counts the words of a query in some atoms at random. */
+export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSearchBounds): Promise<Frequencies> {
+  const query = queryOf(scope);
+  if (query === undefined) return { share: () => 0, matching: 0 };
   const lexemes = lexemesOf(query);
   const { tags, anyTags } = scope.filter;
   const isAskedByTag = indexedTags(scope.filter).length > 0;
@@ -161,8 +178,7 @@ async function choose(
   const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
   const atomsWith = new Map(Object.entries(counted));
   const shareOf = (atoms: number): number => atoms / Math.max(1, looked);
-  const share: Shares = (lexeme) => shareOf(atomsWith.get(lexeme) ?? 0);
-  return { ...chooseIndexCondition(query, share, shareOf(matching)), share };
+  return { share: (lexeme) => shareOf(atomsWith.get(lexeme) ?? 0), matching: shareOf(matching) };
 }
 
 type WalkOrder = Extract<Sort, "newest" | "importance">;

@@ -63,6 +63,12 @@ export function lexemesOf(query: TextQuery): string[] {
   return [...new Set(query.of.flatMap(lexemesOf))];
 }
 
+/** A query that any of these lexemes answers, as PostgreSQL reads it; empty for none. */
+export function printAnyOf(lexemes: readonly string[]): string {
+  if (lexemes.length === 0) return "";
+  return printTextQuery({ kind: "or", of: lexemes.map((lexeme) => ({ kind: "word", lexeme })) });
+}
+
 /** The lexemes of a query that an atom may have, each once: none that stands behind a `not`. */
 export function wantedLexemesOf(query: TextQuery): string[] {
   if (query.kind === "word") return [query.lexeme];

@@ -1,53 +1,82 @@
+import type { Alike } from "../embedding/alike.ts";
 import { pairsOf, wordsOfAtom } from "./search-words.ts";
 import { rarityOf } from "./similarity.ts";
 import { takeTurns } from "./turns.ts";
 
+/** How an atom of an answer answers. */
+export type RankedPlace = {
+  /** How much it has of what is asked for. */
+  readonly closeness: number;
+  /** `words` for one that has all the words as they stand. */
+  readonly match: string;
+};
+
 /** An atom in its place of an answer, and as much of its text as shows what it is about. */
-export type PlacedAtom = {
+export type PlacedAtom = RankedPlace & {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly updatedMs: number;
-  readonly rank: number;
-  /** `words` for one that has all the words as they stand. */
-  readonly match: string;
-  /** Whether it has more of what is asked for than a single word. */
-  readonly isAnswer: boolean;
   readonly text: string;
+};
+
+/** How an answer was asked for, and what is known beside its texts. */
+export type Answering = {
+  /** Other texts of where the atoms are from, which show how frequent words are. */
+  readonly sample: readonly string[];
+  /** Whether so many words were asked for that they are not looked up, as the number of a ticket is. */
+  readonly isQuestion: boolean;
+  readonly alike: Alike;
 };
 
 /** So many places are looked at: an older atom in one of the first gives way to newer ones in any of them. */
 export const MAX_PLACES = 50;
-const MAX_GIVING_WAY = 10;
+export const MAX_GIVING_WAY = 10;
 /** An atom gives way to so many, those most like it. */
 const MAX_NEWER = 2;
-/** What ranks lower than this share of the older one may be about the same, and does not answer. */
-const MIN_SHARE_OF_RANK = 0.35;
-/** From so much {@link likeness} on two atoms are taken to be about the same. */
-const MIN_LIKENESS = 0.15;
+/** What has less than this share of the older one's closeness may be about the same, and does not answer. */
+const MIN_SHARE = 0.3;
+const MIN_SHARE_OF_ALIKE = 0.2;
+/** From so much {@link likeness} on two atoms are taken to be about the same; where one has all words as they stand, more. */
+const MIN_LIKENESS = 0.13;
+const MIN_LIKENESS_OF_EXACT = 0.2;
+/** From so much on a model says it, whatever their words. */
+const MIN_ALIKE = 0.7;
 /** Words that begin with the same letters, so many, are forms of one. */
 const STEM = 5;
 
 /**
  * Puts what is newer before what it may contradict: of two atoms about the same, the older can have more of the words
- * that are asked for, and no longer be true. What has a single one of several words passes nothing, and what has all words
- * as they stand, as the number of a ticket, gives way only to what has them too. All others keep their order.
+ * that are asked for, and no longer be true. All others keep their order.
  *
  * @param ranked the best first
- * @param sample other texts of where they are from, which show how frequent words are
  */
-export async function newerFirst<T extends PlacedAtom>(ranked: readonly T[], sample: readonly string[]): Promise<T[]> {
+export async function newerFirst<T extends PlacedAtom>(
+  ranked: readonly T[],
+  { sample, isQuestion, alike }: Answering,
+): Promise<T[]> {
   const places = ranked.slice(0, MAX_PLACES);
   const stems = await stemsOfAll(places.map(({ text }) => text));
   const rarity = rarityIn([...(await stemsOfAll(sample)), ...stems]);
   const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), rarity) }));
+  /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
+  const sameness = (newer: Placed<T>, older: Placed<T>): number => {
+    if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
+    const share = newer.atom.closeness / older.atom.closeness;
+    const meaning = alike(older.atom.id, newer.atom.id) ?? 0;
+    if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
+    const like = likeness(newer.words, older.words);
+    const isSame = isLessExact(newer.atom, older.atom)
+      ? isQuestion && like >= MIN_LIKENESS_OF_EXACT
+      : like >= MIN_LIKENESS;
+    return isSame && share >= MIN_SHARE ? like : 0;
+  };
   const ordered = new Set<T>();
   for (const [at, older] of weighed.slice(0, MAX_GIVING_WAY).entries()) {
     const newer = weighed
       .slice(at + 1)
-      .filter(({ atom }) => mayPass(atom, older.atom))
-      .map(({ atom, words }) => ({ atom, like: likeness(words, older.words) }))
-      .filter(({ like }) => like >= MIN_LIKENESS)
-      .toSorted((a, b) => b.like - a.like)
+      .map((placed) => ({ atom: placed.atom, same: sameness(placed, older) }))
+      .filter(({ same }) => same > 0)
+      .toSorted((a, b) => b.same - a.same)
       .slice(0, MAX_NEWER);
     for (const { atom } of newer) ordered.add(atom);
     ordered.add(older.atom);
@@ -55,11 +84,16 @@ export async function newerFirst<T extends PlacedAtom>(ranked: readonly T[], sam
   return [...ordered, ...ranked.filter((atom) => !ordered.has(atom))];
 }
 
-function mayPass(newer: PlacedAtom, older: PlacedAtom): boolean {
-  const isAsExact = older.match !== "words" || newer.match === "words";
-  const answers = newer.isAnswer && newer.rank >= MIN_SHARE_OF_RANK * older.rank;
-  return newer.updatedMs > older.updatedMs && isAsExact && answers;
+/** Whether an atom may stand before another one that has more of what is asked for, where no text is compared. */
+export function answersAsWell(atom: RankedPlace, other: RankedPlace): boolean {
+  return !isLessExact(atom, other) && atom.closeness >= MIN_SHARE * other.closeness;
 }
+
+function isLessExact(atom: RankedPlace, other: RankedPlace): boolean {
+  return other.match === "words" && atom.match !== "words";
+}
+
+type Placed<T> = { readonly atom: T; readonly words: Weighed };
 
 /** The words of a text with the cubes of what they weigh, and the sum of these. */
 type Weighed = { readonly weights: ReadonlyMap<string, number>; readonly total: number };

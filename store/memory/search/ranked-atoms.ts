@@ -2,12 +2,18 @@ import { sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, Reach } from "../atom.ts";
+import { validThen } from "../atom-filter.ts";
 import { readInOrder } from "../atoms-within.ts";
+import { compareMeanings } from "../embedding/alike.ts";
 import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { PageSize } from "../page.ts";
-import type { SearchFilter, SearchScope } from "./candidates.ts";
-import { MAX_PLACES, newerFirst } from "./newer-first.ts";
-import type { RankedRow } from "./ranked-row.ts";
+import { findReplacements } from "../replaced-atoms.ts";
+import { candidateCondition, type Frequencies, type SearchFilter, type SearchScope } from "./candidates.ts";
+import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./newer-first.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
+import { replacedLast } from "./replaced-last.ts";
+import type { SearchWords } from "./search-words.ts";
+import { validFirst } from "./valid-first.ts";
 
 /**
  * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning
@@ -21,6 +27,8 @@ export type RankedAtom = {
   /** Higher is closer; only to be compared within one answer. */
   readonly rank: number;
   readonly match: Match;
+  /** The atom that replaces it, where one does. */
+  readonly replacedBy?: string | undefined;
 };
 
 export type Search = SearchFilter & {
@@ -31,13 +39,22 @@ export type Search = SearchFilter & {
   readonly meaning?: readonly QuestionVector[];
 };
 
+/** What is looked for, and what is known of where it is looked for. */
+export type Topic = {
+  readonly scope: SearchScope;
+  readonly words: SearchWords;
+  readonly frequencies: Frequencies;
+  /** Texts of some atoms there, as `sampleTexts` has them. */
+  readonly sample: readonly string[];
+};
+
 /** A candidate of each source may be the same atom: the index, the newest, the most important. */
 export const SOURCES = 3;
 
 export type Ranked = RankedRow &
   RankedAtom & {
-    /** Whether it has more of what is asked for than a single word. */
-    readonly isAnswer: boolean;
+    /** How much it has of what is asked for, by whichever way it was found; only to be compared within one answer. */
+    readonly closeness: number;
   };
 
 export function byRank(a: Ranked, b: Ranked): number {
@@ -50,8 +67,6 @@ export function byId(a: Ranked, b: Ranked): number {
 
 /** What means exactly what is asked for counts as much as what has this share of its words. */
 const MEANING = 0.7;
-/** From so much nearness on the meaning alone says that an atom is an answer. */
-const MIN_NEARNESS = 0.5;
 /** The nearest so many of a library: what is further away is no nearer than any other atom. */
 const NEIGHBOURS = 50;
 
@@ -68,10 +83,10 @@ export async function withMeaning(
   const atoms = new Map(ranked.map((atom) => [atom.id, atom]));
   for (const vector of meaning) {
     for (const { nearness, ...near } of await nearestAtoms(db, scope, vector, NEIGHBOURS)) {
-      const known = atoms.get(near.id) ?? { ...near, rank: 0, match: "meaning", isAnswer: false };
-      const isAnswer = known.isAnswer || nearness >= MIN_NEARNESS;
+      const known = atoms.get(near.id) ?? { ...near, rank: 0, closeness: 0, match: "meaning" };
       // The square: of a weak model nothing stands out, and its order is no better than chance.
-      atoms.set(near.id, { ...known, isAnswer, rank: known.rank + MEANING * nearness ** 2 });
+      const meaning = MEANING * nearness ** 2;
+      atoms.set(near.id, { ...known, rank: known.rank + meaning, closeness: known.closeness + meaning });
     }
   }
   return [...atoms.values()];
@@ -80,24 +95,89 @@ export async function withMeaning(
 /** Of a longer atom so many characters show what it is about. */
 const MAX_BEGINNING = 600;
 
-/** The first places in the order of {@link newerFirst}, and the others behind them. */
-export async function orderNewerFirst(
+/** So many words ask something: fewer are looked up. */
+const MIN_QUESTION = 4;
+
+/**
+ * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, and what another
+ * atom replaces marked and in that of {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
+ */
+export async function orderRanked(
   db: Db,
   ranked: readonly Ranked[],
-  sample: readonly string[],
+  topic: Pick<Topic, "scope" | "words" | "sample">,
+  meaning: Search["meaning"] = [],
+): Promise<readonly Ranked[]> {
+  return replacedLast(await markReplaced(db, topic.scope, await orderByTime(db, ranked, topic, meaning)));
+}
+
+/**
+ * The same atoms, with those that replace one of the first and have no word of what is asked for: each stands before the
+ * one that it replaces, where the filters let it through.
+ *
+ * @param limit how many of the first
+ */
+export async function withReplacing(
+  db: Db,
+  scope: SearchScope,
+  ranked: readonly Ranked[],
+  limit: number,
+): Promise<readonly Ranked[]> {
+  const placed = new Set(ranked.slice(0, MAX_PLACES).map(({ id }) => id));
+  const wanted = ranked.slice(0, Math.min(limit, MAX_PLACES)).flatMap(({ replacedBy }) => replacedBy ?? []);
+  const absent = [...new Set(wanted)].filter((id) => !placed.has(id));
+  if (absent.length === 0) return ranked;
+  const { rows } = await sql<RankedColumns>`${preparedStatement}
+    select ${RANKED_COLUMNS} from unnest(${absent}::uuid[]) known (id) cross join lateral (
+      select a.id, a.importance, a.created_at, a.updated_at from atoms a
+      where a.id = known.id and ${candidateCondition(scope)} offset 0
+    ) a`.execute(db);
+  const found = new Map(rows.map((row) => [row.id, toRankedRow(row)]));
+  const others = ranked.filter(({ id }) => !found.has(id));
+  return others.flatMap((old) => {
+    const by = found.get(old.replacedBy ?? "");
+    if (by === undefined) return [old];
+    found.delete(by.id);
+    const { rank, closeness, match } = old;
+    return [{ ...by, rank, closeness, match }, old];
+  });
+}
+
+/** The same atoms, each with the one that replaces it. */
+export async function markReplaced(
+  db: Db,
+  { reach, filter, hasReplacing }: SearchScope,
+  ranked: readonly Ranked[],
+): Promise<readonly Ranked[]> {
+  if (!hasReplacing) return ranked;
+  const ids = ranked.map(({ id }) => id);
+  const replacements = await findReplacements(db, reach, ids, filter);
+  return replacements.size === 0 ? ranked : ranked.map((atom) => ({ ...atom, replacedBy: replacements.get(atom.id) }));
+}
+
+async function orderByTime(
+  db: Db,
+  ranked: readonly Ranked[],
+  { scope, words, sample }: Pick<Topic, "scope" | "words" | "sample">,
+  meaning: readonly QuestionVector[],
 ): Promise<readonly Ranked[]> {
   if (ranked.length < 2) return ranked;
   const first = ranked.slice(0, MAX_PLACES);
-  const { rows } = await sql<{ id: string; text: string }>`${preparedStatement}
-    select a.id::text, left(a.content, ${MAX_BEGINNING}::integer) as text
-    from unnest(${first.map(({ id }) => id)}::uuid[]) placed (id) cross join lateral (
-      select a.id, a.content from atoms a where a.id = placed.id offset 0) a`.execute(db);
-  const texts = new Map(rows.map(({ id, text }) => [id, text]));
+  const ids = first.map(({ id }) => id);
+  const { rows } = await sql<{ id: string; text: string; isValid: boolean }>`${preparedStatement}
+    select a.id::text, left(a.content, ${MAX_BEGINNING}::integer) as text, ${validThen(scope.filter)} as "isValid"
+    from unnest(${ids}::uuid[]) placed (id) cross join lateral (
+      select a.id, a.content, a.valid_from, a.valid_to from atoms a where a.id = placed.id offset 0) a`.execute(db);
+  const read = new Map(rows.map(({ id, ...atom }) => [id, atom]));
   const ordered = await newerFirst(
-    first.map((atom) => ({ ...atom, text: texts.get(atom.id) ?? "" })),
-    sample,
+    first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? { text: "", isValid: true }) })),
+    {
+      sample,
+      isQuestion: words.wanted.length >= MIN_QUESTION,
+      alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
+    },
   );
-  return [...ordered.map(({ text, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
+  return [...validFirst(ordered).map(({ text, isValid, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
 }
 
 /** The ranked atoms with their text, but those that went meanwhile, as far as there is room for them. */
@@ -106,10 +186,10 @@ export async function readRankedAtoms(
   reach: Reach,
   ranked: readonly RankedAtom[],
   size: PageSize,
-): Promise<{ found: { atom: Atom; rank: number; match: Match }[]; cut: readonly string[] }> {
+): Promise<{ found: (Omit<RankedAtom, "id"> & { atom: Atom })[]; cut: readonly string[] }> {
   const ids = ranked.map(({ id }) => id);
   const { atoms, cut } = await readInOrder(db, reach, ids, size);
-  const ranks = new Map(ranked.map(({ id, rank, match }) => [id, { rank, match }]));
+  const ranks = new Map(ranked.map(({ id, rank, match, replacedBy }) => [id, { rank, match, replacedBy }]));
   const found = atoms.flatMap((atom) => {
     const rank = ranks.get(atom.id);
     return rank === undefined ? [] : [{ atom, ...rank }];

@@ -31,7 +31,7 @@ const SAMPLE_TEXT = 1_000;
 
 const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
-  a.updated_at, a.expires_at`;
+  a.updated_at, a.expires_at, a.valid_from, a.valid_to`;
 /** As the index `atoms_parts` has it. */
 const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
 

@@ -19,8 +19,6 @@ export type Likeness = {
   /** 0 to 1: what share of the words it has and how often, the rare ones counting more. */
   readonly score: number;
   readonly hasAll: boolean;
-  /** Whether it has more of what is asked for than a single word. */
-  readonly isAnswer: boolean;
 };
 
 /** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
@@ -39,8 +37,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     return like;
   };
   return (text) => {
-    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases)))
-      return { score: 0, hasAll: false, isAnswer: false };
+    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return { score: 0, hasAll: false };
     const best = wanted.map(() => 0);
     const times = wanted.map(() => 0);
     const present = wordsOfAtom(text);
@@ -58,9 +55,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
         const count = times[at] ?? 0;
         return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
       }, 0) / total;
-    const words = best.filter((likeness) => likeness > 0).length;
-    const hasAll = words === wanted.length;
-    return { score, hasAll, isAnswer: hasAll || words > 1 };
+    return { score, hasAll: best.every((likeness) => likeness > 0) };
   };
 }
 

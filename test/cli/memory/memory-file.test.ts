@@ -6,7 +6,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { insertAtom } from "../../../store/memory/atom-writes.ts";
+import { deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
+import { findAtoms } from "../../../store/memory/atoms.ts";
+import { forgetAtom } from "../../../store/memory/forgotten-atoms.ts";
+import { startTcpProxy } from "../../env/tcp-proxy.ts";
 import { type Harness, startHarness } from "../../server/harness.ts";
 import { openMemoryStore } from "../../server/memory/memory-store.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
@@ -127,6 +130,19 @@ test("memory-import sends no more at once than a call stores in time", async () 
   expect(server.counted.slice(before)).toEqual(["atoms.import", "atoms.import", "atoms.import"]);
 });
 
+test("b119: memory-import sends a batch again whose answer was lost, and imports it once", async (context) => {
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port: server.port });
+  context.onTestFinished(() => proxy.close());
+  const lost = proxy.resetAt("answered", () => (bytes) => bytes.includes("The second."));
+  writeFileSync(FILE, '{"content":"The first."}\n{"content":"The second."}\n');
+  const through = ["--server", `http://127.0.0.1:${proxy.port}`, "--key-file", KEY_FILE];
+  const { code, out, err } = await keyplane(["memory-import", FILE, ...through]);
+  await lost;
+  expect([code, out, err]).toEqual([0, "Imported 2 atoms.\n", ""]);
+  const { rows } = await sql`select content from atoms order by id`.execute(store.db);
+  expect(rows).toEqual([{ content: "The second." }, { content: "The first." }]);
+});
+
 test("memory-import says what is imported where its key may not read the atoms whose links are to be set", async () => {
   writeFileSync(
     WRITER_FILE,
@@ -166,4 +182,19 @@ test("memory-import names the line of the file that a server refuses, and what i
 test("what came of an import is a document, too", async () => {
   const { code, out } = await importing('{"content":"One."}\n{"content":"Two."}\n', "-o", "json");
   expect([code, JSON.parse(out)]).toEqual([0, { imported: 2, expired: 0, droppedLinks: 0 }]);
+});
+
+test("memory-restore brings back what was forgotten, once it is named by its id", async () => {
+  const reach = { teamId: "team-a", libraryIds: null };
+  const atom = await insertAtom(store.db, reach, { ...PLAIN, libraryId: "lib-handbook", at: 0 });
+  const id = atom?.id ?? "";
+  await forgetAtom(store.db, reach, id, null);
+  const restoring = (...args: string[]) => keyplane(["memory-restore", ...args, ...as]);
+  expect(await restoring(id)).toMatchObject({ code: 0, out: `Restored atom ${id}, revision 1.\n` });
+  expect(await findAtoms(store.db, reach, [id])).toEqual([atom]);
+  const document = await restoring(id, "-o", "json");
+  expect(JSON.parse(document.out)).toMatchObject({ id, content: PLAIN.content, revision: 1 });
+  expect(await restoring("x")).toMatchObject({ code: 2, err: expect.stringContaining("the id of an atom") });
+  await deleteAtom(store.db, reach, id, null);
+  expect(await restoring(id)).toMatchObject({ code: 1, err: expect.stringContaining("to restore") });
 });

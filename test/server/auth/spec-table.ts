@@ -24,6 +24,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "atoms.import": ["memory:write"],
   "atoms.update": ["memory:write"],
   "atoms.delete": ["memory:write"],
+  "atoms.restore": ["memory:write"],
   "mcp.connect": ["memory:read", "memory:write"],
   "mcp.memory_search": ["memory:read"],
   "mcp.memory_recall": ["memory:read"],

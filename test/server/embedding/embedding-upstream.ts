@@ -44,7 +44,20 @@ export function answerVectors(response: ServerResponse, received: Received): voi
 }
 
 export function answerVectorsOf(dimensions: number, response: ServerResponse, received: Received): void {
-  const vectors = textsOf(received).map((text) => vectorOf(text, dimensions));
+  answerEach((text) => vectorOf(text, dimensions), response, received);
+}
+
+/** Answers as a model that knows the synonyms alone: a text of whatever length has those meanings that it mentions. */
+export function answerConcepts(response: ServerResponse, received: Received): void {
+  const conceptsOf = (text: string) => {
+    const words = new Set(text.toLowerCase().match(/\p{L}+/gu));
+    return [1, ...SYNONYMS.map((alike) => (alike.some((word) => words.has(word)) ? 1 : -0.1))];
+  };
+  answerEach(conceptsOf, response, received);
+}
+
+function answerEach(vectorOfText: (text: string) => number[], response: ServerResponse, received: Received): void {
+  const vectors = textsOf(received).map(vectorOfText);
   const answer = received.url.includes(":batchEmbedContents")
     ? { embeddings: vectors.map((values) => ({ values })) }
     : { object: "list", data: vectors.map((embedding, index) => ({ index, embedding })).reverse() };

@@ -121,6 +121,18 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 400", failure: null });
   });
 
+  test("asks for no more than 32 texts in a request, however long its atoms are", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    const line = "Nothing of note was said on that day.\n";
+    for (const lines of [1_700, 70, 70, 1]) await library.save(line.repeat(lines));
+    await library.declare();
+    await library.embedded();
+    expect(await library.vectors()).toHaveLength(4);
+    const asked = upstream.received.map((received) => textsOf(received).length);
+    expect(asked.toSorted((a, b) => b - a)).toEqual([32, 8, 5]);
+  });
+
   test("sets nothing aside where the upstream refuses whatever it is asked", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });

@@ -10,13 +10,16 @@ import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { callTool } from "../mcp/tool-calls.ts";
 import { startEmbeddedLibrary } from "./embedded-library.ts";
-import { answerVectors, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
+import { answerConcepts, answerVectors, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
 
 const CAR = "The automobile has new tyres.";
 const BILL = "The invoice of March is paid.";
 const AWAY = "Anna is on vacation until Monday.";
 
-type Found = { readonly items: readonly { id: string; content: string; match: string }[]; readonly semantic: boolean };
+type Found = {
+  readonly items: readonly { id: string; content: string; match: string; rank: number }[];
+  readonly semantic: boolean;
+};
 
 /** The memory's routes over a library that is embedded, and a key of its team. */
 async function startSearch(context: TestContext, store: Store) {
@@ -63,6 +66,26 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
       expect(semantic).toBe(true);
       expect(items[0]).toMatchObject(tool === "memory_search" ? { snippet: AWAY } : { content: AWAY });
     }
+  });
+
+  test("finds a long atom by the meaning of a sentence at its end, once, until it is corrected", async (context) => {
+    const { search, library, upstream } = await startSearch(context, store());
+    upstream.answerWith(answerConcepts);
+    const filler = "Nothing of note was said on that day, and the meeting went on.\n".repeat(940);
+    const long = await library.save(`${filler}${CAR}`);
+    const newer = await library.save("Lunch is at noon.");
+    await library.declare({ model: "concepts" });
+    await library.embedded();
+    const found = (await search("vehicle")).items;
+    const [shortest] = found.filter(({ content }) => content === CAR);
+    expect(found.slice(0, 2).map(({ id }) => id)).toEqual(expect.arrayContaining([long, shortest?.id]));
+    expect(found.filter(({ id }) => id === long)).toHaveLength(1);
+    await correctAtom(store().db, library.reach, long, { expected: null, at: Date.now(), content: filler });
+    await library.embedded();
+    const left = (await search("vehicle")).items;
+    expect(left[0]?.id).toBe(shortest?.id);
+    const rankOf = (id: string) => left.find((atom) => atom.id === id)?.rank;
+    expect(rankOf(long)).toBe(rankOf(newer));
   });
 
   test("b58: finds no atom that its key does not reach, nor one of another team, and sends its question to no other gateway", async (context) => {

@@ -71,6 +71,10 @@ const SHAPES: Readonly<Record<string, () => Promise<void>>> = {
   "long atoms of Chinese": () => fill((n) => `${FOUND_BY} ${n} ${"密".repeat(n * 900)}`),
   "long atoms of English": () => fill((n) => `${FOUND_BY} ${n} ${"The deploy freeze ends on Monday. ".repeat(n * 60)}`),
   "short atoms": () => fill((n) => `${FOUND_BY} ${n} opens at noon.`),
+  "short atoms that are true for a time": async () => {
+    await fill((n) => `${FOUND_BY} ${n} opens at noon.`);
+    await sql`update atoms set valid_from = '2025-03-01', valid_to = '2999-05-01'`.execute(opened().store.db);
+  },
   "a word without an end": () => fill((n) => `${FOUND_BY} ${n} ${FOUND_BY.repeat(n * 700)}`),
 };
 
@@ -170,9 +174,19 @@ test("what is saved, corrected and forgotten is answered within the same tokens"
   const one = await call("memory_save_atom", { ...long, maxTokens: 200 });
   expectWithin(one, 200, "one");
   const { id } = one.structured.atom;
-  const again = await call("memory_save_atom", { ...long, maxTokens: 300 });
+  const again = await call("memory_save_atom", { ...long, importance: 9, maxTokens: 300 });
   expectWithin(again, 300, "a near-duplicate");
   expect(again.structured).toMatchObject({ nearDuplicates: [{ atom: { id, truncated: true } }], truncated: true });
+  const port = { ...long, content: `${"端".repeat(2_000)} 8080` };
+  await call("memory_save_atom", port);
+  for (const maxTokens of [200, 300, 4_000]) {
+    const content = `${"端".repeat(2_000)} ${maxTokens}`;
+    const beside = await call("memory_save_atom", { ...long, content, maxTokens });
+    expectWithin(beside, maxTokens, "beside what differs by a number");
+    expect(beside.structured.nearDuplicates[0]).toMatchObject({ otherNumbers: true });
+    const atoms = Array.from({ length: 4 }, (_, n) => ({ content: `${content} ${n} of several` }));
+    expectWithin(await call("memory_save_atom", { atoms, maxTokens }), maxTokens, "several beside what differs");
+  }
   const corrected = await call("memory_correct_atom", { id, importance: 9, maxTokens: 300 });
   expectWithin(corrected, 300, "a correction");
   expect(corrected.structured.atom).toMatchObject({ id, truncated: true, nextOffset: expect.any(Number) });
@@ -180,7 +194,8 @@ test("what is saved, corrected and forgotten is answered within the same tokens"
   const many = await call("memory_save_atom", { atoms, allowDuplicate: true });
   expectWithin(many, 4_000, "fifty");
   expect(many.structured.atoms).toHaveLength(50);
-  const few = await call("memory_save_atom", { atoms, allowDuplicate: true, maxTokens: 200 });
+  const others = atoms.map((atom) => ({ ...atom, tags: ["u"] }));
+  const few = await call("memory_save_atom", { atoms: others, allowDuplicate: true, maxTokens: 200 });
   expectWithin(few, 200, "fifty, of which few are named");
   expect(few.structured).toMatchObject({ note: expect.stringContaining("Saved 50 atoms"), truncated: true });
   const history = await call("memory_history", { id, maxTokens: 300 });

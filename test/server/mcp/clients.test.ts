@@ -115,8 +115,41 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
     expect(await call("memory_history", { id })).toMatchObject({ items: [{ revision: 2 }, { revision: 1 }] });
     const { items } = await call("memory_libraries");
     expect(items).toContainEqual(expect.objectContaining({ name: "handbook", isDefault: true }));
-    expect(await call("memory_forget_atom", { id })).toEqual({ forgotten: id });
+    expect(await call("memory_forget_atom", { id })).toEqual({ forgotten: id, keptUntil: expect.any(String) });
+    expect(await call("memory_forget_atom", { id, now: true })).toEqual({ forgotten: id });
     expect(await call("memory_list")).toEqual({ note: "There are no such atoms.", items: [] });
+    await client.close();
+  });
+
+  test("saves what replaces an atom, and is shown which is present", async () => {
+    const client = await connect(opened().server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
+    const call = async (name: string, args: Record<string, unknown> = {}) => {
+      const { structuredContent = {}, content } = await client.callTool(name, args);
+      return { ...structuredContent, text: content[0]?.text ?? "" } as Record<string, unknown> & { text: string };
+    };
+    const save = async (content: string, more: object = {}) => {
+      const { atom } = await call("memory_save_atom", { content, ...more });
+      return (atom as { id: string }).id;
+    };
+    const old = await save("The staging database is on host tern.", { importance: 10 });
+    const by = await save("Kestrel has the staging database now.", { links: [{ rel: "replaces", id: old }] });
+    for (const [name, args] of [
+      ["memory_search", { query: "staging database" }],
+      ["memory_search", { query: "staging database", sort: "newest" }],
+      ["memory_recall", { query: "host of the staging database" }],
+      ["memory_recall", { ids: [by, old] }],
+    ] as const) {
+      const { items, text } = await call(name, args);
+      expect(items, name).toEqual([
+        expect.not.objectContaining({ replacedBy: expect.anything() }),
+        expect.objectContaining({ id: old, replacedBy: by }),
+      ]);
+      expect(text).toContain(`replaced by ${by}`);
+    }
+    expect(await call("memory_recall", { id: old, offset: 4 })).toMatchObject({ items: [{ id: old, replacedBy: by }] });
+    const briefing = await call("memory_wake_up");
+    expect(briefing).toMatchObject({ important: [{ id: by }], leftOut: 1 });
+    expect(briefing.text).not.toContain("tern");
     await client.close();
   });
 

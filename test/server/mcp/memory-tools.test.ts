@@ -3,10 +3,11 @@ import { beforeAll, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { memoryServer } from "../memory/memory-server.ts";
 import { callTool } from "./tool-calls.ts";
 
-const opened = memoryServer(mcpRoutes);
+const opened = memoryServer(mcpRoutes, memoryRoutes);
 let teamB: string;
 beforeAll(async () => {
   teamB = opened().server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
@@ -47,16 +48,48 @@ test("b58: memory_history and memory_forget_atom find no atom of another team", 
   expect((await call("memory_recall", { ids: [id] })).structured.items).toHaveLength(1);
 });
 
-test("memory_forget_atom deletes an atom with its revisions, and not one that has moved on", async () => {
+test("memory_forget_atom keeps an atom for 30 days, out of every caller's reach, and not one that has moved on", async () => {
   const id = await saved("one");
   await call("memory_correct_atom", { id, content: "two" });
   const stale = await call("memory_forget_atom", { id, revision: 1 });
   expect(stale).toMatchObject({ isError: true, text: expect.stringContaining("revision 2") });
-  expect((await call("memory_forget_atom", { id, revision: 2 })).structured).toEqual({ forgotten: id });
+  const { structured, text } = await call("memory_forget_atom", { id, revision: 2 });
+  const days = (Date.parse(structured.keptUntil) - Date.now()) / 86_400_000;
+  expect(structured).toEqual({ forgotten: id, keptUntil: expect.any(String) });
+  expect(Math.round(days)).toBe(30);
+  expect(text).toContain(`It can be restored until ${structured.keptUntil}.`);
   expect((await call("memory_recall", { ids: [id] })).structured.missing).toEqual([id]);
-  const { rows } = await sql`select from atom_revisions where atom_id = ${id}::uuid`.execute(opened().store.db);
-  expect(rows).toEqual([]);
-  expect((await call("memory_forget_atom", { id })).isError).toBe(true);
+  expect((await call("memory_wake_up")).structured.library).toMatchObject({ atoms: 0 });
+  for (const name of ["memory_forget_atom", "memory_history"]) expect((await call(name, { id })).isError).toBe(true);
+  expect((await call("memory_correct_atom", { id, content: "three" })).isError).toBe(true);
+
+  const restored = await opened().call("POST", `/atoms/${id}/restore`);
+  expect(restored).toMatchObject({ status: 200, json: { id, content: "two", revision: 2 } });
+  expect((await call("memory_history", { id })).structured.items).toMatchObject([
+    { content: "two", revision: 2 },
+    { content: "one", revision: 1 },
+  ]);
+});
+
+test("memory_forget_atom with now deletes an atom with its revisions for ever, also one that is kept", async () => {
+  const stored = async () =>
+    (
+      await sql<{ n: number }>`select (select count(*) from atom_revisions)::integer
+      + (select count(*) from forgotten_atoms)::integer as n`.execute(opened().store.db)
+    ).rows[0]?.n;
+  await sql`delete from forgotten_atoms`.execute(opened().store.db);
+  for (const isKept of [false, true]) {
+    const id = await saved("one");
+    await call("memory_correct_atom", { id, content: "two" });
+    if (isKept) await call("memory_forget_atom", { id });
+    const { structured, text } = await call("memory_forget_atom", { id, now: true });
+    expect(structured).toEqual({ forgotten: id });
+    expect(text).toContain("It is gone for ever.");
+    expect(await opened().call("POST", `/atoms/${id}/restore`)).toMatchObject({
+      ...{ status: 404, json: { code: "not_found", detail: expect.stringContaining("30 days") } },
+    });
+    expect(await stored()).toBe(0);
+  }
 });
 
 test("memory_libraries lists those of the key's reach, as the key names them, and which is the default", async () => {
@@ -103,6 +136,22 @@ test("memory_forget_atom is not shown to a key that reads, and says that it dest
     destructiveHint: true,
     readOnlyHint: false,
   });
+});
+
+test("memory_wake_up reads on behind what is replaced, and leaves out what is not valid", async () => {
+  const kept: string[] = [];
+  for (const content of ["The harbour opens at six.", "The harbour has a crane."]) {
+    kept.push((await call("memory_save_atom", { content, importance: 8 })).structured.atom.id);
+  }
+  let last: string | undefined;
+  for (let day = 0; day < 15; day++) {
+    const links = last === undefined ? [] : [{ rel: "replaces", id: last }];
+    const content = `Status of the harbour on day ${day}: the crane is ${"painted ".repeat(day + 1)}.`;
+    last = (await call("memory_save_atom", { content, importance: 9, links, allowDuplicate: true })).structured.atom.id;
+  }
+  await call("memory_save_atom", { content: "The pier was closed.", importance: 10, validTo: "2026-01-01" });
+  const { structured } = await call("memory_wake_up", { limit: 3 });
+  expect(structured.important.map(({ id }: { id: string }) => id).toSorted()).toEqual([...kept, last].toSorted());
 });
 
 test("memory_wake_up keeps within its budget, the most important and the latest first, and says what it left out", async () => {

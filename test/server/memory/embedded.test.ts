@@ -9,7 +9,7 @@ import { storeKey } from "../key-index/replica-fixtures.ts";
 
 const LOOPS = 100;
 /** As many as keep the connection taken for several seconds. */
-const STATEMENTS = 200;
+const STATEMENTS = 100;
 
 test("b87: every decision is made and the lease is renewed while one team's calls of the memory queue up on the embedded default", async (context) => {
   const store = await openEmbedded();

@@ -28,7 +28,8 @@ describe("the export of a library", () => {
     expect(atoms.map(({ content }) => content)).toEqual(Array.from({ length: 45 }, (_, i) => `Atom ${45 - i}`));
     expect(atoms[44]).toEqual({
       ...{ id: expect.any(String), content: "Atom 1", tags: [], source: null, importance: 5, metadata: {}, links: [] },
-      ...{ expiresAt: null, created: "1970-01-01T00:00:01.000Z", updated: "1970-01-01T00:00:01.000Z" },
+      ...{ expiresAt: null, validFrom: null, validTo: null },
+      ...{ created: "1970-01-01T00:00:01.000Z", updated: "1970-01-01T00:00:01.000Z" },
     });
     for (const path of ["/atoms/export", "/atoms/export?library="]) {
       expect((await (await ask(path)).text()).trimEnd().split("\n")).toHaveLength(3);

@@ -13,6 +13,7 @@ describe("atoms that come from elsewhere", () => {
     const [a, b, unknown] = ["a", "00000000-0000-7000-8000-00000000000b", "00000000-0000-7000-8000-00000000000c"];
     const first = {
       ...{ content: "First.", tags: ["t"], source: "s", importance: 9, metadata: { n: 1 } },
+      ...{ validFrom: "2024-01-01T00:00:00.000Z", validTo: "2025-01-01T00:00:00.000Z" },
       ...{ expiresAt: "2999-01-01T00:00:00.000Z", created: "2024-01-01T00:00:00.000Z" },
       updated: "2024-02-01T00:00:00.000Z",
     };

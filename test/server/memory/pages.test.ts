@@ -97,7 +97,8 @@ describe("a page of the memory", () => {
     const { server, key } = opened();
     const atoms = Array.from({ length: 16 }, (_, n) => ({ content: "A word. ".repeat(7_500) + "abcdefghijklmnop"[n] }));
     for (const atom of atoms.slice(0, 4)) {
-      await callTool(server, key, "memory_save_atom", { ...atom, library: "diary", allowDuplicate: true });
+      const save = { ...atom, tags: ["before"], library: "diary", allowDuplicate: true };
+      await callTool(server, key, "memory_save_atom", save);
     }
     const { bytes, structured, text } = await callTool(server, key, "memory_save_atom", { atoms, library: "diary" });
     expect(bytes).toBeLessThanOrEqual(MIB);

@@ -187,7 +187,7 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
   });
 
   test("b119: another request by the same key is refused with 422, and nothing is saved", async () => {
-    await save("/atoms", { content: FREEZE });
+    const { id } = (await save("/atoms", { content: FREEZE })).json;
     const others: [string, unknown][] = [
       ["/atoms", { content: "Another." }],
       ["/atoms", { content: FREEZE, library: "diary" }],
@@ -199,7 +199,7 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
       expect(await save(path, body)).toMatchObject({
         status: 422,
         replayed: null,
-        json: { code: "idempotency_mismatch" },
+        json: { code: "idempotency_mismatch", id },
       });
     }
     expect((await save("/atoms?duplicates=allow", { content: FREEZE })).status).toBe(200);

@@ -56,7 +56,7 @@ describe("the memory over REST", () => {
       const created = await call("POST", `${at}/atoms`, key, input);
       expect(created.status).toBe(201);
       const now = new Date(server.clock.now()).toISOString();
-      const unsaid = { metadata: {}, links: [], expiresAt: null };
+      const unsaid = { metadata: {}, links: [], expiresAt: null, validFrom: null, validTo: null };
       const atom = { id: created.json.id, ...input, ...unsaid, created: now, updated: now, revision: 1 };
       expect(created.json).toEqual(atom);
       expect((await call("GET", `${at}/atoms/${atom.id}`, key)).json).toEqual(atom);
@@ -107,6 +107,21 @@ describe("the memory over REST", () => {
       expect(found.json.items[1]).toMatchObject({ snippet: "**Deployments** roll out on Tuesdays.", revision: 1 });
       expect((await call("GET", "/atoms/search?q=deployment&library=diary", key)).json.items).toHaveLength(1);
       expect((await call("GET", "/atoms/search?q=deployment&tag=ops", key)).json.items).toHaveLength(1);
+    });
+
+    test("an atom that another one replaces comes behind it in a search, and says by which it is replaced", async () => {
+      const old = await save({ content: "The deploy freeze ends on Monday." });
+      const links = [{ rel: "replaces", id: old.id }];
+      const by = await save({ content: "The deploy freeze goes on until Friday.", links, importance: 0 });
+      const { items } = (await call("GET", "/atoms/search?q=deploy%20freeze", key)).json;
+      expect(items).toMatchObject([
+        { id: by.id, replacedBy: null },
+        { id: old.id, replacedBy: by.id },
+      ]);
+      await call("DELETE", `/atoms/${by.id}`, key);
+      expect((await call("GET", "/atoms/search?q=freeze", key)).json.items).toMatchObject([
+        { id: old.id, replacedBy: null },
+      ]);
     });
 
     test("a search whose exclusions leave nothing says what they hide, and one minus sign more is text", async () => {
@@ -251,7 +266,7 @@ describe("the memory over REST", () => {
       [
         "an unknown field",
         { content: "x", colour: "red" },
-        "It takes library, content, tags, source, importance, metadata, links, expiresAt.",
+        "It takes library, content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo.",
       ],
       ["tags that are no list", { content: "x", tags: "t" }, '"tags" must be array'],
       ["a tag that is no text", { content: "x", tags: ["a", 5] }, '"tags.1" must be string'],

@@ -100,7 +100,7 @@ describe("atoms that are saved together, or twice", () => {
     });
     for (const field of ["atom", "atoms"]) expect(again.structured).not.toHaveProperty(field);
     expect(again.text).toContain(id);
-    const many = await saveByTool({ atoms: [{ content: "new" }, { content: FREEZE }] });
+    const many = await saveByTool({ atoms: [{ content: "new" }, { content: FREEZE, tags: ["deploy"] }] });
     expect(many.structured).toMatchObject({ nearDuplicates: [{ index: 1, similarity: 1, atom: { id } }] });
     const twice = await saveByTool({ atoms: [{ content: "new" }, { content: "other" }, { content: "New!" }] });
     expect(twice).toMatchObject({
@@ -111,6 +111,41 @@ describe("atoms that are saved together, or twice", () => {
     const alike = (await saveByTool({ content: ALIKE, allowDuplicate: true })).structured.atom;
     expect(alike).toMatchObject({ library: "handbook", revision: 1 });
     expect((await saveByTool({ content: FREEZE, library: "diary" })).structured.atom.library).toBe("diary");
+  });
+
+  test("what differs by a number is saved and shown beside, and is refused by none", async () => {
+    const at = (port: number) => `The payments service listens on port ${port}.`;
+    const first = (await saveByTool({ content: at(8080) })).structured.atom;
+    const second = await saveByTool({ content: at(9090) });
+    expect(second.structured).toMatchObject({
+      atom: { revision: 1 },
+      nearDuplicates: [{ index: 0, otherNumbers: true, atom: { id: first.id, content: at(8080) } }],
+      note: expect.stringContaining('rel "replaces"'),
+    });
+    expect(second.text).toContain("other numbers");
+    const links = [{ rel: "replaces", id: first.id }];
+    const third = await saveByTool({ atoms: [{ content: at(7070), links }, { content: "The kettle is on." }] });
+    expect(third.structured).toMatchObject({ atoms: [{}, {}], note: expect.stringContaining("Saved 2 atoms") });
+    expect(third.structured.nearDuplicates).toHaveLength(2);
+    const mixed = await saveByTool({ atoms: [{ content: at(6060) }, { content: at(9090), importance: 9 }] });
+    expect(mixed.structured.note).toContain("Nothing was saved");
+    expect(mixed.structured).not.toHaveProperty("atoms");
+    for (const [policy, port, shown] of [
+      ["report", 5050, 2],
+      ["refuse", 4040, 3],
+    ] as const) {
+      const { status, json } = await post(`/atoms?duplicates=${policy}`, { content: at(port) });
+      expect([policy, status, json.nearDuplicates.length]).toEqual([policy, 201, shown]);
+      expect(json.nearDuplicates[0]).toEqual({
+        index: 0,
+        id: expect.any(String),
+        similarity: expect.any(Number),
+        otherNumbers: true,
+      });
+    }
+    expect((await post("/atoms?duplicates=refuse", { content: at(4040) })).status).toBe(409);
+    expect(await contents()).toHaveLength(6);
+    expect((await saveByTool({ content: at(1) }, writer)).structured).not.toHaveProperty("nearDuplicates");
   });
 
   test("memory_save_atom takes one statement or several, and says which field is at the wrong place", async () => {

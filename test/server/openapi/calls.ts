@@ -119,6 +119,9 @@ function memoryCalls(prefix: string): Record<string, Calls> {
     [`DELETE ${atoms}/{id}`]: {
       valid: async (world) => withKey(world, "DELETE", `${atoms}/${(await atom(world)).id}`),
     },
+    [`POST ${atoms}/{id}/restore`]: {
+      valid: async (world) => withKey(world, "POST", `${atoms}/${(await atom(world)).id}/restore`),
+    },
   };
 }
 

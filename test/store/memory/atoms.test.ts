@@ -44,6 +44,8 @@ describeOnEachEngine("atoms", (opened) => {
       importance: 0.1,
       metadata: { "a b": 'c"d', n: -0.5, yes: true, __proto: "x" },
       expiresAt: Date.UTC(2999, 0, 1, 0, 0, 0, 7),
+      validFrom: Date.UTC(1, 0, 1) - 1,
+      validTo: Date.UTC(2999, 0, 1, 0, 0, 0, 6),
     };
     const saved = await save("lib-handbook", fields, NOON + 123);
     expect(saved).toEqual({

@@ -21,7 +21,7 @@ describeOnEachEngine("near-duplicates", (opened) => {
   }
   const near = async (content: string, libraryId = "lib-diary", reach = TEAM_A) => {
     const found = await findNearDuplicates(opened().db, reach, libraryId, content);
-    return found.map(({ atom, similarity }) => [atom.id, similarity]);
+    return found.map(({ atom, similarity, otherNumbers }) => [atom.id, similarity, ...(otherNumbers ? ["other"] : [])]);
   };
 
   test("the same statement comes first, then what is alike, of this library alone", async () => {
@@ -33,6 +33,27 @@ describeOnEachEngine("near-duplicates", (opened) => {
       [same, 1],
       [alike, expect.any(Number)],
     ]);
+  });
+
+  test("what has other numbers is found, the closest three, behind what is a duplicate", async () => {
+    const at = (port: number) => `Port ${port}: payments.`;
+    const ids = [await save("lib-diary", at(8080)), await save("lib-diary", at(9090))];
+    expect((await near(at(7070))).toSorted()).toEqual(ids.map((id) => [id, expect.any(Number), "other"]).toSorted());
+    const same = await save("lib-diary", at(7070));
+    for (const port of [1, 2, 3, 4, 5]) await save("lib-diary", at(port));
+    const found = await near(at(7070));
+    expect(found).toHaveLength(3);
+    expect(found[0]).toEqual([same, 1]);
+    expect(found.slice(1).map(([, , kind]) => kind)).toEqual(["other", "other"]);
+  });
+
+  test("what another atom replaces is none, since it says no longer what holds", async () => {
+    const at = (port: number) => `The payments service listens on port ${port}.`;
+    const old = await save("lib-diary", at(8080));
+    const links = [{ rel: "replaces", id: old }];
+    const atom = { ...PLAIN, content: at(9090), links, libraryId: "lib-diary", at: NOW };
+    const by = (await insertAtom(opened().db, TEAM_A, atom))?.id;
+    expect(await near(at(8080))).toEqual([[by, expect.any(Number), "other"]]);
   });
 
   test("b58: an atom of another team, and of a library that is not allowed, is none", async () => {

@@ -9,4 +9,6 @@ export const PLAIN: AtomFields = {
   metadata: {},
   links: [],
   expiresAt: null,
+  validFrom: null,
+  validTo: null,
 };

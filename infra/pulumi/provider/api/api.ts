@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { connectionErrorText } from "../../../../domain/error-text.ts";
+import { connectionErrorText, isBrokenConnection } from "../../../../domain/error-text.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ProviderConfig } from "../config.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
@@ -81,7 +81,7 @@ export function openApi(config: ProviderConfig): Api {
       try {
         return await whole(ask);
       } catch (error) {
-        if (!isRepeatable || tries === TRIES || !isBroken(error)) throw error;
+        if (!isRepeatable || tries === TRIES || !isBrokenConnection(error)) throw error;
         await delay(1_000 * tries);
       }
     }
@@ -115,12 +115,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** What becomes of a request whose connection ends before its answer, by Node's and undici's codes. */
-const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
-
-function isBroken(error: unknown): boolean {
-  for (let one = error; one instanceof Error; one = one.cause) if ("code" in one && BROKEN.has(one.code)) return true;
-  return false;
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
-import { hasVectorTable, makeVectorTable } from "../../../../store/database/migrate/vector-table.ts";
+import { hasVectorTable, makeVectorTables } from "../../../../store/database/migrate/vector-table.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { openEmptyEmbedded } from "../../../env/database/embedded-database.ts";
 import { freshDatabase, postgresHasVectors } from "../../../env/database/engines.ts";
@@ -34,7 +34,7 @@ function withoutVectors(): void {
     const line = `semantic search stays off: the database server has no extension vector: install pgvector 0.7 or later there, have an administrator run CREATE EXTENSION vector; in the database ${database}, and run keyplane migrate again`;
     expect(lines.at(-1)).toBe(line);
     expect(await hasVectorTable(store.db)).toBe(false);
-    expect(await makeVectorTable(store.db)).toBe(line);
+    expect(await makeVectorTables(store.db)).toBe(line);
   });
 }
 
@@ -56,7 +56,7 @@ function withVectors(): void {
     await sql`create role ${sql.id(role)} login password 'limited'`.execute(admin.db);
     await sql`grant usage, create on schema public to ${sql.id(role)}`.execute(admin.db);
     await migrate(store);
-    expect(await makeVectorTable(store.db)).toContain(
+    expect(await makeVectorTables(store.db)).toContain(
       "this user may not make the extension vector: have an administrator",
     );
     await sql`create extension vector`.execute(admin.db);
