@@ -1,6 +1,12 @@
 /** Whether a PostgreSQL is there, of the right kind, and reached by a way that everything passes through. */
 import { errorText } from "../../domain/error-text.ts";
-import { ListenError, SchemaVersionError, ServerVersionError } from "../../store/database/errors.ts";
+import {
+  DISK_FULL,
+  ListenError,
+  SchemaVersionError,
+  ServerVersionError,
+  sqlState,
+} from "../../store/database/errors.ts";
 import { assertListenWorks } from "../../store/database/migrate/listen-check.ts";
 import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate/migrate.ts";
 import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
@@ -66,16 +72,23 @@ async function checkConnection({ store }: Database): Promise<Finding> {
     await databaseTime(store.db);
     return ok("database-connection", "the database answers");
   } catch (error) {
-    const step = databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
-    return wrong("database-connection", errorText(error), step);
+    return wrong("database-connection", errorText(error), stepAfter(error));
   }
 }
+
+/** What to do where a connection is refused, also for want of the room that PostgreSQL's own files take. */
+function stepAfter(error: unknown): string {
+  if (error instanceof Error && sqlState(error.cause) === DISK_FULL) return MAKE_ROOM;
+  return databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
+}
+
+const MAKE_ROOM = "make room there: what PostgreSQL's own log names, or a larger disk";
 
 async function checkStorage({ store }: Database): Promise<Finding[]> {
   try {
     if (await findsRoom(store.db)) return [ok("database-storage", "the database's disk takes a write")];
     const message = "the database's disk is full, and takes no write";
-    return [wrong("database-storage", message, "make room there: what PostgreSQL's own log names, or a larger disk")];
+    return [wrong("database-storage", message, MAKE_ROOM)];
   } catch (error) {
     const message = `a write could not be attempted: ${errorText(error)}`;
     return [

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkDatabase } from "../../../cli/doctor/database.ts";
@@ -84,6 +86,22 @@ describe("keyplane doctor --database-url", () => {
       NO_SERVER,
     ]);
     expect(await wrong(url, () => Date.now() + 10_000)).toEqual([NO_SERVER]);
+  });
+
+  test("says of a database that has no room for a connection's own file what to make room on", async (context) => {
+    const fields = Buffer.from("SFATAL\0C53100\0Mcould not write file\0\0");
+    const head = Buffer.from("E\0\0\0\0");
+    head.writeInt32BE(4 + fields.length, 1);
+    const full = createServer((client) => client.once("data", () => client.end(Buffer.concat([head, fields]))));
+    context.onTestFinished(() => void full.close());
+    const port = await freePort();
+    await once(full.listen(port, "127.0.0.1"), "listening");
+    const there = `postgres://keyplane@127.0.0.1:${port}/keyplane?sslmode=disable`;
+    expect(await wrong(there)).toEqual([
+      expect.stringMatching(
+        /^database-connection: .*could not write file: make room there: what PostgreSQL's own log names/,
+      ),
+    ]);
   });
 
   test("finds what cannot be reached or lets no user in, and shows no password", async () => {
