@@ -93,9 +93,10 @@ async function embed(
   switch (result.kind) {
     case "vectors": {
       const { servedBy, vectors } = result;
-      const length = vectors[0]?.length;
-      if (servedBy === turn.servedBy && length !== turn.dimensions) {
-        const why = `the upstream gave vectors of ${length} numbers where it gave ${turn.dimensions} before`;
+      const length = servedBy === turn.servedBy ? turn.dimensions : vectors[0]?.length;
+      const other = vectors.find((vector) => vector.length !== length);
+      if (other !== undefined) {
+        const why = `the upstream gave vectors of ${other.length} numbers where it gave ${length} before`;
         return { kind: "failed", why, retryAfterMs: undefined };
       }
       return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };

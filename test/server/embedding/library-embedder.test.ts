@@ -210,6 +210,18 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(upstream.received.flatMap(textsOf)).toEqual(["kept"]);
   });
 
+  test("keeps nothing of an atom whose passages have vectors of one length in one request, and of another in the next", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response, received) =>
+      answerVectorsOf(textsOf(received).length === 32 ? 256 : 128, response, received),
+    );
+    await library.save("A long word. ".repeat(5_000));
+    await library.declare();
+    expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
+    expect(await library.vectors()).toEqual([]);
+  });
+
   test("waits for a second where an upstream says to try again at once", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
