@@ -26,3 +26,12 @@ async function tally(connection: Db, tables: readonly string[]): Promise<Tally> 
     from pg_stat_user_tables where relname = any(${tables}::text[])`.execute(connection);
   return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
 }
+
+/** Rows of the table of atoms and entries of its indexes that this session has read so far. */
+export async function atomEntriesRead(connection: Db): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<{ n: number }>`
+    select (t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relname = 'atoms'))::integer as n
+    from pg_stat_user_tables t where t.relname = 'atoms'`.execute(connection);
+  return rows[0]?.n ?? Number.NaN;
+}

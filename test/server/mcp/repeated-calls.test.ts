@@ -4,13 +4,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { MemoryTimeoutError } from "../../../store/database/errors.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import type { Store } from "../../../store/database/store.ts";
 import { MAX_SAVES } from "../../../store/memory/repeatable-saves.ts";
 import { databaseUrl, describeOnEachEngine } from "../../env/database/engines.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addTeamsWithLibraries } from "../memory/libraries.ts";
+import { losingAnswers } from "../memory/lost-answers.ts";
 
 const MOUNTS = [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes }));
 const FREEZE = "The deploy freeze ends on Monday.";
@@ -222,21 +221,13 @@ describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => 
   });
 
   test("b119: an answer that was lost says that the same call may be repeated", async (context) => {
-    const store = opened();
-    let isLate = true;
-    const memory: Store["memory"] = {
-      async run(run, body) {
-        const result = await store.memory.run(run, body);
-        if (isLate) throw new MemoryTimeoutError("the test says so");
-        return result;
-      },
-    };
-    const late = await startHarness({ mounts: MOUNTS, store: { ...store, memory } });
+    const losing = losingAnswers(opened());
+    const late = await startHarness({ mounts: MOUNTS, store: losing.store });
     context.onTestFinished(() => late.close());
     const as = late.addKey(DEFAULT);
     const lost = await call("memory_save_atom", ONE, as, late);
     expect(lost).toMatchObject({ isError: true, text: expect.stringContaining("repeat the same call") });
-    isLate = false;
+    losing.arrive();
     const [there] = await atoms();
     expect(idOf(await save(ONE, as, late))).toBe(there?.id);
     expect(await contents()).toEqual([FREEZE]);

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { MemoryTimeoutError } from "../../../store/database/errors.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
@@ -14,6 +13,7 @@ import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addLibrary, addTeamsWithLibraries } from "./libraries.ts";
+import { losingAnswers } from "./lost-answers.ts";
 
 const MOUNTS = ["", "/api/v1/memory"].map((at) => ({ at, routes: memoryRoutes }));
 const FREEZE = "The deploy freeze ends on Monday.";
@@ -377,23 +377,15 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
   });
 
   test("b119: a save that may have been made says to repeat it by its key, and then is what was made", async (context) => {
-    const store = opened();
-    let isLate = true;
-    const memory: Store["memory"] = {
-      async run(call, body) {
-        const result = await store.memory.run(call, body);
-        if (isLate) throw new MemoryTimeoutError("the test says so");
-        return result;
-      },
-    };
-    const late = await startHarness({ mounts: MOUNTS, store: { ...store, memory } });
+    const losing = losingAnswers(opened());
+    const late = await startHarness({ mounts: MOUNTS, store: losing.store });
     context.onTestFinished(() => late.close());
     const as = late.addKey(DEFAULT);
     const lost = await post("/atoms", { content: FREEZE }, { once, as }, late);
     expect([lost.status, lost.json.detail]).toEqual([503, expect.stringContaining("the same Idempotency-Key")]);
     const unsaid = await post("/atoms", { content: "Other." }, { as }, late);
     expect([unsaid.status, unsaid.json.detail]).toEqual([503, expect.not.stringContaining("Idempotency-Key")]);
-    isLate = false;
+    losing.arrive();
     expect((await post("/atoms", { content: FREEZE }, { once, as }, late)).status).toBe(200);
     expect(await contents()).toEqual([FREEZE, "Other."]);
   });

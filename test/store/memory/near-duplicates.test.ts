@@ -4,6 +4,7 @@ import type { Reach } from "../../../store/memory/atom.ts";
 import { correctAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { findNearDuplicates } from "../../../store/memory/near-duplicates.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { atomEntriesRead } from "../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 
@@ -79,19 +80,10 @@ describeOnEachEngine("near-duplicates", (opened) => {
     );
     await sql`analyze atoms`.execute(db);
     await db.connection().execute(async (connection) => {
-      const before = await rowsRead(connection);
+      const before = await atomEntriesRead(connection);
       const [found] = await findNearDuplicates(connection, TEAM_A, "lib-diary", FREEZE);
       expect(found?.atom.id).toBe(id);
-      expect((await rowsRead(connection)) - before).toBeLessThan(20);
+      expect((await atomEntriesRead(connection)) - before).toBeLessThan(20);
     });
   });
 });
-
-/** Rows of the atoms' table and entries of its indexes that this session has read. */
-async function rowsRead(db: Parameters<typeof findNearDuplicates>[0]): Promise<number> {
-  await sql`select pg_stat_force_next_flush()`.execute(db);
-  const { rows } = await sql<{ n: number }>`
-    select (t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relname = 'atoms'))::integer as n
-    from pg_stat_user_tables t where t.relname = 'atoms'`.execute(db);
-  return rows[0]?.n ?? Number.NaN;
-}

@@ -6,6 +6,7 @@ import { findReplacements } from "../../../store/memory/replaced-atoms.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { atomEntriesRead } from "../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 
@@ -180,22 +181,13 @@ describeOnEachEngine("An atom that another one replaces", (opened) => {
         jsonb_build_array(jsonb_build_object('rel', case when n % 4 = 1 then 'replaces' else 'explains' end, 'id', gen_random_uuid()))
       end from generate_series(1, 3000) n`.execute(db);
     await db.connection().execute(async (connection) => {
-      const before = await rowsRead(connection);
+      const before = await atomEntriesRead(connection);
       expect(await findReplacements(connection, TEAM_A, [old])).toEqual(new Map([[old, by]]));
-      expect((await rowsRead(connection)) - before).toBeLessThan(30);
+      expect((await atomEntriesRead(connection)) - before).toBeLessThan(30);
     });
   });
 });
 
 function byId([one]: readonly unknown[], [other]: readonly unknown[]): number {
   return String(one) < String(other) ? -1 : 1;
-}
-
-/** Rows of the atoms' table and entries of its indexes that this session has read. */
-async function rowsRead(db: Parameters<typeof findReplacements>[0]): Promise<number> {
-  await sql`select pg_stat_force_next_flush()`.execute(db);
-  const { rows } = await sql<{ n: number }>`
-    select (t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relname = 'atoms'))::integer as n
-    from pg_stat_user_tables t where t.relname = 'atoms'`.execute(db);
-  return rows[0]?.n ?? Number.NaN;
 }
