@@ -6,12 +6,14 @@ import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
 import { moment } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
-import { tagChips } from "./library-page.ts";
+import { stateBadges, tagChips } from "./library-page.ts";
 
 /** What an atom's page shows. */
 export type AtomPage = {
   readonly library: StoredLibrary;
   readonly atom: Atom;
+  /** The id of the atom that replaces it. */
+  readonly replacedBy: string | undefined;
   /** Earlier ones, the latest first. */
   readonly earlier: readonly AtomRevision[];
   /** The last of them that is shown, where there are more. */
@@ -21,9 +23,9 @@ export type AtomPage = {
 };
 
 /** An atom as it stands: whatever is written in it is text. */
-export function atomContent({ library, atom, earlier, moreBefore, now }: AtomPage): Html {
+export function atomContent({ library, atom, replacedBy, earlier, moreBefore, now }: AtomPage): Html {
   const path = `/dashboard/libraries/${library.id}`;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1></div></div>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1>${stateBadges(atom, replacedBy, now)}</div></div>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><div class="atom-text whole" dir="auto" tabindex="0" role="group" aria-labelledby="content" id="text">${atom.content}</div><p class="actions"><button type="button" data-copy="text">Copy text</button></p></section>
 ${
@@ -34,14 +36,11 @@ ${
   }</section>`
 }
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(atom, library, now)}</section></div></div>`;
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts({ library, atom, replacedBy, now })}</section></div></div>`;
 }
 
-function facts(
-  { id, tags, source, importance, metadata, links, createdAt, updatedAt, revision, ...times }: Atom,
-  library: StoredLibrary,
-  now: number,
-): Html {
+function facts({ library, atom, replacedBy, now }: Pick<AtomPage, "library" | "atom" | "replacedBy" | "now">): Html {
+  const { id, tags, source, importance, metadata, links, createdAt, updatedAt, revision, ...times } = atom;
   const rows: Facts = [
     ["Tags", tags.length === 0 ? "None" : tagChips(library.id, tags)],
     ["Source", source === null ? "Not said" : html`<bdi>${source}</bdi>`],
@@ -55,6 +54,14 @@ function facts(
             (link) => html`<a href="/dashboard/libraries/${library.id}/atoms/${link.id}"><bdi>${link.rel}</bdi></a> `,
           ),
     ],
+    ...(replacedBy === undefined
+      ? []
+      : [
+          [
+            "Replaced by",
+            html`<a href="/dashboard/libraries/${library.id}/atoms/${replacedBy}"><code>${replacedBy}</code></a>`,
+          ] as const,
+        ]),
     ["Valid from", momentOr("Not said", times.validFrom, now)],
     ["Valid until", momentOr("Not said", times.validTo, now)],
     ["Expires", momentOr("Never", times.expiresAt, now)],

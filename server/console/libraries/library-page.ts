@@ -8,8 +8,14 @@ import { ago } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
 import { type AtomsQuery, atomsUrl } from "./library-query.ts";
 
-/** An atom in a list, with the passages that a search has found: the words themselves between `**`. */
-export type ListedAtom = { readonly atom: Atom; readonly snippet: string | undefined };
+/** An atom in a list. */
+export type ListedAtom = {
+  readonly atom: Atom;
+  /** The passages that a search has found: the words themselves between `**`. */
+  readonly snippet?: string;
+  /** The id of the atom that replaces it. */
+  readonly replacedBy?: string | undefined;
+};
 
 /** What a library's page shows. */
 export type LibraryPage = {
@@ -69,12 +75,28 @@ function facts({ library, isDefault, count, now }: LibraryPage): Html {
   return html`<details class="panel"><summary>${count.atoms}${count.isMore && "+"} ${count.atoms === 1 ? "atom" : "atoms"} of ${team}${isDefault && html` <span class="badge good">Default</span>`}</summary><dl class="facts">${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl></details>`;
 }
 
-function listed({ atom, snippet }: ListedAtom, { library: { id: libraryId }, query, now }: LibraryPage): Html {
+function listed(
+  { atom, snippet, replacedBy }: ListedAtom,
+  { library: { id: libraryId }, query, now }: LibraryPage,
+): Html {
   const { id, content, tags, source, importance, updatedAt, revision } = atom;
   return html`<li><p class="atom-text" dir="auto">${snippet === undefined ? excerpt(content) : marked(snippet)}</p>
-<p class="actions small">${tagChips(libraryId, tags, query.text)}<span class="muted">importance ${importance} · revision ${revision} · ${ago(rfc3339Millis(updatedAt), now)}${
+<p class="actions small">${stateBadges(atom, replacedBy, now)}${tagChips(libraryId, tags, query.text)}<span class="muted">importance ${importance} · revision ${revision} · ${ago(rfc3339Millis(updatedAt), now)}${
     source !== null && html` · from <bdi>${source}</bdi>`
   }</span><a href="/dashboard/libraries/${libraryId}/atoms/${id}" aria-label="Read atom ${id}">Read</a></p></li>`;
+}
+
+/** Why an atom is not to be relied on now: another one replaces it, or it is not valid yet or any more. */
+export function stateBadges(
+  { validFrom, validTo }: Pick<Atom, "validFrom" | "validTo">,
+  replacedBy: string | undefined,
+  now: number,
+): Html {
+  const validity =
+    validTo !== null && validTo <= now ? "No longer valid" : validFrom !== null && validFrom > now && "Not valid yet";
+  return html`${replacedBy !== undefined && html`<span class="badge warn">Replaced</span>`}${
+    validity && html`<span class="badge warn">${validity}</span>`
+  }`;
 }
 
 /** Tags, each of which leads to the atoms that have it too. */

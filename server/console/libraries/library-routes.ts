@@ -5,6 +5,7 @@ import { positionOf } from "../../../store/memory/atom-order.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
+import { findReplacements } from "../../../store/memory/replaced-atoms.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { spaced } from "../../../store/memory/search/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/snippet.ts";
@@ -86,7 +87,8 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
         const from = Math.min(before ?? atom.revision, atom.revision);
         const revisions = await listRevisions(db, reach, atomId, { before: from, limit: REVISIONS });
         const { items: earlier, isMore } = revisions ?? { items: [], isMore: false };
-        return { library, atom, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
+        const replacedBy = (await findReplacements(db, reach, [atomId])).get(atomId);
+        return { library, atom, replacedBy, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
       });
       return sendConsolePage(request, reply, {
         title: "Atom",
@@ -122,7 +124,12 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     }
     const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
     const last = isMore ? items.at(-1) : undefined;
-    const atoms = items.map((atom) => ({ atom, snippet: undefined }));
+    const replacements = await findReplacements(
+      db,
+      reach,
+      items.map(({ id }) => id),
+    );
+    const atoms = items.map((atom) => ({ atom, replacedBy: replacements.get(atom.id) }));
     return { atoms, next: last === undefined ? null : positionOf("newest", last) };
   }
 

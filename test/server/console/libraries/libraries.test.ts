@@ -153,6 +153,28 @@ describe("a library's page", () => {
     }
   });
 
+  test("marks what another atom replaces, and what is not valid now: in the list, in what is found, and on its page", async () => {
+    const old = await remember(key, { content: "The deploy port is 8080." });
+    const by = await remember(key, { content: "The deploy port is 9090.", links: [{ rel: "replaces", id: old }] });
+    const past = await remember(key, { content: "The deploy week was red.", validTo: "2020-01-01T00:00:00Z" });
+    const coming = await remember(key, { content: "The deploy week is blue.", validFrom: "2120-01-01T00:00:00Z" });
+    const marksOf = (page: string) =>
+      Array.from(page.matchAll(/<li>[\s\S]*?<\/li>/g), ([item]) => [
+        /atoms\/([0-9a-f-]{36})/.exec(item)?.[1],
+        ...Array.from(item.matchAll(/class="badge warn">([^<]+)/g), ([, mark]) => mark),
+      ]).filter(([id]) => [old, by, past, coming].some((one) => one === id));
+    for (const path of [pathOf("handbook"), `${pathOf("handbook")}?q=deploy`]) {
+      const marks = marksOf((await viewer.get(path)).text);
+      expect(marks).toHaveLength(4);
+      expect(marks).toEqual(
+        expect.arrayContaining([[old, "Replaced"], [by], [past, "No longer valid"], [coming, "Not valid yet"]]),
+      );
+    }
+    const page = (await viewer.get(`${pathOf("handbook")}/atoms/${old}`)).text;
+    expect(page).toContain('<span class="badge warn">Replaced</span>');
+    expect(page).toContain(`<a href="/dashboard${pathOf("handbook")}/atoms/${by}"><code>${by}</code></a>`);
+  });
+
   test("shows an atom with its earlier revisions", async () => {
     const id = await remember(key, { library: "handbook", content: "first words", importance: 9 });
     await fetch(`${pages.url}/atoms`, {
