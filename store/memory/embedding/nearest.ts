@@ -61,7 +61,11 @@ export async function questionSpaces(
 }
 
 /** An atom, and how near its meaning is to a question's: 1 for the same, 0 for no nearer than the library's other atoms. */
-export type NearAtom = RankedRow & { readonly nearness: number };
+export type NearAtom = RankedRow & {
+  readonly nearness: number;
+  /** Which of the atom's passages is the nearest, from 0 on. */
+  readonly passage: number;
+};
 
 /**
  * The atoms of a scope whose meaning is nearest to a question's, the nearest first, each by its nearest passage. The
@@ -79,11 +83,11 @@ export async function nearestAtoms(
   const bits = sql.raw(`bit(${Math.trunc(dimensions)})`);
   const question = JSON.stringify(vector);
   const each = Math.ceil(MAX_SIGNATURES / within.length);
-  const closest = (table: string, newest: RawBuilder<unknown>) => sql`
-    select v.atom_id, v.revision, v.embedding from unnest(
+  const closest = (table: string, passage: RawBuilder<unknown>, newest: RawBuilder<unknown>) => sql`
+    select v.atom_id, v.revision, v.passage, v.embedding from unnest(
         ${within.map(({ id }) => id)}::text[], ${within.map(({ space }) => space)}::integer[]
       ) library (id, space) cross join lateral (
-        select atom_id, space, revision, signature, embedding from ${sql.table(table)}
+        select atom_id, space, revision, ${passage} as passage, signature, embedding from ${sql.table(table)}
         where library_id = library.id order by ${newest} limit ${each}
       ) v
     where v.space = library.space
@@ -91,15 +95,16 @@ export async function nearestAtoms(
   const { rows } = await withOrderedPlans(db, async (tx) => {
     // Nothing gives the nearest in order: to sort them is what is wanted here.
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
-    return sql<RankedColumns & { cosine: number }>`
+    return sql<RankedColumns & { cosine: number; passage: number }>`
       with close as materialized (
-        (${closest("atom_embeddings", sql`atom_id desc`)}) union all (${closest("atom_passages", sql`atom_id desc, passage desc`)})
+        (${closest("atom_embeddings", sql`0`, sql`atom_id desc`)})
+        union all (${closest("atom_passages", sql`passage`, sql`atom_id desc, passage desc`)})
       ), nearest as (
-        select atom_id, revision, min(embedding <=> ${question}::vector) as distance from close
-        group by atom_id, revision
+        select distinct on (atom_id, revision) atom_id, revision, passage, embedding <=> ${question}::vector as distance
+        from close order by atom_id, revision, distance
       )
-      select ${RANKED_COLUMNS}, a.cosine from (
-        select a.*, 1 - nearest.distance as cosine from nearest cross join lateral (
+      select ${RANKED_COLUMNS}, a.cosine, a.passage from (
+        select a.*, 1 - nearest.distance as cosine, nearest.passage from nearest cross join lateral (
           select a.* from atoms a
           where a.id = nearest.atom_id and a.revision = nearest.revision and ${candidateCondition(scope)} offset 0
         ) a
@@ -107,8 +112,9 @@ export async function nearestAtoms(
       order by a.cosine desc, a.id desc limit ${limit}`.execute(tx);
   });
   const others = rows.at(-1)?.cosine ?? 0;
-  return rows.map(({ cosine, ...row }) => ({
+  return rows.map(({ cosine, passage, ...row }) => ({
     ...toRankedRow(row),
+    passage,
     nearness: others < 1 ? (cosine - others) / (1 - others) : 0,
   }));
 }

@@ -4,6 +4,7 @@ import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
+import { readPassages } from "../embedding/read-passages.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../page.ts";
 import { rankNearest } from "./atom-recall.ts";
 import {
@@ -268,11 +269,13 @@ export function searchAtoms(
   return nonEmpty(async () => {
     const { ranked, words, before, isMore } = await rank(db, reach, search, bounds);
     const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
+    const passages = await readPassages(db, ranked);
     const hits: AtomHit[] = [];
     const turn = takeTurns();
     for (const hit of found) {
       await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
-      hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
+      const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content, words);
+      hits.push({ ...hit, place: before + hits.length + 1, snippet });
     }
     return { items: hits, isMore: isMore || cut.length > 0 };
   });

@@ -27,6 +27,8 @@ export type RankedAtom = {
   /** Higher is closer; only to be compared within one answer. */
   readonly rank: number;
   readonly match: Match;
+  /** Which of its passages means what is asked for, from 0 on, where the atom matches by its meaning alone. */
+  readonly passage?: number;
   /** The atom that replaces it, where one does. */
   readonly replacedBy?: string | undefined;
 };
