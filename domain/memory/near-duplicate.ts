@@ -66,27 +66,60 @@ export type Nearness = {
   readonly otherNumbers: boolean;
 };
 
-/** How near two statements are; undefined where they do not say almost the same, whatever their numbers are. */
-export function nearness(one: string, other: string): Nearness | undefined {
-  const [a, b] = [foldStatement(one), foldStatement(other)];
-  if (a === b) return { similarity: 1, otherNumbers: false };
-  const otherNumbers = numbersOf(a) !== numbersOf(b);
-  const isNear = otherNumbers ? areNear(withoutNumbers(a), withoutNumbers(b)) : areNear(a, b);
+/**
+ * Compares statements with one: how near each is; undefined where they do not say almost the same, whatever their numbers
+ * are. What is known of the one is worked out once.
+ */
+export function nearnessTo(one: string): (other: string) => Nearness | undefined {
+  const statement = new Folded(foldStatement(one));
+  return (other) => nearness(statement, new Folded(foldStatement(other)));
+}
+
+function nearness(a: Folded, b: Folded): Nearness | undefined {
+  if (a.text === b.text) return { similarity: 1, otherNumbers: false };
+  const otherNumbers = a.numbers !== b.numbers;
+  const isNear = otherNumbers ? areNear(a.numberless, b.numberless) : areNear(a, b);
   // What differs behind the characters that are compared is not the same.
   return isNear ? { similarity: Math.min(0.99, Math.round(shareOf(a, b) * 100) / 100), otherNumbers } : undefined;
 }
 
-function areNear(a: string, b: string): boolean {
-  if (a === b) return true;
-  const isAboutAsLong = Math.min(a.length, b.length) >= NEAR * Math.max(a.length, b.length);
+/** A folded statement, and what it is compared by, each worked out when it is asked for. */
+class Folded {
+  readonly text: string;
+  #numbers: string | undefined;
+  #numberless: Folded | undefined;
+  #parts: ReadonlySet<string> | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get numbers(): string {
+    this.#numbers ??= numbersOf(this.text);
+    return this.#numbers;
+  }
+
+  get numberless(): Folded {
+    this.#numberless ??= new Folded(withoutNumbers(this.text));
+    return this.#numberless;
+  }
+
+  get parts(): ReadonlySet<string> {
+    this.#parts ??= partsOf(this.text);
+    return this.#parts;
+  }
+}
+
+function areNear(a: Folded, b: Folded): boolean {
+  if (a.text === b.text) return true;
+  const isAboutAsLong = Math.min(a.text.length, b.text.length) >= NEAR * Math.max(a.text.length, b.text.length);
   return isAboutAsLong && shareOf(a, b) >= NEAR;
 }
 
 /** The share of their parts that two folded statements have in common. */
-function shareOf(a: string, b: string): number {
-  const [parts, others] = [partsOf(a), partsOf(b)];
-  const common = [...parts].filter((part) => others.has(part)).length;
-  return common / (parts.size + others.size - common);
+function shareOf(a: Folded, b: Folded): number {
+  const common = [...a.parts].filter((part) => b.parts.has(part)).length;
+  return common / (a.parts.size + b.parts.size - common);
 }
 
 function numbersOf(folded: string): string {

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
-import { type Nearness, nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
+import { type Nearness, nearnessTo, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { findAtoms } from "./atoms.ts";
 import { findReplacements } from "./replaced-atoms.ts";
+import { takeTurns } from "./search/turns.ts";
 
 /** An atom that says almost what is about to be saved, if with other numbers. */
 export type NearDuplicate = Nearness & { readonly atom: Atom };
@@ -49,12 +50,15 @@ export async function findNearDuplicates(
     reach,
     rows.map((row) => row.id),
   );
-  const alike = found
-    .filter((atom) => atom.library.id === libraryId)
-    .flatMap((atom) => {
-      const near = nearness(atom.content, content);
-      return near === undefined ? [] : [{ atom, ...near }];
-    });
+  const alike: NearDuplicate[] = [];
+  const nearnessOf = nearnessTo(content);
+  const turn = takeTurns();
+  for (const atom of found) {
+    if (atom.library.id !== libraryId) continue;
+    await turn(atom.content);
+    const near = nearnessOf(atom.content);
+    if (near !== undefined) alike.push({ atom, ...near });
+  }
   // What is replaced says no longer what holds: to say it again is no repetition.
   const replacements = await findReplacements(
     db,

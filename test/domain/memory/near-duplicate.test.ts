@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { foldStatement, nearness, sketchOf } from "../../../domain/memory/near-duplicate.ts";
+import { foldStatement, nearnessTo, sketchOf } from "../../../domain/memory/near-duplicate.ts";
+
+const nearness = (one: string, other: string) => nearnessTo(one)(other);
 
 describe("near-duplicates of a statement", () => {
   test.each([
