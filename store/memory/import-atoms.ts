@@ -44,96 +44,111 @@ export type ImportTarget = {
 export async function importAtoms(
   tx: Tx,
   reach: Reach,
-  { libraryId, upsertAt }: ImportTarget,
+  target: ImportTarget,
   atoms: readonly ImportedAtom[],
 ): Promise<Import | undefined> {
   const formerIds = atoms.flatMap(({ formerId }) => formerId ?? []);
-  const known: ReadonlyMap<string, KnownImport> =
-    upsertAt === null ? new Map() : await knownImports(tx, reach, libraryId, formerIds);
-  const imported: (KnownImport & { readonly atom: ImportedAtom; readonly outcome: Outcome })[] = [];
+  const known = target.upsertAt === null ? NONE : await knownImports(tx, reach, target.libraryId, formerIds);
+  const placed: Placed[] = [];
   for (const atom of atoms) {
-    const { formerId, createdAt, updatedAt, ...fields } = atom;
-    const before = formerId === null ? undefined : known.get(formerId);
-    if (before !== undefined) {
-      imported.push({ ...before, atom, outcome: outcomeOf(before, atom) });
-      continue;
-    }
-    const draft = { ...fields, links: [], libraryId, at: createdAt, updatedAt };
-    const saved = await insertAtom(tx, reach, draft);
-    if (saved === undefined) return undefined;
-    const { id, revision } = saved;
-    imported.push({ ...{ id, revision, said: "", hasOpenLinks: false, updatedAt }, atom, outcome: "created" });
+    const before = atom.formerId === null ? undefined : known.get(atom.formerId);
+    const one = before === undefined ? await create(tx, reach, target, atom) : meet(before, atom);
+    if (one === undefined) return undefined;
+    placed.push(one);
   }
-  const links = await resolvedLinks(
-    ...[tx, reach, upsertAt === null ? null : libraryId],
-    imported.map(({ id, atom }) => ({ id, formerId: atom.formerId, links: atom.links })),
-  );
+  const links = await resolvedLinks(tx, reach, target, placed);
   let droppedLinks = 0;
-  for (const [index, { atom, outcome, ...before }] of imported.entries()) {
-    if (outcome === "newer" || (outcome === "unchanged" && !before.hasOpenLinks)) continue;
-    const kept = links[index] ?? [];
-    const dropped = atom.links.length - kept.length;
-    droppedLinks += dropped;
-    const { formerId, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = atom;
-    let { revision } = before;
-    if (outcome === "corrected") {
-      const expected = null;
-      const correction = await correctAtom(tx, reach, before.id, {
-        ...fields,
-        links: kept,
-        expected,
-        at: upsertAt ?? 0,
-      });
-      if (correction.kind !== "corrected") return undefined;
-      revision = correction.atom.revision;
-    } else if (kept.length > 0) {
-      await setLinks(tx, before, kept);
-    }
-    if (upsertAt === null || formerId === null) continue;
-    await recordImport(tx, libraryId, formerId, {
-      id: before.id,
-      said: saidOf(fields),
-      revision,
-      hasOpenLinks: dropped > 0,
-    });
+  for (const [index, one] of placed.entries()) {
+    if (one.outcome === "newer" || (one.outcome === "unchanged" && !one.hasOpenLinks)) continue;
+    const { kept, hasOpen } = links[index] ?? { kept: [], hasOpen: false };
+    droppedLinks += one.fields.links.length - kept.length;
+    await finish(tx, reach, target, one, { kept, hasOpen });
   }
-  return { ids: imported.map(({ id }) => id), outcomes: imported.map(({ outcome }) => outcome), droppedLinks };
+  return { ids: placed.map(({ id }) => id), outcomes: placed.map(({ outcome }) => outcome), droppedLinks };
 }
 
-function outcomeOf(
-  before: KnownImport,
-  { formerId: _formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
-): Outcome {
-  if (before.said === saidOf(fields)) return "unchanged";
-  return before.updatedAt !== null && before.updatedAt > updatedAt ? "newer" : "corrected";
+const NONE: ReadonlyMap<string, KnownImport> = new Map();
+
+/** An atom of the import, and which one of the library it is. */
+type Placed = Omit<KnownImport, "updatedAt"> & {
+  readonly outcome: Outcome;
+  readonly formerId: string | null;
+  /** Its links lead by former ids. */
+  readonly fields: AtomFields;
+};
+
+async function create(
+  tx: Tx,
+  reach: Reach,
+  { libraryId }: ImportTarget,
+  { formerId, createdAt, updatedAt, ...fields }: ImportedAtom,
+): Promise<Placed | undefined> {
+  const saved = await insertAtom(tx, reach, { ...fields, links: [], libraryId, at: createdAt, updatedAt });
+  if (saved === undefined) return undefined;
+  const { id, revision } = saved;
+  return { id, revision, said: saidOf(fields), hasOpenLinks: false, outcome: "created", formerId, fields };
 }
 
-type Linked = { readonly id: string; readonly formerId: string | null; readonly links: readonly AtomLink[] };
+function meet(
+  { updatedAt: changedAt, ...before }: KnownImport,
+  { formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
+): Placed {
+  const said = saidOf(fields);
+  if (said === before.said) return { ...before, outcome: "unchanged", formerId, fields };
+  const outcome = changedAt !== null && changedAt > updatedAt ? "newer" : "corrected";
+  return { ...before, said, outcome, formerId, fields };
+}
 
-/**
- * Of the links of each those that lead somewhere, by the ids that their targets have here.
- *
- * @param libraryId in which targets are known by what they were called; null where only those that come along are
- */
+type Links = {
+  /** By the ids that their targets have here. */
+  readonly kept: readonly AtomLink[];
+  /** One leads to what was not imported, which may come yet. */
+  readonly hasOpen: boolean;
+};
+
 async function resolvedLinks(
   tx: Tx,
   reach: Reach,
-  libraryId: string | null,
-  atoms: readonly Linked[],
-): Promise<readonly AtomLink[][]> {
-  const here = new Map(atoms.flatMap(({ id, formerId }) => (formerId === null ? [] : [[formerId, id] as const])));
-  const led = [...new Set(atoms.flatMap(({ links }) => links.map(({ id }) => id)))];
+  { libraryId, upsertAt }: ImportTarget,
+  placed: readonly Placed[],
+): Promise<Links[]> {
+  const here = new Map(placed.flatMap(({ id, formerId }) => (formerId === null ? [] : [[formerId, id] as const])));
+  const led = [...new Set(placed.flatMap(({ fields }) => fields.links.map(({ id }) => id)))];
   const elsewhere = led.filter((id) => !here.has(id));
-  const before = libraryId === null ? here : await importedIds(tx, reach, libraryId, elsewhere);
-  const idOf = (formerId: string) => here.get(formerId) ?? before.get(formerId) ?? formerId;
-  const present = await presentIds(tx, reach, led.map(idOf));
-  return atoms.map(({ links }) =>
-    links.map(({ rel, id }) => ({ rel, id: idOf(id) })).filter(({ id }) => present.has(id)),
+  const before = upsertAt === null ? here : await importedIds(tx, reach, libraryId, elsewhere);
+  const importedAs = (formerId: string) => here.get(formerId) ?? before.get(formerId);
+  const present = await presentIds(
+    ...[tx, reach],
+    led.map((id) => importedAs(id) ?? id),
   );
+  return placed.map(({ fields: { links } }) => ({
+    kept: links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })).filter(({ id }) => present.has(id)),
+    hasOpen: links.some(({ id }) => importedAs(id) === undefined),
+  }));
+}
+
+/** Gives an atom what the import says of it, and records that it has. One that is gone by now was forgotten after that. */
+async function finish(
+  tx: Tx,
+  reach: Reach,
+  { libraryId, upsertAt }: ImportTarget,
+  { id, formerId, fields, outcome, ...before }: Placed,
+  { kept, hasOpen }: Links,
+): Promise<void> {
+  let { revision } = before;
+  if (outcome === "corrected" && upsertAt !== null) {
+    const correction = await correctAtom(tx, reach, id, { ...fields, links: kept, expected: null, at: upsertAt });
+    if (correction.kind === "corrected") revision = correction.atom.revision;
+  } else if (kept.length > 0) {
+    await setLinks(tx, id, revision, kept);
+  }
+  if (upsertAt === null || formerId === null || (outcome === "unchanged" && hasOpen)) return;
+  await recordImport(tx, libraryId, formerId, { id, said: before.said, revision, hasOpenLinks: hasOpen });
 }
 
 /** What is imported is one revision, links and all. One that was corrected meanwhile keeps its own. */
-async function setLinks(tx: Tx, { id, revision }: KnownImport, links: readonly AtomLink[]): Promise<void> {
-  await sql`update atoms set links = ${JSON.stringify(links)}::jsonb
-    where id = ${id}::uuid and revision = ${revision}::integer`.execute(tx);
+async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
+  const json = JSON.stringify(links);
+  await sql`update atoms set links = ${json}::jsonb
+    where id = ${id}::uuid and revision = ${revision}::integer and links <> ${json}::jsonb`.execute(tx);
 }

@@ -14,7 +14,7 @@ export type KnownImport = {
   readonly said: string;
   /** Which revision says it. */
   readonly revision: number;
-  /** Some of its links lead to what was not imported yet. */
+  /** Some of its links lead to what was not imported, and may come yet. */
   readonly hasOpenLinks: boolean;
   /** Milliseconds since the epoch; null for one that was imported, of which only a change of the file counts. */
   readonly updatedAt: number | null;

@@ -64,7 +64,7 @@ create table imported_atoms (
   atom_id uuid,
   said bytea,
   revision integer,
-  -- Some of its links lead to what is not imported yet.
+  -- Some of its links lead to what was not imported, and may come yet.
   has_open_links boolean not null default false,
   primary key (library_id, former_id)
 );

@@ -112,6 +112,17 @@ describeOnEachEngine("an import that knows again what was imported", (opened) =>
     expect(await read(made?.ids[0])).toMatchObject({ links: [], revision: 2 });
   });
 
+  test("leads to what is imported later, and no longer to the atom of another library that had its id", async () => {
+    const there = await insertAtom(opened().db, REACH, { ...PLAIN, libraryId: "lib-handbook", at: 1_000 });
+    const formerId = there?.id ?? "";
+    const from = anAtom({ formerId: "a", links: [{ rel: "knows", id: formerId }] });
+    const made = await importing([from]);
+    expect((await read(made?.ids[0]))?.links).toEqual([{ rel: "knows", id: formerId }]);
+    const target = await importing([anAtom({ formerId })]);
+    expect(await importing([from])).toMatchObject({ outcomes: ["unchanged"], droppedLinks: 0 });
+    expect((await read(made?.ids[0]))?.links).toEqual([{ rel: "knows", id: target?.ids[0] }]);
+  });
+
   test("imports anew what was deleted or forgotten, and finds what was restored", async () => {
     const file = anAtom({ formerId: "a" });
     const first = (await importing([file]))?.ids[0] ?? "";
