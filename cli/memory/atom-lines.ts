@@ -1,6 +1,6 @@
 /** A library as JSON Lines, as memory-export and `GET /atoms/export` write it: each line an atom. */
 import { defined } from "../../domain/defined.ts";
-import { type ImportItem, idFor, isAtomId, isObject, notImported, oldestFirst, type Reading } from "./import-item.ts";
+import { type ImportItem, idFor, isObject, isUuid, notImported, oldestFirst, type Reading } from "./import-item.ts";
 
 /** A line that is no blank one, and a JSON object. */
 export type ParsedLine = {
@@ -48,7 +48,7 @@ export function readAtomLines(lines: readonly ParsedLine[], source: string): Rea
 }
 
 function idOf(id: string, source: string): string {
-  return isAtomId(id) ? id : idFor(source, id);
+  return isUuid(id) ? id : idFor(source, id);
 }
 
 /** A line without an id is called by its statement, and by how many before it say the same. */

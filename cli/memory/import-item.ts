@@ -24,8 +24,8 @@ export type Reading = {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether it is the id of an atom: no other has it, wherever it comes from. */
-export function isAtomId(id: unknown): id is string {
+/** Whether it is a UUID as an atom has it: no other has that, wherever it comes from. */
+export function isUuid(id: unknown): id is string {
   return typeof id === "string" && UUID.test(id);
 }
 

@@ -1,7 +1,7 @@
 /** An atom as a Markdown file, for people and their editors; importing it gives the same atom. */
 import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 import type { Page } from "./front-matter.ts";
-import { type ImportItem, isAtomId } from "./import-item.ts";
+import { type ImportItem, isUuid } from "./import-item.ts";
 
 /** Characters of the first line in a name, of which a file system takes 255 bytes. */
 const MAX_NAME = 40;
@@ -23,12 +23,12 @@ function isEmpty(value: unknown): boolean {
 
 /** The atom of such a file; undefined for any other Markdown. */
 export function readMarkdownAtom({ matter: { atom, ...fields }, body }: Page, where: string): ImportItem | undefined {
-  if (!isAtomId(atom)) return undefined;
+  if (!isUuid(atom)) return undefined;
   return { where, atom: { ...fields, id: atom, content: body.replace(/^\n/, "").replace(/\n$/, "") } };
 }
 
 /**
- * What the file of an atom is called: by letters and digits of its first line, so that nobody's text leads elsewhere, and
+ * What the file of an atom is called: by letters and digits of its first line, so that no text leads elsewhere, and
  * by the end of its id, which no other has.
  */
 export function markdownName({ id, content }: ExportedAtom, isWholeId: boolean): string {

@@ -1,6 +1,7 @@
 /** A note of Obsidian, basic-memory or any other folder of Markdown: its text, and what it says of itself and others. */
 import { posix } from "node:path";
 import { defined } from "../../domain/defined.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Page } from "./front-matter.ts";
 import { timeOf } from "./statement.ts";
 
@@ -49,7 +50,7 @@ export function readNote({ matter, body }: Page, path: string, modifiedAt: numbe
     tags: [...(type === "note" ? [] : textsOf(type)), ...tagsOf(tags), ...lines.flatMap(tagsIn)],
     facts: { ...facts, ...kept },
     links: [...Object.entries(facts).flatMap(linksOfFact), ...lines.flatMap(linksIn)],
-    times: timesOf(times, new Date(Math.max(0, modifiedAt)).toISOString()),
+    times: timesOf(times, rfc3339Millis(Math.max(0, modifiedAt))),
   };
 }
 

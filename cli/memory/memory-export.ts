@@ -9,7 +9,7 @@ import { callApi } from "../management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
 import { markdownName, markdownOf } from "./markdown-atom.ts";
 
-type Flags = KeyChoice & { readonly library?: string; readonly folder?: string };
+type Flags = KeyChoice & { readonly library?: string; readonly markdown?: string };
 
 type Page = {
   readonly items: readonly ({ id: string; content: string; library: string; revision: number } & Record<
@@ -27,13 +27,16 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
       .description("print the atoms of a library as JSON Lines, or write them as Markdown; memory-import reads both"),
   )
     .option("--library <name>", "the library: name, or namespace/name of another namespace of the team")
-    .option("--folder <dir>", "write a Markdown file for each atom into this folder, which is empty or not there yet")
+    .option(
+      "--markdown <folder>",
+      "write a Markdown file for each atom into this folder, which is empty or not there yet",
+    )
     .example(
       "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",
       "write a library to a file",
     )
     .example(
-      "keyplane memory-export --library handbook --folder handbook --key-file key --data .keyplane",
+      "keyplane memory-export --library handbook --markdown handbook --key-file key --data .keyplane",
       "write a library as a folder of Markdown, for an editor or git",
     )
     .allowExcessArguments()
@@ -45,7 +48,7 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
 
 async function exportLibrary(
   env: Environment,
-  { library, folder, ...choice }: Flags,
+  { library, markdown: folder, ...choice }: Flags,
   out: (line: string) => void,
   show: (text: string) => void,
 ) {
@@ -75,9 +78,9 @@ async function makeEmpty(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) return;
   } catch (error) {
-    throw new UsageError(`--folder ${folder}: ${errorMessage(error)}: name another folder`);
+    throw new UsageError(`--markdown ${folder}: ${errorMessage(error)}: name another folder`);
   }
-  throw new UsageError(`--folder ${folder} has files in it: empty it, or name another folder`);
+  throw new UsageError(`--markdown ${folder} has files in it: empty it, or name another folder`);
 }
 
 /** Never over another file, nor through a link: of two names that the file system takes for one, the second has its whole id. */

@@ -1,4 +1,5 @@
 /** What others remember, as atoms: what is longer than an atom, or more, goes on in another one, and no text is lost. */
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { ImportItem, Link } from "./import-item.ts";
 import { idFor } from "./import-item.ts";
 
@@ -158,5 +159,5 @@ export function timeOf(text: unknown): string | undefined {
   const [, day, minute = "00:00", second = ":00", fraction = "", zone = "Z"] = found;
   const at = new Date(`${day}T${minute}${second}${fraction.slice(0, 4)}${zone.replace(/^(...)(\d\d)$/, "$1:$2")}`);
   const isTime = !Number.isNaN(at.getTime()) && at.getUTCFullYear() > 0 && at.getUTCFullYear() < 10_000;
-  return isTime ? at.toISOString() : undefined;
+  return isTime ? rfc3339Millis(at.getTime()) : undefined;
 }

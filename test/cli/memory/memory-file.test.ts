@@ -196,7 +196,7 @@ test("a library that is written as Markdown and imported into another is the sam
   }
   await setLinks(ids[0] ?? "", JSON.stringify([{ rel: "last", id: ids.at(-1) }]));
   const written = join(folder, "written");
-  const exporting = () => keyplane(["memory-export", "--library", "diary", "--folder", written, ...as]);
+  const exporting = () => keyplane(["memory-export", "--library", "diary", "--markdown", written, ...as]);
   expect(await exporting()).toEqual({ code: 0, out: `Wrote 130 Markdown files into ${written}.\n`, err: "" });
   expect(readdirSync(written)).toHaveLength(130);
   expect(await exporting()).toMatchObject({ code: 2, err: expect.stringContaining("has files in it") });
