@@ -51,6 +51,7 @@ export async function importLibrary(
     onBatch(done);
     const size = batch.length;
     const answer = await send(batch);
+    if (done === 0 && batch.length === 0) throw noneTaken(leftOut);
     done += size;
     for (const [index, outcome] of answer.outcomes.entries()) {
       counts[outcome]++;
@@ -110,6 +111,12 @@ function batchesOf(items: readonly ImportItem[]): ImportItem[][] {
     }
   }
   return batches;
+}
+
+/** Then the file is another one than its reader took it for: to send the rest would refuse each of it. */
+function noneTaken([first, ...others]: readonly LeftOut[]): Error {
+  const rest = others.length === 0 ? "" : `, and so on for ${others.length} more`;
+  return new Error(`${first?.what}: ${first?.why}${rest} (nothing was imported)`);
 }
 
 /** To import the file again goes on: what is there is known again. */

@@ -94,13 +94,13 @@ function tagsIn(line: string): string[] {
   return [...(category === undefined ? [] : [category]), ...tags.filter((tag) => /[^\d]/.test(tag))];
 }
 
-/** `[[Target]]`, `[[Target#Heading|shown]]`; and of an item of a list that has nothing else, `- relation [[Target]]`. */
+/** `[[Target]]`, `[[Target#Heading|shown]]`, in a table `[[Target\|shown]]`; and of an item of a list that has nothing else, `- relation [[Target]]`. */
 function linksIn(line: string): WikiLink[] {
   const found = [...line.matchAll(/(!?)\[\[([^[\]]+)\]\]/g)];
   return found
     .map(({ 0: whole, 1: mark, 2: named = "", index }) => ({
       rel: found.length === 1 ? relationOf(line.slice(0, index), line.slice(index + whole.length)) : PLAIN_LINK,
-      target: named.split(/[#|^]/, 1)[0]?.trim() ?? "",
+      target: named.split(/[#|^\\]/, 1)[0]?.trim() ?? "",
       isEmbed: mark === "!",
     }))
     .filter(({ target }) => target !== "");

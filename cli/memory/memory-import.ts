@@ -3,6 +3,7 @@ import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { plainText } from "../output/plain-text.ts";
 import { type ImportResult, importLibrary } from "./import-library.ts";
 import { readImport } from "./read-import.ts";
 
@@ -70,5 +71,7 @@ function resultText(result: ImportResult): string {
     ...counted(droppedLinks, "Links that lead to no atom, and were dropped"),
     ...counted(leftOut.length, "Not imported"),
     ...leftOut.map(({ what, why }) => `  ${what}: ${why}`),
-  ].join("\n");
+  ]
+    .map(plainText)
+    .join("\n");
 }

@@ -3,7 +3,14 @@ import type { Tx } from "../database/change.ts";
 import type { AtomFields, AtomLink, Reach } from "./atom.ts";
 import { correctAtom, insertAtom } from "./atom-writes.ts";
 import { presentIds } from "./atoms.ts";
-import { importedIds, type KnownImport, knownImports, recordImport, saidOf } from "./known-imports.ts";
+import {
+  type ImportRecord,
+  importedIds,
+  type KnownImport,
+  knownImports,
+  recordImports,
+  saidOf,
+} from "./known-imports.ts";
 
 /** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
 export type ImportedAtom = AtomFields & {
@@ -58,12 +65,17 @@ export async function importAtoms(
   }
   const links = await resolvedLinks(tx, reach, target, placed);
   let droppedLinks = 0;
+  const records: ImportRecord[] = [];
   for (const [index, one] of placed.entries()) {
-    if (one.outcome === "newer" || (one.outcome === "unchanged" && !one.hasOpenLinks)) continue;
+    const { id, outcome, formerId, said, hasOpenLinks } = one;
+    if (outcome === "newer" || (outcome === "unchanged" && !hasOpenLinks)) continue;
     const { kept, hasOpen } = links[index] ?? { kept: [], hasOpen: false };
     droppedLinks += one.fields.links.length - kept.length;
-    await finish(tx, reach, target, one, { kept, hasOpen });
+    const revision = await finish(tx, reach, target, one, kept);
+    if (formerId === null || (outcome === "unchanged" && hasOpen)) continue;
+    records.push({ formerId, id, said, revision, hasOpenLinks: hasOpen });
   }
+  if (target.upsertAt !== null) await recordImports(tx, target.libraryId, records);
   return { ids: placed.map(({ id }) => id), outcomes: placed.map(({ outcome }) => outcome), droppedLinks };
 }
 
@@ -127,23 +139,24 @@ async function resolvedLinks(
   }));
 }
 
-/** Gives an atom what the import says of it, and records that it has. One that is gone by now was forgotten after that. */
+/**
+ * Gives an atom what the import says of it. One that is gone by now was forgotten after that.
+ *
+ * @returns the revision that says it
+ */
 async function finish(
   tx: Tx,
   reach: Reach,
-  { libraryId, upsertAt }: ImportTarget,
-  { id, formerId, fields, outcome, ...before }: Placed,
-  { kept, hasOpen }: Links,
-): Promise<void> {
-  let { revision } = before;
+  { upsertAt }: ImportTarget,
+  { id, fields, outcome, revision }: Placed,
+  links: readonly AtomLink[],
+): Promise<number> {
   if (outcome === "corrected" && upsertAt !== null) {
-    const correction = await correctAtom(tx, reach, id, { ...fields, links: kept, expected: null, at: upsertAt });
-    if (correction.kind === "corrected") revision = correction.atom.revision;
-  } else if (kept.length > 0) {
-    await setLinks(tx, id, revision, kept);
+    const correction = await correctAtom(tx, reach, id, { ...fields, links, expected: null, at: upsertAt });
+    return correction.kind === "corrected" ? correction.atom.revision : revision;
   }
-  if (upsertAt === null || formerId === null || (outcome === "unchanged" && hasOpen)) return;
-  await recordImport(tx, libraryId, formerId, { id, said: before.said, revision, hasOpenLinks: hasOpen });
+  if (links.length > 0) await setLinks(tx, id, revision, links);
+  return revision;
 }
 
 /** What is imported is one revision, links and all. One that was corrected meanwhile keeps its own. */

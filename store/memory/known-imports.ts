@@ -89,16 +89,23 @@ export async function importedIds(
   return new Map(known.map(([formerId, { id }]) => [formerId, id]));
 }
 
-/** Records what has been imported as this. */
-export async function recordImport(
-  tx: Tx,
-  libraryId: string,
-  formerId: string,
-  { id, said, revision, hasOpenLinks }: Omit<KnownImport, "updatedAt">,
-): Promise<void> {
+/** What is known of an atom from now on. */
+export type ImportRecord = Omit<KnownImport, "updatedAt"> & { readonly formerId: string };
+
+/** Records what has been imported, none twice. */
+export async function recordImports(tx: Tx, libraryId: string, imported: readonly ImportRecord[]): Promise<void> {
+  if (imported.length === 0) return;
+  const rows = imported.map(({ formerId, id, said, revision, hasOpenLinks }) => ({
+    ...{ former_id: formerId, atom_id: id, said: toDigest(said).toString("hex"), revision },
+    has_open_links: hasOpenLinks,
+  }));
+  // In one order, so that no two transactions wait for each other.
   await sql`${preparedStatement} insert into imported_atoms
       (library_id, former_id, atom_id, said, revision, has_open_links)
-    values (${libraryId}, ${formerId}, ${id}::uuid, ${toDigest(said)}::bytea, ${revision}::integer, ${hasOpenLinks}::boolean)
+    select ${libraryId}, former_id, atom_id, decode(said, 'hex'), revision, has_open_links
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      made (former_id text, atom_id uuid, said text, revision integer, has_open_links boolean)
+    order by former_id
     on conflict (library_id, former_id) do update set atom_id = excluded.atom_id, said = excluded.said,
       revision = excluded.revision, has_open_links = excluded.has_open_links`.execute(tx);
 }

@@ -94,7 +94,7 @@ describe("a note", () => {
 - requires [[Grinding]] (at home)
 - contrasts_with [[Tea|tea]]
 - As [[Anna]] and [[Bob]] say
-See [[Beans#Origins]], not \`[[Code]]\`.
+See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
 \`\`\`c
 #include [[Fence]]
 \`\`\``;
@@ -108,7 +108,7 @@ See [[Beans#Origins]], not \`[[Code]]\`.
       links: [
         { rel: "requires", target: "Grinding", isEmbed: false },
         { rel: "contrasts_with", target: "Tea", isEmbed: false },
-        ...["Anna", "Bob", "Beans"].map((target) => ({ rel: "links to", target, isEmbed: false })),
+        ...["Anna", "Bob", "Beans", "Milk"].map((target) => ({ rel: "links to", target, isEmbed: false })),
       ],
       times: { created: "2026-11-01T00:00:00.000Z", updated: "2026-11-01T00:00:00.000Z" },
     });

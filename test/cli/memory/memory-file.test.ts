@@ -283,6 +283,12 @@ test("memory-import names the line of the file that a server refuses, and import
     expect(out).toMatch(new RegExp(`  line ${index + 1} of .*"${field}"`));
   }
   expect(out).not.toContain('"atoms.');
+  const others = Array.from({ length: 250 }, () => ({ text: "of another product" }));
+  const before = server.counted.length;
+  const none = await importing(others.map((line) => JSON.stringify(line)).join("\n"));
+  expect([none.code, none.out]).toEqual([1, ""]);
+  expect(none.err).toMatch(/line \d+ of .*content.*, and so on for 99 more \(nothing was imported\)/);
+  expect(server.counted.length - before).toBeLessThanOrEqual(100);
   for (const args of [
     ["memory-import", join(folder, "nowhere"), ...as],
     ["memory-import", "-", "--server", server.url, "--key-file", "-"],
