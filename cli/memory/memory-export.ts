@@ -1,27 +1,43 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
+import { errorMessage } from "../../domain/error-text.ts";
+import { hasCode } from "../../runtime/error-code.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { callApi } from "../management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
+import { markdownName, markdownOf } from "./markdown-atom.ts";
 
-type Flags = KeyChoice & { readonly library?: string };
+type Flags = KeyChoice & { readonly library?: string; readonly markdown?: string };
 
 type Page = {
-  readonly items: readonly ({ library: string; revision: number } & Record<string, unknown>)[];
+  readonly items: readonly ({ id: string; content: string; library: string; revision: number } & Record<
+    string,
+    unknown
+  >)[];
   readonly nextCursor: string | null;
 };
 
-/** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first. */
+/** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first; or as Markdown, a file each. */
 export const addMemoryExport: AddCommand = (program, { env, out, progress }) => {
   const command = askAsKey(
     program
       .command("memory-export")
-      .description("print the atoms of a library as JSON Lines, which memory-import reads"),
+      .description("print the atoms of a library as JSON Lines, or write them as Markdown; memory-import reads both"),
   )
     .option("--library <name>", "the library: name, or namespace/name of another namespace of the team")
+    .option(
+      "--markdown <folder>",
+      "write a Markdown file for each atom into this folder, which is empty or not there yet",
+    )
     .example(
       "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",
       "write a library to a file",
+    )
+    .example(
+      "keyplane memory-export --library handbook --markdown handbook --key-file key --data .keyplane",
+      "write a library as a folder of Markdown, for an editor or git",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {
@@ -32,21 +48,47 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
 
 async function exportLibrary(
   env: Environment,
-  { library, ...choice }: Flags,
+  { library, markdown: folder, ...choice }: Flags,
   out: (line: string) => void,
   show: (text: string) => void,
 ) {
   if (library === undefined) throw new UsageError("--library is needed: name, or namespace/name");
   const target = await openAsKey(env, choice);
+  if (folder !== undefined) await makeEmpty(folder);
   let cursor: string | null = null;
   let exported = 0;
   do {
     const query = new URLSearchParams({ library, limit: "100", ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
     // The name of the library and the count of revisions are of where it was, not of the atom.
-    for (const { library: _library, revision: _revision, ...atom } of page.items) out(JSON.stringify(atom));
+    for (const { library: _library, revision: _revision, ...atom } of page.items) {
+      if (folder === undefined) out(JSON.stringify(atom));
+      else await writeAtom(folder, atom);
+    }
     exported += page.items.length;
     show(`${exported} atoms`);
     cursor = page.nextCursor;
   } while (cursor !== null);
+  if (folder !== undefined) out(`Wrote ${exported} Markdown files into ${folder}.`);
+}
+
+/** @throws UsageError for a folder with anything in it: what another export wrote would be imported with this one */
+async function makeEmpty(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length === 0) return;
+  } catch (error) {
+    throw new UsageError(`--markdown ${folder}: ${errorMessage(error)}: name another folder`);
+  }
+  throw new UsageError(`--markdown ${folder} has files in it: empty it, or name another folder`);
+}
+
+/** Never over another file, nor through a link: of two names that the file system takes for one, the second has its whole id. */
+async function writeAtom(folder: string, atom: { readonly id: string; readonly content: string }): Promise<void> {
+  const write = (isWholeId: boolean) =>
+    writeFile(join(folder, markdownName(atom, isWholeId)), markdownOf(atom), { flag: "wx" });
+  await write(false).catch((error: unknown) => {
+    if (!hasCode(error, "EEXIST")) throw error;
+    return write(true);
+  });
 }

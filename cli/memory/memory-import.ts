@@ -1,23 +1,24 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
-import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
-import { importLibrary } from "./import-library.ts";
-import { readLines } from "./library-lines.ts";
+import { plainText } from "../output/plain-text.ts";
+import { type ImportResult, importLibrary } from "./import-library.ts";
+import { readImport } from "./read-import.ts";
 
-type Flags = KeyChoice & { readonly library?: string; readonly file: string; readonly output?: StructuredFormat };
+type Flags = KeyChoice & { readonly library?: string; readonly path: string; readonly output?: StructuredFormat };
 
-/** `keyplane memory-import`: JSON Lines into a library. */
-export const addMemoryImport: AddCommand = (program, { env, out, progress }) => {
+/** `keyplane memory-import`: what others remember into a library. */
+export const addMemoryImport: AddCommand = (program, { env, out, exit, progress }) => {
   askAsKey(
     program
       .command("memory-import")
-      .description("import JSON Lines into a library: of memory-export, or of @modelcontextprotocol/server-memory")
-      .argument("<file>", "the file; - is standard input"),
+      .description("import into a library what memory-export wrote, other memories, or a folder of Markdown")
+      .argument(
+        "<path>",
+        "a file of memory-export, @modelcontextprotocol/server-memory or mem0, - for standard input; or a folder of Markdown, such as an Obsidian vault",
+      ),
   )
     .option("--library <name>", "the library; without, the default one of the key or its team")
     .addOption(outputOption())
@@ -25,38 +26,52 @@ export const addMemoryImport: AddCommand = (program, { env, out, progress }) => 
       "keyplane memory-import handbook.jsonl --library handbook --key-file key --data .keyplane",
       "bring back what memory-export wrote",
     )
-    .action(async (file: string, flags: Omit<Flags, "file">) => {
-      out(await progress.during("reading the file", (show) => runImport(env, { ...flags, file }, show)));
+    .example(
+      "keyplane memory-import notes --library handbook --key-file key --data .keyplane",
+      "an atom for each Markdown file of a folder; the same again corrects what has changed",
+    )
+    .action(async (path: string, { output, ...flags }: Omit<Flags, "path">) => {
+      const result = await progress.during("reading the file", (show) => runImport(env, { ...flags, path }, show));
+      out(output === undefined ? resultText(result) : outputText(result, output));
+      if (result.leftOut.length > 0) exit(1);
     });
 };
 
-async function readWhole(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${file}: ${unreadableBecause(error)}`);
-  }
-}
-
 async function runImport(
   env: Environment,
-  { file, library, output, ...choice }: Flags,
+  { path, library, ...choice }: Flags,
   show: (text: string) => void,
-): Promise<string> {
-  if (file === STDIN && choice.keyFile === STDIN) {
+): Promise<ImportResult> {
+  if (path === STDIN && choice.keyFile === STDIN) {
     throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
   }
-  const given = file === STDIN ? await text(process.stdin) : await readWhole(file);
-  const { atoms, strayRelations } = readLines(given, file === STDIN ? "standard input" : file);
+  const { items, leftOut, strayLinks } = await readImport(path);
   const target = await openAsKey(env, choice);
-  const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms, (imported) =>
-    show(`${imported} of ${atoms.length} atoms`),
-  );
-  const dropped = droppedLinks + strayRelations;
-  if (output !== undefined) return outputText({ imported, expired, droppedLinks: dropped }, output);
+  const result = await importLibrary(target, library, items, (done) => show(`${done} of ${items.length} atoms`));
+  return {
+    ...result,
+    droppedLinks: result.droppedLinks + strayLinks,
+    leftOut: [...leftOut, ...result.leftOut],
+  };
+}
+
+function resultText(result: ImportResult): string {
+  const { imported, corrected, unchanged, newer, expired, droppedLinks, leftOut } = result;
+  const counted = (count: number, text: string) => (count === 0 ? [] : [`${text}: ${count}.`]);
   return [
     `Imported ${imported} atoms.`,
-    ...(expired === 0 ? [] : [`Atoms that have expired, and were left out: ${expired}.`]),
-    ...(dropped === 0 ? [] : [`Links that lead to no atom, and were dropped: ${dropped}.`]),
-  ].join("\n");
+    ...counted(corrected, "Atoms that were imported before, have changed, and were corrected"),
+    ...counted(unchanged, "Atoms that were there already"),
+    ...counted(
+      newer.length,
+      "Atoms that were changed in the library since they were exported, and were left as they are",
+    ),
+    ...newer.map((where) => `  ${where}`),
+    ...counted(expired, "Atoms that have expired, and were left out"),
+    ...counted(droppedLinks, "Links that lead to no atom, and were dropped"),
+    ...counted(leftOut.length, "Not imported"),
+    ...leftOut.map(({ what, why }) => `  ${what}: ${why}`),
+  ]
+    .map(plainText)
+    .join("\n");
 }

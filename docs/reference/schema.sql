@@ -157,6 +157,16 @@ create table idempotency_keys (
   made_at timestamp with time zone default clock_timestamp() not null,
   constraint idempotency_keys_pkey PRIMARY KEY (caller, key)
 );
+create table imported_atoms (
+  library_id text not null,
+  former_id text not null,
+  atom_id uuid,
+  said bytea,
+  revision integer,
+  has_open_links boolean default false not null,
+  constraint imported_atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint imported_atoms_pkey PRIMARY KEY (library_id, former_id)
+);
 create table key_last_uses (
   key_id text not null,
   team_id text not null,
@@ -491,6 +501,9 @@ begin
   delete from atom_revisions where atom_id = old.id
     and not exists (select from atoms where id = old.id)
     and not exists (select from forgotten_atoms where id = old.id);
+  delete from imported_atoms where atom_id = old.id
+    and not exists (select from atoms where id = old.id)
+    and not exists (select from forgotten_atoms where id = old.id);
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.folded_text(written text)
@@ -735,6 +748,7 @@ CREATE INDEX forgotten_atoms_of_library ON public.forgotten_atoms USING btree (l
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
+CREATE INDEX imported_atoms_of_atom ON public.imported_atoms USING btree (atom_id);
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
@@ -785,6 +799,7 @@ alter table forgotten_atoms alter column source set statistics 0;
 alter table forgotten_atoms alter column metadata set statistics 0;
 alter table forgotten_atoms alter column links set statistics 0;
 alter table forgotten_atoms alter column sketch set statistics 0;
+alter table imported_atoms alter column said set statistics 0;
 
 -- extension vector;
 -- sequence audit_events_id_seq;

@@ -32,7 +32,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
       schema: { body: IMPORT_BODY },
     },
     async (request, reply) => {
-      const { library: named, atoms } = request.body;
+      const { library: named, upsert = false, atoms } = request.body;
       assertNoIdTwice(atoms);
       const known = repeatableSave(request, request.body);
       const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key) => {
@@ -46,10 +46,13 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
               libraryId,
               async write(tx, reach) {
                 const kept = lasting.filter((atom) => atom !== undefined);
-                const { ids, droppedLinks } = (await importAtoms(tx, reach, libraryId, kept)) ?? rollBack();
-                const newIds = ids.values();
-                const atomIds = lasting.map((atom) => (atom === undefined ? null : (newIds.next().value ?? null)));
-                return { atomIds, beside: { droppedLinks } };
+                const target = { libraryId, upsertAt: upsert ? now : null };
+                const { ids, outcomes, droppedLinks } = (await importAtoms(tx, reach, target, kept)) ?? rollBack();
+                const places = lasting.map((atom) => (atom === undefined ? -1 : kept.indexOf(atom)));
+                return {
+                  atomIds: places.map((place) => ids[place] ?? null),
+                  beside: { outcomes: places.map((place) => outcomes[place] ?? "expired"), droppedLinks },
+                };
               },
             };
           },

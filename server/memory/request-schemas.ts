@@ -27,7 +27,7 @@ export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
 /** As {@link AtomInput}, with what the atom was called and its times. */
 export type ImportedInput = AtomInput & { id?: string; created?: string; updated?: string };
-export type ImportBody = { atoms: ImportedInput[]; library?: string };
+export type ImportBody = { atoms: ImportedInput[]; library?: string; upsert?: boolean };
 export type ExportQuery = { library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
@@ -89,6 +89,12 @@ export const IMPORT_BODY = {
   required: ["atoms"],
   properties: {
     library: LIBRARY,
+    upsert: {
+      type: "boolean",
+      default: false,
+      description:
+        "Whether an atom whose id was imported into the library before, or is that of one of its atoms, is that atom again: left as it is where the same is said of it, and else corrected.",
+    },
     atoms: atomListSchema(MAX_IMPORT, {
       id: {
         ...ATOM_ID,

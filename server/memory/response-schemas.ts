@@ -1,4 +1,5 @@
 /** What the memory answers, as JSON Schema: for its description. A test holds the answers to it. */
+import { OUTCOMES } from "../../store/memory/import-atoms.ts";
 
 const TEXT = { type: "string" } as const;
 const TIME = { type: "string", format: "date-time" } as const;
@@ -153,7 +154,13 @@ export const IMPORT_RESULT = closedObject("ImportResult", {
   ids: {
     type: "array",
     items: { type: ["string", "null"] },
-    description: "The new atoms' ids, in the order of what was sent; null for one that has expired, which is left out.",
+    description: "The atoms' ids, in the order of what was sent; null for one that has expired, which is left out.",
+  },
+  outcomes: {
+    type: "array",
+    items: { type: "string", enum: [...OUTCOMES, "expired"] },
+    description:
+      "What became of each. With upsert, newer is one that the library has under this id itself and that was changed there since its updated: it is left as it is.",
   },
   droppedLinks: { type: "integer", description: "Links that led to no atom of the import, nor to one that is there." },
 });

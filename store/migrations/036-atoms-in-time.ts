@@ -1,6 +1,7 @@
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
- * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. The
+ * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. Those
+ * that were imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md). The
  * vectors of every passage of a long atom need the extension vector: their table is made where that is
  * (store/database/migrate/vector-table.ts).
  */
@@ -55,9 +56,27 @@ create index forgotten_atoms_of_library on forgotten_atoms (library_id, forgotte
 -- Earlier revisions, of which there may be thousands, stay where they are, and are read by way of their atom alone. They
 -- go with the last row of it, wherever that is.
 alter table atom_revisions drop constraint atom_revisions_atom_id_fkey;
+-- What an atom was called where it was imported from, and what was said of it there.
+create table imported_atoms (
+  library_id text not null references libraries (id) on delete cascade,
+  former_id text not null,
+  -- These three are null only while the transaction that imports it is under way.
+  atom_id uuid,
+  said bytea,
+  revision integer,
+  -- Some of its links lead to what was not imported, and may come yet.
+  has_open_links boolean not null default false,
+  primary key (library_id, former_id)
+);
+alter table imported_atoms alter column said set statistics 0;
+create index imported_atoms_of_atom on imported_atoms (atom_id);
+
 create function delete_atom_revisions() returns trigger language plpgsql as $$
 begin
   delete from atom_revisions where atom_id = old.id
+    and not exists (select from atoms where id = old.id)
+    and not exists (select from forgotten_atoms where id = old.id);
+  delete from imported_atoms where atom_id = old.id
     and not exists (select from atoms where id = old.id)
     and not exists (select from forgotten_atoms where id = old.id);
   return null;

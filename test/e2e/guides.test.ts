@@ -57,6 +57,7 @@ it.each([
   "docs/guides/rotation.md",
   "docs/guides/refused-calls.md",
   "docs/guides/leaked-key.md",
+  "docs/guides/memory-in-and-out.md",
   "docs/guides/own-key.md",
   "docs/guides/teams.md",
   "docs/guides/pull-requests.md",

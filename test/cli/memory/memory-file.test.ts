@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -19,6 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "keyplane-memory-"));
 const FILE = join(folder, "library.jsonl");
 const KEY_FILE = join(folder, "key");
 const WRITER_FILE = join(folder, "writer");
+const NOTHING = { imported: 0, corrected: 0, unchanged: 0, newer: [], expired: 0, droppedLinks: 0, leftOut: [] };
 let store: Store;
 let server: Harness;
 let as: string[];
@@ -83,29 +84,135 @@ test("a library that is exported, imported into another and exported again is th
   expect(first.trimEnd().split("\n")).toHaveLength(230);
   const { code, out, err } = await importing(first, "--library", "handbook");
   expect([code, out, err]).toEqual([0, "Imported 230 atoms.\n", ""]);
-  const [oldest, ...rest] = withoutIds(await exported("handbook")).toReversed();
-  const [expected, ...others] = withoutIds(first).toReversed();
-  expect(rest).toEqual(others);
-  // Its links were set when the newest was there, by a correction.
-  expect(oldest).toEqual({ ...(expected as object), updated: expect.any(String) });
+  expect(withoutIds(await exported("handbook"))).toEqual(withoutIds(first));
+  const again = await importing(first, "--library", "handbook");
+  expect(again.out).toBe("Imported 0 atoms.\nAtoms that were there already: 230.\n");
 });
 
 async function setLinks(id: string, links: string): Promise<void> {
   await sql`update atoms set links = ${links}::jsonb where id = ${id}::uuid`.execute(store.db);
 }
 
-test("memory-import reads the file of server-memory into the default library, and says what was dropped", async () => {
+/** The atoms of the default library by what they begin with, with the beginnings of those that they lead to. */
+async function stored(): Promise<Record<string, { tags: string[]; revision: number; links: string[] }>> {
+  const { rows } = await sql<{ content: string; tags: string[]; revision: number; links: string[] }>`
+    select split_part(content, E'\n', 1) as content, tags, revision, array(
+      select link ->> 'rel' || ' ' || split_part(other.content, E'\n', 1)
+      from jsonb_array_elements(a.links) with ordinality linked (link, place)
+      join atoms other on other.id = (link ->> 'id')::uuid order by place) as links
+    from atoms a order by content`.execute(store.db);
+  return Object.fromEntries(rows.map(({ content, ...row }) => [content, row]));
+}
+
+test("memory-import reads the file of server-memory into the default library, and a later version of it corrects", async () => {
+  const anna = { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea"] };
   const lines = [
-    { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea"] },
-    { type: "entity", name: "Keyplane", entityType: "project", observations: [] },
+    anna,
     { type: "relation", from: "Anna", to: "Keyplane", relationType: "maintains" },
     { type: "relation", from: "Anna", to: "Absent", relationType: "knows" },
+    ...Array.from({ length: 120 }, (_, i) => ({
+      type: "entity",
+      name: `Other ${i}`,
+      entityType: "",
+      observations: [],
+    })),
+    { type: "entity", name: "Keyplane", entityType: "project", observations: ["x".repeat(100_000)] },
   ];
-  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
-  expect([code, out]).toEqual([0, "Imported 2 atoms.\nLinks that lead to no atom, and were dropped: 1.\n"]);
-  const [project, anna] = withoutIds(await exported("handbook"));
-  expect(project).toMatchObject({ content: "Keyplane (project)", tags: ["project"], links: [] });
-  expect(anna).toMatchObject({ content: "Anna (person)\n- likes tea", links: [{ rel: "maintains", id: 0 }] });
+  const reading = (values: object[]) => importing(values.map((line) => JSON.stringify(line)).join("\n"));
+  const dropped = "Links that lead to no atom, and were dropped: 1.\n";
+  expect(await reading(lines)).toEqual({ code: 0, out: `Imported 123 atoms.\n${dropped}`, err: "" });
+  const first = await stored();
+  expect(first["Anna (person)"]).toEqual({ tags: ["person"], revision: 1, links: ["maintains Keyplane (project)"] });
+  expect(first["Keyplane (continued, 2)"]?.links).toEqual(["continues Keyplane (project)"]);
+  const there = "Atoms that were there already: 123.\n";
+  expect(await reading(lines)).toEqual({ code: 0, out: `Imported 0 atoms.\n${there}${dropped}`, err: "" });
+  expect(await stored()).toEqual(first);
+  const edited = lines.map((line) => (line === anna ? { ...anna, observations: ["likes coffee"] } : line));
+  const { out } = await reading(edited);
+  expect(out).toContain("Atoms that were imported before, have changed, and were corrected: 1.\n");
+  expect(await stored()).toEqual({ ...first, "Anna (person)": { ...first["Anna (person)"], revision: 2 } });
+});
+
+test("memory-import reads what mem0 exports, and names what it cannot import", async () => {
+  const memory = (id: string, text: string | null) => ({ id, memory: text, user_id: "anna", categories: ["food"] });
+  const document = { results: [memory("1", "Likes tea."), memory("2", null), memory("3", "Has a cat.")] };
+  for (const [out, count] of [
+    ["Imported 2 atoms.", 2],
+    ["Imported 0 atoms.\nAtoms that were there already: 2.", 2],
+  ]) {
+    const ended = await importing(JSON.stringify(document, null, 2));
+    expect(ended).toMatchObject({ code: 1, out: expect.stringContaining(`${out}\nNot imported: 1.\n  memory 2 of`) });
+    expect(Object.keys(await stored())).toHaveLength(Number(count));
+  }
+  expect((await stored())["Likes tea."]).toMatchObject({ tags: ["food"] });
+});
+
+test("memory-import reads a folder of Markdown, whose wikilinks are links; an edited file corrects its atom", async () => {
+  const vault = join(folder, "vault");
+  mkdirSync(join(vault, ".obsidian"), { recursive: true });
+  writeFileSync(join(vault, ".obsidian", "hidden.md"), "hidden");
+  writeFileSync(join(vault, "Anna.md"), "---\ntags: [person]\n---\n- maintains [[Keyplane]]\n- knows [[Absent]]\n");
+  writeFileSync(join(vault, "Keyplane.md"), "A project of [[anna]]. #tools\n");
+  writeFileSync(join(vault, "bad.md"), "---\ntitle: a: b\n---\n");
+  writeFileSync(join(vault, "old.md"), `---\natom: 019ab2c4-5d6e-7f80-91a2-b3c4d5e6f708\nimportance: 11\n---\n\nx\n`);
+  symlinkSync("/etc", join(vault, "etc"));
+  const reading = () => keyplane(["memory-import", vault, ...as]);
+  const first = await reading();
+  expect([first.code, first.err]).toEqual([1, ""]);
+  expect(first.out).toContain(
+    "Imported 2 atoms.\nLinks that lead to no atom, and were dropped: 1.\nNot imported: 2.\n",
+  );
+  expect(first.out).toContain("bad.md: its front matter is no YAML on line 2");
+  expect(first.out).toMatch(/old\.md: .*"importance" must be <= 10/);
+  const atoms = {
+    Anna: { tags: ["person"], revision: 1, links: ["maintains Keyplane"] },
+    Keyplane: { tags: ["tools"], revision: 1, links: ["links to Anna"] },
+  };
+  expect(await stored()).toEqual(atoms);
+  rmSync(join(vault, "bad.md"));
+  rmSync(join(vault, "old.md"));
+  writeFileSync(join(vault, "Keyplane.md"), "Edited. #tools [[Anna]]");
+  const again = await reading();
+  expect([again.code, again.out]).toEqual([
+    0,
+    "Imported 0 atoms.\nAtoms that were imported before, have changed, and were corrected: 1.\nAtoms that were there already: 1.\nLinks that lead to no atom, and were dropped: 1.\n",
+  ]);
+  expect(await stored()).toEqual({ ...atoms, Keyplane: { ...atoms.Keyplane, revision: 2 } });
+});
+
+test("a library that is written as Markdown and imported into another is the same but for its ids, and once", async () => {
+  const reach = { teamId: "team-a", libraryIds: null };
+  const ids: string[] = [];
+  for (let i = 0; i < 130; i++) {
+    const links = ids.slice(-2).map((id) => ({ rel: "follows", id }));
+    const fields = {
+      content: `../${i % 2 ? "Same" : "same"}: ü 東 "\r\n---\n`,
+      tags: [`t${i % 3}`, "yes"],
+      metadata: { i, s: "0x1" },
+    };
+    const times = { validFrom: 1_000 * i, at: Date.UTC(2024, 0) + i, updatedAt: Date.UTC(2025, 0) + i };
+    const atom = await insertAtom(store.db, reach, { ...PLAIN, ...fields, ...times, links, libraryId: "lib-diary" });
+    ids.push(atom?.id ?? "");
+  }
+  await setLinks(ids[0] ?? "", JSON.stringify([{ rel: "last", id: ids.at(-1) }]));
+  const written = join(folder, "written");
+  const exporting = () => keyplane(["memory-export", "--library", "diary", "--markdown", written, ...as]);
+  expect(await exporting()).toEqual({ code: 0, out: `Wrote 130 Markdown files into ${written}.\n`, err: "" });
+  expect(readdirSync(written)).toHaveLength(130);
+  expect(await exporting()).toMatchObject({ code: 2, err: expect.stringContaining("has files in it") });
+  const reading = (library: string) => keyplane(["memory-import", written, "--library", library, ...as]);
+  expect(await reading("handbook")).toEqual({ code: 0, out: "Imported 130 atoms.\n", err: "" });
+  expect(withoutIds(await exported("handbook"))).toEqual(withoutIds(await exported("diary")));
+  const there = "Imported 0 atoms.\nAtoms that were there already: 130.\n";
+  expect((await reading("handbook")).out).toBe(there);
+  expect((await reading("diary")).out).toBe(there);
+
+  const [name = ""] = readdirSync(written);
+  const file = join(written, name);
+  await sql`update atoms set revision = 2, updated_at = now()`.execute(store.db);
+  writeFileSync(file, readFileSync(file, "utf8").replace("東", "edited"));
+  expect((await reading("handbook")).out).toContain("corrected: 1.\n");
+  expect((await reading("diary")).out).toContain(`exported, and were left as they are: 1.\n  ${name}\n`);
 });
 
 test("memory-import keeps an atom's links to what is there already where it sets those to later ones too", async () => {
@@ -143,7 +250,7 @@ test("b119: memory-import sends a batch again whose answer was lost, and imports
   expect(rows).toEqual([{ content: "The second." }, { content: "The first." }]);
 });
 
-test("memory-import says what is imported where its key may not read the atoms whose links are to be set", async () => {
+test("memory-import sets the links of a key that only writes, too", async () => {
   writeFileSync(
     WRITER_FILE,
     server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" }),
@@ -154,22 +261,34 @@ test("memory-import says what is imported where its key may not read the atoms w
     links: [{ rel: "leads to", id: "last" }],
   }));
   writeFileSync(FILE, [last, ...first].map((line) => JSON.stringify(line)).join("\n"));
-  const { code, err } = await keyplane(["memory-import", FILE, "--server", server.url, "--key-file", WRITER_FILE]);
-  expect(code).toBe(1);
-  expect(err).toContain("403");
-  expect(err).toContain("all 102 atoms are imported, and stay");
-  expect(err).toContain("memory:read");
+  const { code, out } = await keyplane(["memory-import", FILE, "--server", server.url, "--key-file", WRITER_FILE]);
+  expect([code, out]).toEqual([0, "Imported 102 atoms.\n"]);
+  expect((await stored())["0"]?.links).toEqual(["leads to last"]);
 });
 
-test("memory-import names the line of the file that a server refuses, and what is imported already", async () => {
+test("memory-import names the line of the file that a server refuses, and imports the others", async () => {
   const good = Array.from({ length: 100 }, (_, i) => ({ content: `${i}`, created: "2024-01-01T00:00:00Z" }));
-  const bad = { content: "x", importance: 11, created: "2024-02-01T00:00:00Z" };
-  const text = [bad, ...good].map((line) => JSON.stringify(line)).join("\n");
-  const { code, err } = await importing(text);
+  const bad = [
+    { importance: 11 },
+    { created: "yesterday" },
+    { updated: "2024-13-01T00:00:00Z" },
+    { id: 7 },
+    { links: 1 },
+  ];
+  const lines = [...bad.map((field) => ({ content: "x", ...field })), ...good];
+  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
   expect(code).toBe(1);
-  expect(err).toContain("line 1");
-  expect(err).toContain("importance");
-  expect(err).toContain("100 atoms are imported already");
+  expect(out).toContain("Imported 100 atoms.\nNot imported: 5.\n");
+  for (const [index, field] of ["importance", "created", "updated", "id", "links"].entries()) {
+    expect(out).toMatch(new RegExp(`  line ${index + 1} of .*"${field}"`));
+  }
+  expect(out).not.toContain('"atoms.');
+  const others = Array.from({ length: 250 }, () => ({ text: "of another product" }));
+  const before = server.counted.length;
+  const none = await importing(others.map((line) => JSON.stringify(line)).join("\n"));
+  expect([none.code, none.out]).toEqual([1, ""]);
+  expect(none.err).toMatch(/line \d+ of .*content.*, and so on for 99 more \(nothing was imported\)/);
+  expect(server.counted.length - before).toBeLessThanOrEqual(100);
   for (const args of [
     ["memory-import", join(folder, "nowhere"), ...as],
     ["memory-import", "-", "--server", server.url, "--key-file", "-"],
@@ -179,9 +298,27 @@ test("memory-import names the line of the file that a server refuses, and what i
   }
 });
 
+test("memory-import says how much is imported where it cannot go on, and goes on where it is run again", async (context) => {
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port: server.port });
+  context.onTestFinished(() => proxy.close());
+  const lines = Array.from({ length: 150 }, (_, i) => ({ content: `${i}` }));
+  writeFileSync(FILE, lines.map((line) => JSON.stringify(line)).join("\n"));
+  const lost = proxy.resetAt("answered", () => (bytes) => bytes.includes('"49"'));
+  void lost.then(() => proxy.close());
+  const through = ["--server", `http://127.0.0.1:${proxy.port}`, "--key-file", KEY_FILE];
+  const { code, err } = await keyplane(["memory-import", FILE, ...through]);
+  expect(code).toBe(1);
+  expect(err).toContain("100 atoms are imported already, and stay: run it again to go on");
+  const again = await keyplane(["memory-import", FILE, ...as]);
+  expect(again.out).toMatch(/already: 1(00|50)\.\n$/);
+  expect(Object.keys(await stored())).toHaveLength(150);
+});
+
 test("what came of an import is a document, too", async () => {
   const { code, out } = await importing('{"content":"One."}\n{"content":"Two."}\n', "-o", "json");
-  expect([code, JSON.parse(out)]).toEqual([0, { imported: 2, expired: 0, droppedLinks: 0 }]);
+  expect([code, JSON.parse(out)]).toEqual([0, { ...NOTHING, imported: 2 }]);
+  const again = await importing('{"content":"One."}\n{"content":"Two."}\n', "-o", "json");
+  expect(JSON.parse(again.out)).toEqual({ ...NOTHING, unchanged: 2 });
 });
 
 test("memory-restore brings back what was forgotten, once it is named by its id", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { memoryServer } from "./memory-server.ts";
 
@@ -22,7 +23,14 @@ describe("atoms that come from elsewhere", () => {
       { content: "Second.", id: b, links: [a, there.id].map((id) => ({ rel: "r", id })) },
       { content: "Over.", expiresAt: "2024-01-01T00:00:00Z" },
     ]);
-    expect([status, json]).toEqual([201, { ids: [expect.any(String), expect.any(String), null], droppedLinks: 1 }]);
+    expect([status, json]).toEqual([
+      201,
+      {
+        ids: [expect.any(String), expect.any(String), null],
+        outcomes: ["created", "created", "expired"],
+        droppedLinks: 1,
+      },
+    ]);
     const [idOfA, idOfB] = json.ids;
     expect((await opened().call("GET", `/atoms/${idOfA}`)).json).toEqual({
       ...{ ...first, id: idOfA, library: "diary", revision: 1, links: [{ rel: "r", id: idOfB }] },
@@ -52,6 +60,36 @@ describe("atoms that come from elsewhere", () => {
       }
       expect(seen, sort).toEqual(sort === "oldest" ? times : times.toReversed());
     }
+  });
+
+  test("are known again by their ids where the request says so, by a key that only writes, too", async () => {
+    const writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]) });
+    const upserting = (atoms: unknown, as: string) =>
+      opened().call("POST", "/atoms/import", { library: "diary", upsert: true, atoms }, as);
+    const [a, b] = [
+      { content: "First.", id: "a" },
+      { content: "Second.", id: "b" },
+    ];
+    const { ids } = (await upserting([a, b], opened().key)).json;
+    const again = await upserting(
+      [{ content: "Over.", expiresAt: "2024-01-01T00:00:00Z" }, b, { ...a, tags: ["t"] }],
+      writer,
+    );
+    expect(again).toEqual({
+      status: 201,
+      json: { ids: [null, ids[1], ids[0]], outcomes: ["expired", "unchanged", "corrected"], droppedLinks: 0 },
+    });
+    expect((await opened().call("GET", `/atoms/${ids[0]}`)).json).toMatchObject({ tags: ["t"], revision: 2 });
+    expect((await importing([a])).json).toMatchObject({ outcomes: ["created"] });
+  });
+
+  test("b58: an id of an atom in another library, or of another team, is that of a new one", async () => {
+    const elsewhere = (await opened().call("POST", "/atoms", { content: "Was here before." })).json;
+    const body = { library: "diary", upsert: true, atoms: [{ id: elsewhere.id, content: "Mine." }] };
+    const { json } = await opened().call("POST", "/atoms/import", body);
+    expect(json).toMatchObject({ outcomes: ["created"] });
+    expect(json.ids).not.toContain(elsewhere.id);
+    expect((await opened().call("GET", `/atoms/${elsewhere.id}`)).json).toMatchObject({ content: "Was here before." });
   });
 
   test("b58: lead to no atom beyond the key's reach, and come into no library beyond it", async () => {

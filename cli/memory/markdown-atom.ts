@@ -1,0 +1,48 @@
+/** An atom as a Markdown file, for people and their editors; importing it gives the same atom. */
+import { writeYaml } from "../../domain/manifest/write-yaml.ts";
+import type { Page } from "./front-matter.ts";
+import { type ImportItem, isUuid } from "./import-item.ts";
+
+/** Characters of the first line in a name, of which a file system takes 255 bytes. */
+const MAX_NAME = 40;
+
+/** Names of devices on Windows, which no file can have there. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+type ExportedAtom = { readonly id: string; readonly content: string; readonly [field: string]: unknown };
+
+/** The file of an atom: in front matter its id as `atom` and all its fields, and then its content as it is. */
+export function markdownOf({ id, content, ...fields }: ExportedAtom): string {
+  const said = Object.entries(fields).filter(([, value]) => !isEmpty(value));
+  return `---\n${writeYaml({ atom: id, ...Object.fromEntries(said) })}---\n\n${content}\n`;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
+}
+
+/** The atom of such a file; undefined for any other Markdown. */
+export function readMarkdownAtom({ matter: { atom, ...fields }, body }: Page, where: string): ImportItem | undefined {
+  if (!isUuid(atom)) return undefined;
+  return { where, atom: { ...fields, id: atom, content: body.replace(/^\n/, "").replace(/\n$/, "") } };
+}
+
+/**
+ * What the file of an atom is called: by letters and digits of its first line, so that no text leads elsewhere, and
+ * by the end of its id, which no other has.
+ */
+export function markdownName({ id, content }: ExportedAtom, isWholeId: boolean): string {
+  const [first = ""] = content.trimStart().split("\n", 1);
+  const words = Array.from(
+    first
+      .normalize("NFC")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}]+/gu, "-"),
+  );
+  const slug = words
+    .slice(0, MAX_NAME)
+    .join("")
+    .replace(/^-+|-+$/g, "");
+  const named = slug === "" || RESERVED.test(slug) ? "atom" : slug;
+  return `${named}-${isWholeId ? id : id.slice(-12)}.md`;
+}

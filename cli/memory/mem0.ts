@@ -1,0 +1,69 @@
+/** What mem0 answers and exports: a list of memories, or a page with `results`, and `relations` where it keeps a graph. */
+import { defined } from "../../domain/defined.ts";
+import { type ImportItem, idFor, isObject, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
+import { atomsOf, timeOf } from "./statement.ts";
+
+const SOURCE = "mem0";
+/** Of whom or what a memory is. */
+const SCOPES = ["user_id", "agent_id", "app_id", "run_id", "actor_id", "role"];
+
+/** The memories of a document; undefined where it is none of mem0's. */
+export function mem0Memories(document: unknown): readonly unknown[] | undefined {
+  const list = isObject(document) ? (document.results ?? document.memories) : document;
+  if (!Array.isArray(list)) return undefined;
+  const isEmpty = list.length === 0 && isObject(document);
+  return isEmpty || list.some((each) => isObject(each) && typeof each.memory === "string") ? list : undefined;
+}
+
+/** A memory becomes an atom, its categories tags, its metadata and whose it is facts. */
+export function readMem0(document: unknown, file: string): Reading {
+  const leftOut: LeftOut[] = [];
+  const items: ImportItem[] = [];
+  const seen = new Set<string>();
+  for (const [index, memory] of (mem0Memories(document) ?? []).entries()) {
+    const where = `memory ${index + 1} of ${file}`;
+    const text = isObject(memory) ? memory.memory : undefined;
+    if (!isObject(memory) || typeof text !== "string" || text.trim() === "") {
+      leftOut.push({ what: where, why: 'it has no text as its "memory"' });
+      continue;
+    }
+    const id = idFor(SOURCE, typeof memory.id === "string" ? memory.id : text);
+    // A page may repeat what the one before has.
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const { metadata, categories } = memory;
+    const facts = { ...(isObject(metadata) ? metadata : { metadata }), ...scopesOf(memory) };
+    const tags = Array.isArray(categories) ? categories.filter((each) => typeof each === "string") : [];
+    const parts = { where, id, title: text, content: text, source: SOURCE, tags, facts, relations: [] };
+    items.push(...atomsOf({ ...parts, times: timesOf(memory) }));
+  }
+  return { items: [...oldestFirst(items), ...graphOf(document, file)], leftOut, strayLinks: 0 };
+}
+
+function scopesOf(memory: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(SCOPES.map((scope) => [scope, memory[scope]]));
+}
+
+function timesOf(memory: Readonly<Record<string, unknown>>) {
+  const created = timeOf(memory.created_at);
+  const changed = timeOf(memory.updated_at);
+  const updated = created !== undefined && changed !== undefined && changed < created ? created : changed;
+  return defined({ created, updated, expiresAt: timeOf(memory.expiration_date) });
+}
+
+/** Relations are between names, and not between memories: each is a statement of its own. */
+function graphOf(document: unknown, file: string): ImportItem[] {
+  const relations = isObject(document) && Array.isArray(document.relations) ? document.relations : [];
+  const said = relations.flatMap((relation) => {
+    if (!isObject(relation)) return [];
+    const { source, relationship, target = relation.destination } = relation;
+    const words = [source, relationship, target];
+    return words.every((word) => typeof word === "string") ? [words.join(" ")] : [];
+  });
+  return [...new Set(said)].flatMap((text) =>
+    atomsOf({
+      ...{ where: `relation "${text}" of ${file}`, id: idFor(SOURCE, `relation ${text}`), title: text, content: text },
+      ...{ source: SOURCE, tags: [], facts: {}, relations: [], times: {} },
+    }),
+  );
+}

@@ -1,0 +1,163 @@
+/** What others remember, as atoms: what is longer than an atom, or more, goes on in another one, and no text is lost. */
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { ImportItem, Link } from "./import-item.ts";
+import { idFor } from "./import-item.ts";
+
+/** The limits of an atom (docs/decisions/memory-api.md), in characters. */
+const MAX_CONTENT = 65_536;
+const MAX_LABEL = 64;
+const MAX_SOURCE = 512;
+const MAX_TAGS = 32;
+const MAX_LINKS = 32;
+const MAX_FACTS = 16;
+/** Of all facts as JSON. */
+const MAX_FACT_BYTES = 4_096;
+/** Of what a relation is shown as beside its link. */
+const MAX_RELATION = 1_000;
+/** Of a title above what is continued. */
+const MAX_TITLE = 120;
+
+/** A relation, with the text of it for where it takes more than a link. */
+export type Relation = Link & { readonly text: string };
+
+/** What a file of another product says of one thing. */
+export type Statement = {
+  readonly where: string;
+  readonly id: string;
+  /** What it is called, for what continues it. */
+  readonly title: string;
+  readonly content: string;
+  readonly source: string;
+  readonly tags: readonly string[];
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly relations: readonly Relation[];
+  readonly times: { readonly created?: string; readonly updated?: string; readonly expiresAt?: string };
+};
+
+/** The atoms of a statement: one, or where it has more than one holds, several that are linked as `continues`. */
+export function atomsOf(statement: Statement): ImportItem[] {
+  const { where, id, title, source, times } = statement;
+  const { metadata, rest: restOfFacts } = fittingFacts(statement.facts);
+  const { tags, rest: restOfTags } = fittingTags(statement.tags);
+  const { links, rest: restOfRelations } = fittingLinks(statement.relations);
+  const content = [statement.content, ...restOfTags, ...restOfFacts, ...restOfRelations].map(clean).join("\n").trim();
+  const heading = (part: number) => `${clean(cut(title, MAX_TITLE))} (continued, ${part})\n`;
+  const pieces = piecesOf(content === "" ? clean(title).trim() || "(empty)" : content);
+  const linkSets = inSets(links);
+  return Array.from({ length: Math.max(pieces.length, linkSets.length) }, (_, part) => {
+    const linked = linkSets[part] ?? [];
+    const text = pieces[part] ?? linked.map((relation) => `- ${clean(cut(relation.text, MAX_RELATION))}`).join("\n");
+    const before = part === 0 ? [] : [{ rel: "continues", id: partId(id, part - 1) }];
+    return {
+      where,
+      atom: {
+        ...{ id: partId(id, part), content: part === 0 ? text : heading(part + 1) + text, tags, metadata, ...times },
+        source: clean(source).slice(-MAX_SOURCE).toWellFormed(),
+        links: [...before, ...linked.map(({ rel, id: to }) => ({ rel, id: to }))],
+      },
+    };
+  });
+}
+
+function partId(id: string, part: number): string {
+  return part === 0 ? id : idFor(id, String(part));
+}
+
+/** As the database stores text: without NUL, and with whole characters alone. */
+function clean(text: string): string {
+  return text.replaceAll("\u0000", "\uFFFD").toWellFormed();
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
+/** A text in pieces that an atom holds with a heading above them, cut behind a line where there is one. */
+function piecesOf(text: string): string[] {
+  const most = MAX_CONTENT - 2 * MAX_TITLE;
+  const pieces: string[] = [];
+  let rest = text;
+  while (rest.length > most) {
+    const line = rest.lastIndexOf("\n", most - 1) + 1;
+    const isPair = /[\uD800-\uDBFF]/.test(rest.charAt(most - 1));
+    const at = line > most / 2 ? line : most - (isPair ? 1 : 0);
+    pieces.push(rest.slice(0, at));
+    rest = rest.slice(at);
+  }
+  return [...pieces, rest];
+}
+
+/** In each but the first there is room for the link to the one before. */
+function inSets(links: readonly Relation[]): Relation[][] {
+  const sets = [links.slice(0, MAX_LINKS)];
+  for (let at = MAX_LINKS; at < links.length; at += MAX_LINKS - 1) sets.push(links.slice(at, at + MAX_LINKS - 1));
+  return sets;
+}
+
+function fittingTags(given: readonly string[]): { tags: string[]; rest: string[] } {
+  const all = [...new Set(given.map((tag) => clean(tag).trim()).filter((tag) => tag !== ""))];
+  const short = all.filter((tag) => lengthOf(tag) <= MAX_LABEL);
+  const tags = short.slice(0, MAX_TAGS);
+  const rest = all.filter((tag) => !tags.includes(tag));
+  return { tags, rest: rest.length === 0 ? [] : [`tags: ${rest.join(", ")}`] };
+}
+
+/** A link for each relation and target. The text of one whose kind is too long to be a link's stays. */
+function fittingLinks(relations: readonly Relation[]): { links: Relation[]; rest: string[] } {
+  const links = new Map<string, Relation>();
+  const rest: string[] = [];
+  for (const relation of relations) {
+    const rel = clean(relation.rel).trim();
+    const isFit = rel !== "" && lengthOf(rel) <= MAX_LABEL;
+    if (!isFit) rest.push(`- ${relation.text}`);
+    const fit = { ...relation, rel: isFit ? rel : "relates to" };
+    links.set(JSON.stringify([fit.rel, fit.id]), fit);
+  }
+  return { links: [...links.values()], rest };
+}
+
+/** What programs may read, of one level. The rest is text. */
+function fittingFacts(facts: Readonly<Record<string, unknown>>) {
+  const metadata: Record<string, string | number | boolean> = Object.create(null);
+  const rest: string[] = [];
+  let room = MAX_FACT_BYTES - 2;
+  for (const [given, said] of Object.entries(facts)) {
+    if (said === null || said === undefined || said === "") continue;
+    const name = clean(given);
+    const value = factOf(said);
+    const size = Buffer.byteLength(JSON.stringify({ [name]: value }));
+    const isFit =
+      name !== "" && lengthOf(name) <= MAX_LABEL && size <= room && Object.keys(metadata).length < MAX_FACTS;
+    if (!isFit) {
+      rest.push(`${name}: ${value}`);
+      continue;
+    }
+    metadata[name] = value;
+    room -= size;
+  }
+  return { metadata: { ...metadata }, rest };
+}
+
+function factOf(value: unknown): string | number | boolean {
+  if (typeof value === "string") return clean(value);
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
+  const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
+  return clean(isList ? value.join(", ") : (JSON.stringify(value) ?? String(value)));
+}
+
+/** A day, or a time as people and programs write it, which is UTC where it does not say. Undefined for what is none. */
+export function timeOf(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const found = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
+    text.trim(),
+  );
+  if (found === null) return undefined;
+  const [, day, minute = "00:00", second = ":00", fraction = "", zone = "Z"] = found;
+  const at = new Date(`${day}T${minute}${second}${fraction.slice(0, 4)}${zone.replace(/^(...)(\d\d)$/, "$1:$2")}`);
+  const isTime = !Number.isNaN(at.getTime()) && at.getUTCFullYear() > 0 && at.getUTCFullYear() < 10_000;
+  return isTime ? rfc3339Millis(at.getTime()) : undefined;
+}

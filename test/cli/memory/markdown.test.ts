@@ -1,0 +1,249 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readPage } from "../../../cli/memory/front-matter.ts";
+import { idFor } from "../../../cli/memory/import-item.ts";
+import { markdownName, markdownOf, readMarkdownAtom } from "../../../cli/memory/markdown-atom.ts";
+import { readMarkdownFolder } from "../../../cli/memory/markdown-folder.ts";
+import { readNote } from "../../../cli/memory/markdown-note.ts";
+
+const ID = "019ab2c4-5d6e-7f80-91a2-b3c4d5e6f708";
+const AT = Date.UTC(2026, 10, 1);
+const noteOf = (text: string, path = "folder/Note.md") => readNote(readPage(text), path, AT);
+
+describe("an atom as a Markdown file", () => {
+  const text = fc.string({ unit: "binary" }).map((each) => each.toWellFormed().replaceAll("\u0000", ""));
+  const lines = fc
+    .array(fc.constantFrom("---", "", "\r", "\t- [x] #tag [[Link]]", "...", "a: b", "\uFEFF"))
+    .map((each) => each.join("\n"));
+  const facts = fc.dictionary(
+    fc.oneof(text, fc.constantFrom("__proto__", "y", "1")),
+    fc.oneof(
+      text,
+      lines,
+      fc.boolean(),
+      fc.double({ noDefaultInfinity: true, noNaN: true }).filter((n) => !Object.is(n, -0)),
+    ),
+  );
+
+  test("is the same when it is read again, whatever its fields have", () => {
+    const atom = fc.record({
+      content: fc.oneof(text, lines),
+      tags: fc.uniqueArray(text),
+      source: fc.oneof(text, fc.constantFrom("null", "2026-01-01", "yes", "0x10")),
+      importance: fc.constantFrom(0, 5, 7.25, 10),
+      metadata: facts,
+      links: fc.array(fc.record({ rel: text, id: fc.constant(ID) })),
+      created: fc.constant("2026-11-20T09:00:00.000Z"),
+    });
+    fc.assert(
+      fc.property(atom, (fields) => {
+        const { tags, metadata, links, ...rest } = fields;
+        const file = markdownOf({ id: ID, ...fields, expiresAt: null });
+        expect(readMarkdownAtom(readPage(file), "x")?.atom).toEqual({
+          ...{ id: ID, ...rest },
+          ...(tags.length > 0 && { tags }),
+          ...(Object.keys(metadata).length > 0 && { metadata }),
+          ...(links.length > 0 && { links }),
+        });
+      }),
+    );
+  });
+
+  test("is the same where an editor or git has written it with the ends of lines of Windows", () => {
+    const file = markdownOf({ id: ID, content: "One.\n\nTwo.", tags: ["a"] }).replaceAll("\n", "\r\n");
+    expect(readMarkdownAtom(readPage(file), "x")?.atom).toEqual({ id: ID, content: "One.\n\nTwo.", tags: ["a"] });
+  });
+
+  test.each([
+    ["# Deploy freeze: ends on Monday\nmore", "deploy-freeze-ends-on-monday-b3c4d5e6f708.md"],
+    ["../../etc/passwd", "etc-passwd-b3c4d5e6f708.md"],
+    ["C:\\x\u0000\u202E|?*", "c-x-b3c4d5e6f708.md"],
+    ["日本語 Ärger", "日本語-ärger-b3c4d5e6f708.md"],
+    ["", "atom-b3c4d5e6f708.md"],
+    ["...", "atom-b3c4d5e6f708.md"],
+    [
+      "so many words that they are cut, and not at the end of one",
+      "so-many-words-that-they-are-cut-and-not-b3c4d5e6f708.md",
+    ],
+  ])("has a name of the first line that is safe: %j", (content, name) => {
+    expect(markdownName({ id: ID, content }, false)).toBe(name);
+  });
+
+  test("has a name of 255 bytes at most, with no character that means something to a file system", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.boolean(), (content, isWholeId) => {
+        const name = markdownName({ id: ID, content }, isWholeId);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+        expect(name).toMatch(/^[\p{L}\p{N}\p{M}-]+-[0-9a-f-]+\.md$/u);
+        expect(name).toMatch(/^[^-]/);
+      }),
+    );
+    expect(Buffer.byteLength(markdownName({ id: ID, content: "𐀀".repeat(99) }, true))).toBeLessThanOrEqual(255);
+  });
+});
+
+describe("a note", () => {
+  test("of basic-memory has its type, tags and categories as tags, its relations as links, and all of its text", () => {
+    const body = `# Coffee Brewing
+
+- [method] Pour over gives more clarity #brewing (my own view)
+- [ ] buy beans
+- requires [[Grinding]] (at home)
+- contrasts_with [[Tea|tea]]
+- As [[Anna]] and [[Bob]] say
+See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
+\`\`\`c
+#include [[Fence]]
+\`\`\``;
+    const note = noteOf(
+      `---\ntitle: Coffee Brewing\ntype: guide\npermalink: coffee/brewing\ntags: [coffee, '#hot']\nstatus: active\n---\n\n${body}\n`,
+    );
+    expect(note).toEqual({
+      ...{ path: "folder/Note.md", title: "Coffee Brewing", aliases: [], permalink: "coffee/brewing", content: body },
+      tags: ["guide", "coffee", "hot", "method", "brewing"],
+      facts: { status: "active", created: undefined, date: undefined, updated: undefined, modified: undefined },
+      links: [
+        { rel: "requires", target: "Grinding", isEmbed: false },
+        { rel: "contrasts_with", target: "Tea", isEmbed: false },
+        ...["Anna", "Bob", "Beans", "Milk"].map((target) => ({ rel: "links to", target, isEmbed: false })),
+      ],
+      times: { created: "2026-11-01T00:00:00.000Z", updated: "2026-11-01T00:00:00.000Z" },
+    });
+  });
+
+  test("of Obsidian has its name above its text, its properties and their links, and its own times", () => {
+    const note = noteOf(
+      '---\naliases: [N, Nota]\ntags: "project, #a/b idea"\ntype: note\nrelated: "[[Other]]"\ncreated: 2024-05-01 09:30\nupdated: soon\n---\nSee ![[photo.png]] #2024 #y2024\n',
+    );
+    expect(note).toMatchObject({
+      ...{ title: "Note", content: "Note\n\nSee ![[photo.png]] #2024 #y2024", aliases: ["N", "Nota"] },
+      tags: ["project", "a/b", "idea", "y2024"],
+      facts: { aliases: ["N", "Nota"], related: "[[Other]]", updated: "soon" },
+      links: [
+        { rel: "related", target: "Other", isEmbed: false },
+        { rel: "links to", target: "photo.png", isEmbed: true },
+      ],
+      times: { created: "2024-05-01T09:30:00.000Z" },
+    });
+  });
+
+  test.each<[string, string]>([
+    ["---\nno end", "Note\n\n---\nno end"],
+    ["---\njust text\n---\nbehind", "Note\n\n---\njust text\n---\nbehind"],
+    ["", "Note"],
+    ["## Note", "## Note"],
+  ])("without front matter is text: %j", (text, content) => {
+    expect(noteOf(text).content).toBe(content);
+  });
+
+  test("is read whatever its text is, and no line of it is lost; or its front matter is refused", () => {
+    const part = fc.constantFrom(
+      "---\n",
+      "a: [b\n",
+      "[[x",
+      "]]",
+      "![[",
+      "#t",
+      "- [c] ",
+      "`",
+      "```\n",
+      "\r\n",
+      "title: x\n",
+      "\n",
+      "&a *a",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(part, fc.string({ unit: "binary" }))), (parts) => {
+        const text = parts.join("");
+        let page: ReturnType<typeof readPage>;
+        try {
+          page = readPage(text);
+        } catch (error) {
+          expect((error as Error).message).toContain("its front matter");
+          return;
+        }
+        expect(readNote(page, "x.md", AT).content).toContain(page.body.trim());
+      }),
+    );
+  });
+
+  test("of a million brackets, marks or spaces takes no more time than its length", () => {
+    const started = performance.now();
+    for (const piece of ["[[", "[[a", "`", "#", "- ", "![[a]]", " ", "-\n", "---\n", "[a] "])
+      noteOf(`- ${piece.repeat(200_000)}x`);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});
+
+describe("a folder of Markdown", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "vault-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const source = () => folder.slice(folder.lastIndexOf("/") + 1);
+  const write = (path: string, text: string | Uint8Array) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    utimesSync(join(folder, path), AT / 1000, AT / 1000);
+  };
+
+  test("has an atom for each file, with links by title, path, alias and permalink; what leads nowhere is counted", async () => {
+    write("a/Anna.md", "Knows [[Bob]], [[b/Note]], [[NOTA]], [[some/permalink]], [[Absent]], ![[p.png]], [[Anna]].");
+    write("a/Bob.md", "near");
+    write("Bob.md", "far");
+    write("b/Note.md", "---\naliases: Nota\npermalink: some/permalink\n---\n- knows [[Bob]]");
+    const { items, strayLinks, leftOut } = await readMarkdownFolder(folder);
+    const [anna, near, far, note] = ["a/Anna.md", "a/Bob.md", "Bob.md", "some/permalink"].map((name) =>
+      idFor(source(), name),
+    );
+    expect([strayLinks, leftOut]).toEqual([1, []]);
+    const by = new Map(items.map(({ where, atom }) => [where, atom]));
+    expect(by.get("a/Anna.md")).toMatchObject({
+      ...{ id: anna, source: `${source()}/a/Anna.md`, created: "2026-11-01T00:00:00.000Z" },
+      links: [near, note, anna].map((id) => ({ rel: "links to", id })),
+    });
+    expect(by.get("a/Bob.md")?.id).toBe(near);
+    expect(by.get("b/Note.md")).toMatchObject({ id: note, links: [{ rel: "knows", id: far }] });
+  });
+
+  test("is read without hidden ones, links and other files; a bad file is named, and refuses no other", async () => {
+    write(".obsidian/x.md", "hidden");
+    write("picture.png", "no text");
+    write("good.md", "Good.");
+    write("latin1.md", Buffer.from([0xe4, 0xf6]));
+    write("yaml.md", "---\ntitle: a: b\n---\n");
+    write(
+      "bomb.md",
+      `---\n${["a: &a [x,x,x,x,x,x,x,x,x]", ..."bcdefghi".split("").map((c, i) => `${c}: &${c} [${Array(9).fill(`*${"abcdefgh"[i]}`)}]`)].join("\n")}\n---\n`,
+    );
+    write("large.md", "x".repeat(1_001));
+    const copy = markdownOf({ id: ID, content: "x" });
+    write("one.md", copy);
+    write("two.md", copy);
+    symlinkSync("/etc", join(folder, "out"));
+    symlinkSync(join(folder, "good.md"), join(folder, "link.md"));
+    const { items, leftOut } = await readMarkdownFolder(folder, { files: 20, fileBytes: 1_000, bytes: 10_000 });
+    expect(items.map(({ where }) => where)).toEqual(["one.md", "good.md"]);
+    expect(Object.fromEntries(leftOut.map(({ what, why }) => [what, why]))).toEqual({
+      "latin1.md": expect.stringContaining("UTF-8"),
+      "yaml.md": expect.stringContaining("no YAML on line 2"),
+      "bomb.md": expect.stringContaining("too many aliases"),
+      "large.md": expect.stringContaining("1001 bytes, of 1000"),
+      "two.md": expect.stringContaining("the atom of one.md again"),
+    });
+  });
+
+  test("is refused where there is nothing in it, or too much", async () => {
+    await expect(readMarkdownFolder(folder)).rejects.toThrow("no file that ends with .md");
+    for (const name of ["a", "b", "c"]) write(`${name}.md`, "xxxx");
+    const limits = { files: 3, fileBytes: 10, bytes: 12 };
+    expect((await readMarkdownFolder(folder, limits)).items).toHaveLength(3);
+    await expect(readMarkdownFolder(folder, { ...limits, files: 2 })).rejects.toThrow("more than 2 files");
+    await expect(readMarkdownFolder(folder, { ...limits, bytes: 11 })).rejects.toThrow("more than 11 bytes");
+    await expect(readMarkdownFolder(join(folder, "nowhere"))).rejects.toThrow("there is no such file");
+  });
+});
