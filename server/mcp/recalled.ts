@@ -1,6 +1,6 @@
 import type { Atom } from "../../store/memory/atom.ts";
 import { compact, paragraphs, sentences, tokensIn } from "./budget.ts";
-import { atomText, fittingAtoms, fittingBriefs, type ShownAtom, shortenAtom } from "./shown-atom.ts";
+import { atomText, fittingAtoms, fittingBriefs, restOf, type ShownAtom, shortenAtom } from "./shown-atom.ts";
 import { CUT, noteOf, SEMANTIC_TEXT } from "./shown-page.ts";
 import { ToolFault } from "./tool.ts";
 
@@ -48,7 +48,7 @@ export function recalled(found: Found): Recalled {
   const leftFor = (answer: Recalled) => maxTokens - tokensIn(answer, recalledText(answer));
   const shown = atoms.map(found.show);
   const fittingIn = (tokens: number): readonly ShownAtom[] => {
-    if (offset !== undefined) return shown.map((atom) => shortenAtom(restOf(atom, offset), tokens, offset));
+    if (offset !== undefined) return shown.map((atom) => shortenAtom(readOn(atom, offset), tokens, offset));
     return isBriefing ? fittingBriefs(shown, tokens) : fittingAtoms(shown, tokens);
   };
   const isWhole = (items: readonly ShownAtom[]) =>
@@ -72,12 +72,11 @@ export function recalledText({ note, items = [], missing = [], omitted = [], sem
   );
 }
 
-/** What an atom says from a place on; what is beside its content was shown with its beginning. */
-function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
+function readOn(atom: ShownAtom, offset: number): ShownAtom {
+  const { content = "" } = atom;
   if (offset > content.length)
     throw new ToolFault(`The atom has ${content.length} characters: "offset" is behind them.`);
-  const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
-  return { ...facts, content: content.slice(offset).toWellFormed() };
+  return restOf(atom, offset);
 }
 
 function idsWithin(ids: readonly string[], tokens: number): readonly string[] {

@@ -170,6 +170,12 @@ export function shortenAtom(atom: ShownAtom, tokens: number, offset = 0): ShownA
   return cutTo(kept, begun, offset);
 }
 
+/** What an atom or a revision says from a place on; what is beside its content was shown with its beginning. */
+export function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
+  const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
+  return { ...facts, content: content.slice(offset).toWellFormed() };
+}
+
 /** Where it goes on, memory_recall can say of an atom alone. */
 function cutTo(atom: ShownAtom, begun: string, offset: number): ShownAtom {
   if (atom.content === undefined) return { ...atom, snippet: begun, truncated: true };

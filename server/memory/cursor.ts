@@ -13,9 +13,15 @@ export type CursorScope = {
 
 /**
  * Where the next page begins: of atoms the time and the id of the last one, and its importance where they are ordered by
- * it; of a search how many were before, and the id of the last; of revisions its number alone, of libraries the id.
+ * it; of a search how many were before, and the id of the last; of revisions its number, of libraries the id.
  */
-export type CursorPosition = { readonly at: number; readonly id: string; readonly importance?: number };
+export type CursorPosition = {
+  readonly at: number;
+  readonly id: string;
+  readonly importance?: number;
+  /** The page begins within the content of this revision, behind so many characters, and not behind the revision. */
+  readonly offset?: number;
+};
 
 /**
  * `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (threats b58,
@@ -33,8 +39,8 @@ const POSITIONS = {
 
 /** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */
 export function writeCursor(scope: CursorScope, position: CursorPosition): string {
-  const { at, id, importance } = position;
-  const parts = [binding(scope), at, id, ...(importance === undefined ? [] : [importance])];
+  const { at, id, importance, offset } = position;
+  const parts = [binding(scope), at, id, importance ?? offset].filter((part) => part !== undefined);
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
@@ -48,14 +54,16 @@ export function readAtomCursor(scope: CursorScope, text: string): ReadCursor {
     return "malformed";
   }
   if (!Array.isArray(parts) || parts.length < 3 || parts.length > 4) return "malformed";
-  const [bound, at, id, importance]: unknown[] = parts;
+  const [bound, at, id, more]: unknown[] = parts;
   if (typeof bound !== "string" || typeof at !== "number" || typeof id !== "string") return "malformed";
-  if (importance !== undefined && typeof importance !== "number") return "malformed";
+  if (more !== undefined && typeof more !== "number") return "malformed";
   if (bound !== binding(scope)) return "elsewhere";
   const allowed = POSITIONS[scope.list];
   const isPlace = Number.isSafeInteger(at) && at >= allowed.first && at <= allowed.last && allowed.id.test(id);
   if (!isPlace) return "malformed";
-  return importance === undefined ? { at, id } : { at, id, importance };
+  if (more === undefined) return { at, id };
+  if (scope.list !== "revisions") return { at, id, importance: more };
+  return Number.isSafeInteger(more) && more >= 0 ? { at, id, offset: more } : "malformed";
 }
 
 function binding({ list, teamId, library, filter }: CursorScope): string {

@@ -133,6 +133,26 @@ describe.each(Object.keys(SHAPES))("Of %s", (shape) => {
   });
 });
 
+test("memory_history reads on by its cursor in a revision that it has cut, present or earlier", async () => {
+  const contents = ["The kettle is old. ", "密", "The kettle is new. "].map((words) => words.repeat(500));
+  const [first = "", ...others] = contents;
+  const { id } = (await call("memory_save_atom", { content: first })).structured.atom;
+  for (const content of others) await call("memory_correct_atom", { id, content });
+  const read = new Map<number, string>();
+  let cursor: string | undefined;
+  do {
+    const answer = await call("memory_history", { id, maxTokens: 500, ...(cursor && { cursor }) });
+    expectWithin(answer, 500, "a page");
+    for (const { revision, content } of answer.structured.items) {
+      read.set(revision, (read.get(revision) ?? "") + content);
+    }
+    if (answer.structured.truncated) expect(answer.structured.nextCursor).toEqual(expect.any(String));
+    cursor = answer.structured.nextCursor;
+  } while (cursor !== undefined);
+  expect([...read.keys()]).toEqual([3, 2, 1]);
+  expect([...read.values()].reverse()).toEqual(contents);
+});
+
 test("what is beside the atoms of a briefing takes a quarter of it at most, but for their ids", async () => {
   const words = "The deploy freeze of the payments service ends on Monday at noon, says Anna. ";
   await sql`insert into atoms (library_id, team_id, content, tags, source, importance, metadata, created_at, updated_at)
