@@ -3,7 +3,7 @@ import { EARLIEST, LATEST } from "./times.ts";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
-  readonly list: "atoms" | "search" | "revisions" | "libraries";
+  readonly list: "atoms" | "search" | "revisions" | "neighbours" | "libraries";
   readonly teamId: string;
   /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
@@ -30,9 +30,11 @@ export type CursorPosition = {
 type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 
 /** What a position may be, so that nothing that a caller makes up fails in the database. */
+const ATOM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const POSITIONS = {
-  atoms: { first: EARLIEST, last: LATEST, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
-  search: { first: 0, last: 10_000, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  atoms: { first: EARLIEST, last: LATEST, id: ATOM },
+  neighbours: { first: EARLIEST, last: LATEST, id: ATOM },
+  search: { first: 0, last: 10_000, id: ATOM },
   revisions: { first: 0, last: 2_147_483_647, id: /^$/ },
   libraries: { first: 0, last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
