@@ -10,6 +10,8 @@ export type Recalled = {
   readonly items?: readonly ShownAtom[];
   readonly missing?: readonly string[];
   readonly omitted?: readonly string[];
+  readonly neighbours?: readonly ShownAtom[];
+  readonly nextCursor?: string | null;
   readonly semantic?: boolean;
   readonly truncated?: boolean;
 };
@@ -20,6 +22,8 @@ type Found = {
   /** What was found besides. */
   readonly cut: readonly string[];
   readonly missing?: readonly string[];
+  /** Of the only atom, as much as there is room for, and where they go on. */
+  readonly beside?: Pick<Recalled, "neighbours" | "nextCursor">;
   readonly semantic?: boolean;
   readonly notes: readonly string[];
   readonly maxTokens: number;
@@ -35,7 +39,7 @@ const SHARE_OF_IDS = 1 / 8;
 
 /** As many of the atoms as there is room for, and the ids of those behind them. */
 export function recalled(found: Found): Recalled {
-  const { atoms, cut, missing = [], semantic = false, notes, maxTokens, isBriefing = false, offset } = found;
+  const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, isBriefing = false, offset } = found;
   const said = noteOf(notes, maxTokens);
   const room = maxTokens * SHARE_OF_IDS;
   const unknown = idsWithin(missing, room);
@@ -43,7 +47,7 @@ export function recalled(found: Found): Recalled {
     const shown = idsWithin(omitted, room);
     const left = omitted.length - shown.length + missing.length - unknown.length;
     const note = sentences(said, isCut && CUT, left > 0 && `${left} more ids have no room here.`);
-    return { note, items, missing: unknown, omitted: shown, semantic, truncated: isCut };
+    return { note, items, missing: unknown, omitted: shown, ...beside, semantic, truncated: isCut };
   };
   const leftFor = (answer: Recalled) => maxTokens - tokensIn(answer, recalledText(answer));
   const shown = atoms.map(found.show);
@@ -62,12 +66,16 @@ export function recalled(found: Found): Recalled {
 }
 
 /** The same for a reader of text. */
-export function recalledText({ note, items = [], missing = [], omitted = [], semantic }: Recalled): string {
+export function recalledText(answer: Recalled): string {
+  const { note, items = [], missing = [], omitted = [], neighbours = [], nextCursor, semantic } = answer;
   return paragraphs(
     note,
     ...items.map(atomText),
     missing.length > 0 && `No atom was found by these ids: ${missing.join(", ")}`,
     omitted.length > 0 && `Found too, without room here: call memory_recall with these ids: ${omitted.join(", ")}`,
+    neighbours.length > 0 && "Linked by it (out) and to it (in):",
+    ...neighbours.map(atomText),
+    nextCursor && `There are more of these: pass its id and cursor ${nextCursor}`,
     semantic && SEMANTIC_TEXT,
   );
 }

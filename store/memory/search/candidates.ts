@@ -137,7 +137,7 @@ export function candidates(
   const query = queryOf(scope);
   if (query === undefined) return undefined;
   const { condition, isComplete } = chooseIndexCondition(query, share, matching);
-  const marked = byMetadata(scope, COLUMNS, bounds);
+  const marked = isComplete ? null : byMetadata(scope, COLUMNS, bounds);
   const sources = [
     condition && indexed(scope, condition, bounds),
     isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),

@@ -97,7 +97,7 @@ export async function similarTexts(
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const others = [
     asked && byParts(scope, asked.condition, bounds),
-    byMetadata(scope, COLUMNS, bounds),
+    isAnswered ? null : byMetadata(scope, COLUMNS, bounds),
     isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
   const sources = [
