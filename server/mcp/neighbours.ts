@@ -5,7 +5,7 @@ import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { readSize } from "./budget.ts";
 import type { Recalled } from "./recalled.ts";
-import { cutAtom, factsOf, fittingAtoms, shownAtom } from "./shown-atom.ts";
+import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";
 import { cursorBehind } from "./shown-page.ts";
 import { placeOfCursor, type ToolContext } from "./tool.ts";
 
@@ -32,7 +32,7 @@ export async function shownNeighbours(
   const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(room).bytes, characters: BRIEF + 1 };
   const found = await listNeighbours(db, reachOf(key), atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
-    const { id, library, content, validFrom, validTo } = factsOf(key, neighbour);
+    const { id, library, content, validFrom, validTo } = shownFacts(key, neighbour);
     return cutAtom(shownAtom({ id, content, relations, validFrom, validTo, ...(library && { library }) }), BRIEF);
   });
   const neighbours = fittingAtoms(shown, room);

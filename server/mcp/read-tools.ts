@@ -16,7 +16,7 @@ import { readSize } from "./budget.ts";
 import { shownNeighbours } from "./neighbours.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
 import { type Recalled, recalled, recalledText } from "./recalled.ts";
-import { ATOMS_OUTPUT, factsOf, NEIGHBOURS_OUTPUT, shownAtom } from "./shown-atom.ts";
+import { ATOMS_OUTPUT, NEIGHBOURS_OUTPUT, shownAtom, shownFacts } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
   defineTool,
@@ -106,7 +106,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
       show: ({ atom, match, snippet, replacedBy }) => {
-        const { content: _content, ...facts } = factsOf(key, atom);
+        const { content: _content, ...facts } = shownFacts(key, atom);
         return shownAtom({ ...facts, match, snippet, replacedBy });
       },
       notes: await notesOn(),
@@ -177,7 +177,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       );
     }
     const showWith = (replacements: ReadonlyMap<string, string>) => (atom: Atom) =>
-      shownAtom({ ...factsOf(key, atom), replacedBy: replacements.get(atom.id) });
+      shownAtom({ ...shownFacts(key, atom), replacedBy: replacements.get(atom.id) });
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
@@ -234,7 +234,7 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),
-      show: (atom) => shownAtom(factsOf(key, atom)),
+      show: (atom) => shownAtom(shownFacts(key, atom)),
     });
   },
 );

@@ -107,7 +107,7 @@ export const NEIGHBOURS_OUTPUT = {
 } as const;
 
 /** An atom as a key is shown it: with its library where that is not the default one. */
-export function factsOf(key: KeyRecord, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
+export function shownFacts(key: KeyRecord, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
   const { library, ...facts } = atomJson(key, atom);
   return atom.library.id === defaultLibraryOf(key) ? facts : { ...facts, library };
 }

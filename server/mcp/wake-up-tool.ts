@@ -6,7 +6,7 @@ import { countAtoms } from "../../store/memory/library-summary.ts";
 import { findReplacements } from "../../store/memory/replaced-atoms.ts";
 import { ALL_LIBRARIES, libraryName, reachOf } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
-import { ATOMS_OUTPUT, atomText, cutAtom, factsOf, fittingBriefs, type ShownAtom, shownAtom } from "./shown-atom.ts";
+import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";
 import { defineTool, LIBRARY_TO_READ, LIST_LIMIT, libraryToRead, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
@@ -79,7 +79,7 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
       }),
     };
     const show = (atom: Atom): ShownAtom => {
-      const { library: where, ...facts } = factsOf(key, atom);
+      const { library: where, ...facts } = shownFacts(key, atom);
       return cutAtom(shownAtom({ ...facts, ...(library === null && { library: where }) }), BRIEF);
     };
     const empty = { library: shown, important: [], recent: [], leftOut: atoms, note: LEFT_OUT };

@@ -26,7 +26,7 @@ export const ATOM_PAGE_BOUNDS: AtomPageBounds = { indexed: 3_000, walked: 4_000 
 const MIN_STEP = 50;
 
 /** What a list is for: beside a filter of atoms by themselves, those that have to do with one of them. */
-export type ListFilter = AtomFilter & {
+export type AtomListFilter = AtomFilter & {
   /** The atom of this id has a link to it, which `linked` has, or is linked to by it. */
   readonly neighbourOf?: { readonly id: string; readonly linked: readonly string[] } | undefined;
 };
@@ -35,7 +35,7 @@ export type ListFilter = AtomFilter & {
 export type AtomList = {
   readonly reach: Reach;
   readonly libraryId: string | null;
-  readonly filter: ListFilter;
+  readonly filter: AtomListFilter;
   readonly sort: Sort;
   readonly after: AtomPosition | null;
 };

@@ -7,7 +7,7 @@ import type { ListPage, PageSize } from "./page.ts";
 export type Relation = { readonly rel: string; readonly direction: "out" | "in" };
 
 /** An atom that another one links to, or that links to it, or both. */
-export type Neighbour = { readonly atom: Atom; readonly relations: readonly Relation[] };
+export type AtomNeighbour = { readonly atom: Atom; readonly relations: readonly Relation[] };
 
 /** One page of the atoms of the reach that this one links to, and of those that link to it: each once, the newest first. */
 export async function listNeighbours(
@@ -15,7 +15,7 @@ export async function listNeighbours(
   reach: Reach,
   { id, links }: Atom,
   page: PageSize & { readonly after: AtomPosition | null; readonly limit: number },
-): Promise<ListPage<Neighbour>> {
+): Promise<ListPage<AtomNeighbour>> {
   const linked = [...new Set(links.map((link) => link.id))];
   const { items, isMore } = await listAtoms(db, reach, { ...page, libraryId: null, neighbourOf: { id, linked } });
   return { items: items.map((atom) => ({ atom, relations: relationsOf(atom) })), isMore };

@@ -16,7 +16,7 @@ const links = (rel: string, ...ids: string[]) => ({ links: ids.map((id) => ({ re
 test("memory_recall of an id shows what the atom links to and what links to it, and how", async () => {
   const one = await save("The kettle is old.", { library: "diary" });
   const id = await save("It boils slowly.", links("explains", one));
-  const back = await save(`Nobody likes it. ${"Really. ".repeat(100)}`, links("answers", id));
+  const back = await save(`It whistles, too. ${"Really. ".repeat(100)}`, links("answers", id));
   const { structured, text } = await call("memory_recall", { id });
   expect(structured).toMatchObject({
     items: [{ id, content: "It boils slowly." }],

@@ -236,7 +236,7 @@ describe("tools", () => {
     expect((await rpc(toolCall("memory_save_atom", { content: "where?" }), restricted)).json.result.isError).toBe(true);
   });
 
-  test("a key that may reach no library is told so by a tool that reads, too", async () => {
+  test("a tool that reads says so to a key that may reach no library", async () => {
     const none = server.addKey({ libraryIds: [] });
     for (const args of [{}, { library: "*" }]) {
       const { result } = (await rpc(toolCall("memory_list", args), none)).json;

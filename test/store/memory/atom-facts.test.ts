@@ -5,7 +5,7 @@ import type { AtomFields, AtomPosition, Reach } from "../../../store/memory/atom
 import { hasFacts, linkFact, metadataFacts } from "../../../store/memory/atom-facts.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { positionOf } from "../../../store/memory/atom-order.ts";
-import { ATOM_PAGE_BOUNDS, type ListFilter } from "../../../store/memory/atom-pages.ts";
+import { ATOM_PAGE_BOUNDS, type AtomListFilter } from "../../../store/memory/atom-pages.ts";
 import { correctAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { forgetAtom } from "../../../store/memory/forgotten-atoms.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
@@ -31,7 +31,7 @@ describeOnEachEngine("What an atom is looked up by besides its words", (opened) 
   }
   const asked = { libraryId: null, after: null, limit: 100 };
   /** The contents of a list, by the index and by a walk. */
-  async function listed(filter: ListFilter, reach = TEAM_A): Promise<string[]> {
+  async function listed(filter: AtomListFilter, reach = TEAM_A): Promise<string[]> {
     const [byIndex = [], walked] = await Promise.all(
       [ATOM_PAGE_BOUNDS, WALKED].map(async (bounds) => {
         const { items } = await listAtoms(opened().db, reach, { ...asked, ...filter }, bounds);
@@ -151,7 +151,7 @@ describeOnEachEngine("What an atom is looked up by besides its words", (opened) 
         expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("Bitmap Index Scan on atoms_facts");
       }
       let found: readonly string[] = [];
-      const read = (filter: ListFilter) =>
+      const read = (filter: AtomListFilter) =>
         rowsRead(db, ["atoms"], async (connection) => {
           const { items } = await listAtoms(connection, TEAM_A, { ...asked, ...filter });
           found = items.map((atom) => atom.id);
