@@ -205,7 +205,14 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     const found = await recallAtoms(db, reachOf(key), asked);
     const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
     const show = showWith(found.replacements);
-    return recalled({ ...found, notes, maxTokens, show, isBriefing: true, semantic: meaning !== undefined });
+    return recalled({
+      ...found,
+      notes,
+      maxTokens,
+      show,
+      briefingAt: context.clock.now(),
+      semantic: meaning !== undefined,
+    });
   },
 );
 

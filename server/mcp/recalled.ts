@@ -27,8 +27,8 @@ type Found = {
   readonly semantic?: boolean;
   readonly notes: readonly string[];
   readonly maxTokens: number;
-  /** Of a topic; else atoms were asked for, and are shown with all that is beside them. */
-  readonly isBriefing?: boolean;
+  /** Of a topic, when it is asked for; else atoms were asked for, and are shown with all that is beside them. */
+  readonly briefingAt?: number;
   /** Where the content of the only atom is read on. */
   readonly offset?: number | undefined;
   show(atom: Atom): ShownAtom;
@@ -39,7 +39,7 @@ const SHARE_OF_IDS = 1 / 8;
 
 /** As many of the atoms as there is room for, and the ids of those behind them. */
 export function recalled(found: Found): Recalled {
-  const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, isBriefing = false, offset } = found;
+  const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, briefingAt, offset } = found;
   const said = noteOf(notes, maxTokens);
   const room = maxTokens * SHARE_OF_IDS;
   const unknown = idsWithin(missing, room);
@@ -53,7 +53,7 @@ export function recalled(found: Found): Recalled {
   const shown = atoms.map(found.show);
   const fittingIn = (tokens: number): readonly ShownAtom[] => {
     if (offset !== undefined) return shown.map((atom) => shortenAtom(readOn(atom, offset), tokens, offset));
-    return isBriefing ? fittingBriefs(shown, tokens) : fittingAtoms(shown, tokens);
+    return briefingAt === undefined ? fittingAtoms(shown, tokens) : fittingBriefs(shown, tokens, briefingAt);
   };
   const isWhole = (items: readonly ShownAtom[]) =>
     cut.length === 0 && items.length === atoms.length && !items.some(({ truncated }) => truncated);

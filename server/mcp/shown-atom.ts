@@ -165,10 +165,15 @@ function withFacts(atom: ShownAtom, tokens: number, needed = NEEDED): ShownAtom 
   return { ...kept, ...defined({ content, snippet }) };
 }
 
-/** An atom as a briefing has it: what is beside its content takes no more than a quarter, but for what is needed. */
-function briefAtom(atom: ShownAtom): ShownAtom {
+/**
+ * An atom as a briefing has it: what is beside its content takes no more than a quarter, but for what is needed. From when
+ * on it is true is that only where it is to come.
+ */
+function briefAtom(atom: ShownAtom, now: number): ShownAtom {
   const body = tokensIn("", atom.content ?? "");
-  return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS), NEEDED_IN_BRIEFING);
+  const isTrueYet = Date.parse(atom.validFrom ?? "") <= now;
+  const needed = NEEDED_IN_BRIEFING.filter((name) => name !== "validFrom" || !isTrueYet);
+  return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS), needed);
 }
 
 /** An atom that is cut behind so many characters; one that is no longer, as it is. */
@@ -209,17 +214,21 @@ export function fittingAtoms(atoms: readonly ShownAtom[], tokens: number): Shown
   return fitting(atoms, tokens, { costOf, shorten: shortenAtom });
 }
 
-/** The same of a briefing, in which all facts together take no more than a quarter either. */
-export function fittingBriefs(atoms: readonly ShownAtom[], tokens: number): ShownAtom[] {
+/**
+ * The same of a briefing, in which all facts together take no more than a quarter either.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function fittingBriefs(atoms: readonly ShownAtom[], tokens: number, now: number): ShownAtom[] {
   const briefs: ShownAtom[] = [];
   let left = tokens;
   let facts = tokens * SHARE_OF_FACTS;
   for (const atom of atoms) {
-    const brief = briefAtom(atom);
+    const brief = briefAtom(atom, now);
     left -= costOf(brief);
     facts -= costOfFacts(brief);
     if (briefs.length > 0 && (left < 0 || facts < 0)) break;
-    briefs.push(brief);
+    briefs.push(facts < 0 ? withFacts(brief, tokens * SHARE_OF_FACTS) : brief);
   }
   return fittingAtoms(briefs, tokens);
 }

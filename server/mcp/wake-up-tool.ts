@@ -84,7 +84,8 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     };
     const empty = { library: shown, important: [], recent: [], leftOut: atoms, note: LEFT_OUT };
     const room = maxTokens - tokensIn(empty, briefingText(empty));
-    const chosen = new Map(fittingBriefs(inTurns(best, latest).map(show), room).map((atom) => [atom.id, atom]));
+    const briefs = fittingBriefs(inTurns(best, latest).map(show), room, context.clock.now());
+    const chosen = new Map(briefs.map((atom) => [atom.id, atom]));
     const chosenOf = (of: readonly Atom[]) => of.flatMap(({ id }) => chosen.get(id) ?? []);
     const leftOut = Math.max(0, atoms - chosen.size);
     return compact({
