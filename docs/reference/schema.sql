@@ -464,6 +464,11 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (id)
 );
 
+CREATE OR REPLACE FUNCTION public.atom_facts(team_id text, library_id text, metadata jsonb, links jsonb)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (atom_terms(team_id, library_id, '{}'::text[]) || array_to_tsvector((metadata_terms(metadata) || (SELECT COALESCE(array_agg(('to '::text || (link.value ->> 'id'::text))), '{}'::text[]) AS "coalesce" FROM jsonb_array_elements(atom_facts.links) link(value)))));
 CREATE OR REPLACE FUNCTION public.atom_parts(team_id text, library_id text, tags text[], content text, source text)
  RETURNS tsvector
  LANGUAGE sql
@@ -563,6 +568,11 @@ CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (ARRAY[('team '::text || team_id), CASE WHEN (state = ANY (ARRAY['active'::text, 'suspended'::text])) THEN 'living'::text ELSE 'ended'::text END, ('^'::text || substr(name, 1, 1)), ('^'::text || substr(name, 1, 2))] || ARRAY(SELECT substr(key_terms.name, i.i, 3) AS substr FROM generate_series(1, (length(key_terms.name) - 2)) i(i)));
+CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT COALESCE(array_agg(('is '::text || hashtextextended(((given.name || ' '::text) || given.value), (0)::bigint))), '{}'::text[]) AS "coalesce" FROM jsonb_each_text(metadata_terms.metadata) given(name, value));
 CREATE OR REPLACE FUNCTION public.new_atom_id()
  RETURNS uuid
  LANGUAGE sql
@@ -732,6 +742,7 @@ CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE 
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pending_list_limit='256');
 CREATE INDEX atoms_by_update ON public.atoms USING btree (library_id, updated_at DESC, id DESC);
+CREATE INDEX atoms_facts ON public.atoms USING gin (atom_facts(team_id, library_id, metadata, links)) WITH (fastupdate=off) WHERE ((metadata <> '{}'::jsonb) OR (links <> '[]'::jsonb));
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
 CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (fastupdate=off);
@@ -791,6 +802,7 @@ alter table atoms alter column search set statistics 0;
 alter table atoms alter column metadata set statistics 0;
 alter table atoms alter column links set statistics 0;
 alter table atoms alter column sketch set statistics 0;
+alter index atoms_facts alter column 1 set statistics 0;
 alter index atoms_parts alter column 1 set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
 alter table forgotten_atoms alter column content set statistics 0;

@@ -10,6 +10,7 @@ export const OPERATIONS = {
   "atoms.search": { product: "memory", scope: "memory:read" },
   "atoms.get": { product: "memory", scope: "memory:read" },
   "atoms.revisions": { product: "memory", scope: "memory:read" },
+  "atoms.neighbours": { product: "memory", scope: "memory:read" },
   "atoms.export": { product: "memory", scope: "memory:read" },
   "atoms.create": { product: "memory", scope: "memory:write" },
   "atoms.create_batch": { product: "memory", scope: "memory:write" },

@@ -57,7 +57,9 @@ function unknownField(where: string, field: unknown, fault: ErrorObject): string
 
 function fieldsOf(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null || !("properties" in schema)) return [];
-  return Object.keys(schema.properties ?? {}).filter((field) => field !== "key");
+  const named = Object.keys(schema.properties ?? {}).filter((field) => field !== "key");
+  const prefixes = "patternProperties" in schema ? Object.keys(schema.patternProperties ?? {}) : [];
+  return [...named, ...prefixes.map((pattern) => `${pattern.replaceAll(/[^\w.]/g, "")}NAME`)];
 }
 
 /** Whether two words are at most two edits apart. Both are short. */

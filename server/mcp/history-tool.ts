@@ -3,7 +3,7 @@ import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
-import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
+import { ATOMS_OUTPUT, restOf, shownAtom } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
   defineTool,
@@ -31,13 +31,19 @@ export const memoryHistory = defineTool<Args, ShownPage>(
   },
   async ({ db, key }, { id, limit, cursor, maxTokens }) => {
     const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
-    const before = placeOfCursor(scope, cursor)?.at ?? null;
-    const revisions = await listRevisions(db, reachOf(key), id, { before, limit });
+    const { at, offset } = placeOfCursor(scope, cursor) ?? {};
+    const before = at === undefined || offset === undefined ? at : at + 1;
+    const revisions = await listRevisions(db, reachOf(key), id, { before: before ?? null, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
+    const begunAt = (revision: number) => (revision === at ? (offset ?? 0) : 0);
     return shownPage(revisions, {
       ...{ scope, maxTokens, notes: [] },
       positionOf: ({ revision }) => ({ at: revision, id: "" }),
-      show: (revision) => shownAtom(revisionJson(revision)),
+      within: ({ revision }, characters) => ({ at: revision, id: "", offset: begunAt(revision) + characters }),
+      show: (revision) => {
+        const atom = shownAtom(revisionJson(revision));
+        return begunAt(revision.revision) === 0 ? atom : restOf(atom, begunAt(revision.revision));
+      },
     });
   },
 );

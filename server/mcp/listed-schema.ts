@@ -1,17 +1,21 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a model makes nothing of: a call that breaks it is answered with what is wrong. */
-const UNLISTED: ReadonlySet<string> = new Set(["pattern", "minLength", "maxLength", "uniqueItems", "propertyNames"]);
+const UNLISTED: ReadonlySet<string> = new Set([
+  ...["pattern", "minLength", "maxLength", "minItems", "uniqueItems", "maxProperties", "propertyNames"],
+]);
 
 /**
  * A tool's input schema as it is listed: each session pays for every word of it, whichever tools it calls. The fields of
- * objects within a list are described where they stand beside it, with what null means; there they are left out instead.
+ * objects within a list are described where they stand beside it, with what null means; there they are left out instead. Nor
+ * is it said there that an object has no other fields.
  */
 export function listedSchema(schema: Json, isWithinList = false): Json {
-  const isListed = (keyword: string) => !UNLISTED.has(keyword) && !(isWithinList && keyword === "description");
+  const isListed = ([keyword, value]: readonly [string, unknown]) =>
+    !UNLISTED.has(keyword) && !(isWithinList && (keyword === "description" || value === false));
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([keyword]) => isListed(keyword))
+      .filter(isListed)
       .map(([keyword, value]) => [keyword, listedValue(keyword, value, isWithinList)]),
   );
 }

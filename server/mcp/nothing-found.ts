@@ -6,7 +6,8 @@ import { beginning } from "./budget.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Asked = {
-  readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
+  /** Null for all libraries. */
+  readonly library: { readonly id: string; readonly namespace: string; readonly name: string } | null;
   readonly query: string;
   /** The query as it is searched for, with what is excluded beside it; left out where nothing is. */
   readonly search?: string;
@@ -14,27 +15,28 @@ type Asked = {
 };
 
 /**
- * The note for a model whose search found nothing. Only where the library is empty does it say that nothing is
+ * The note for a model whose search found nothing. Only where there is no atom at all does it say that nothing is
  * remembered: the model would take that for a fact.
  */
 export async function nothingFound(
   { db, key }: ToolContext,
   { library, query, search, filter }: Asked,
 ): Promise<string> {
-  const name = libraryName(key, library);
-  const asked = { ...filter, libraryId: library.id };
+  const name = library === null ? "all libraries" : libraryName(key, library);
+  const libraryId = library?.id ?? null;
+  const asked = { ...filter, libraryId };
   const hidden =
     search === undefined
       ? undefined
       : await hiddenByExclusions(db, reachOf(key), { ...asked, query: search }, LEAVE_IT_OUT);
   if (hidden !== undefined) return hidden;
-  const { atoms, isMore } = await countAtoms(db, reachOf(key), library.id);
+  const { atoms, isMore } = await countAtoms(db, reachOf(key), libraryId);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
   return [
     `None of the ${count} in ${name} matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
     Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",
-    "other words for it, another language that it may have been saved in, or another library; memory_list reads through all of them.",
+    `other words for it, another language that it may have been saved in${library === null ? "" : ', or library "*" for all of them'}; memory_list reads through what there is.`,
   ].join(" ");
 }
 

@@ -8,21 +8,21 @@ import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch, searchExcept } from "../../store/memory/search/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/snippet.ts";
-import { atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { readSize } from "./budget.ts";
+import { shownNeighbours } from "./neighbours.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
 import { type Recalled, recalled, recalledText } from "./recalled.ts";
-import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
+import { ATOMS_OUTPUT, NEIGHBOURS_OUTPUT, shownAtom, shownFacts } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {
   defineTool,
-  LIBRARY_NAME,
+  LIBRARY_TO_READ,
   LIST_LIMIT,
-  libraryOf,
+  libraryToRead,
   PAGE_OUTPUT,
   placeOfCursor,
   READ_ANNOTATIONS,
@@ -44,6 +44,7 @@ const TAGS_AND_FILTERS = {
   source: { ...FILTERS.source, description: "Source begins with this." },
   importance: { ...FILTERS.importance, description: "At least." },
   asOf: { ...FILTERS.asOf, description: "True at this time." },
+  metadata: { type: "object", description: "With these values." },
 } as const;
 const ORDER = { ...SORT, description: "updated: last changed first." } as const;
 const SEARCH_ORDER = { ...SEARCH_SORT, description: "rank: closest first; updated: last changed first." } as const;
@@ -54,7 +55,7 @@ type Filters = FilterInput & {
   anyTags?: string[];
 };
 type SearchArgs = Filters & { query: string; exclude?: string[]; sort: SearchSort; cursor?: string };
-type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number };
+type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number; cursor?: string };
 type ListArgs = Filters & { tag?: string; sort: Sort; cursor?: string };
 
 /** Characters of a search, in which each alternative of an `or` has the exclusions beside it (threats b61). */
@@ -66,12 +67,12 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Searches the atoms (remembered statements) of one library, closest first, with snippets. Use it when you know words that occur in what you look for, or parts of them: words, identifiers, paths, URLs, sources and tags, in any language. Similar words are found too; where these are few, the nearest. "Quoted phrases" and or work; a minus sign is text. For a topic, or an atom by its id, use memory_recall.',
+      'Searches the atoms (remembered statements), closest first, with snippets. Use it when you know words that occur in what you look for, or parts of them: words, identifiers, paths, URLs, sources and tags, in any language. Similar words are found too; where these are few, the nearest. "Quoted phrases" and or work; a minus sign is text. For a topic, or an atom by its id, use memory_recall.',
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "What to look for." },
       exclude: EXCLUDE,
-      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_ORDER, cursor: CURSOR },
+      ...{ library: LIBRARY_TO_READ, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: SEARCH_ORDER, cursor: CURSOR },
     },
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, semantic: SEMANTIC, ...PAGE_OUTPUT },
@@ -82,7 +83,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
   },
   async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
     const { db, key, meaning } = context;
-    const library = await libraryOf(context, named);
+    const library = await libraryToRead(context, named);
     const filter = readFilter(given, given);
     const search = searchExcept(query, exclude);
     if (search.length > MAX_SEARCH) throw new ToolFault(TOO_LONG);
@@ -91,13 +92,21 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       filter: cursorFilter(filter, sort, search),
     };
     const after = placeOfCursor(scope, cursor);
-    const asked = { ...filter, query: search, libraryId: library.id, sort, after, limit, ...defined({ meaning }) };
+    const asked = {
+      ...filter,
+      query: search,
+      libraryId: library?.id ?? null,
+      sort,
+      after,
+      limit,
+      ...defined({ meaning }),
+    };
     const hits = await searchAtoms(db, reachOf(key), { ...asked, characters: MAX_SNIPPET_SOURCE });
     return shownPage(hits, {
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
       show: ({ atom, match, snippet, replacedBy }) => {
-        const { content: _content, ...facts } = atomJson(key, atom);
+        const { content: _content, ...facts } = shownFacts(key, atom);
         return shownAtom({ ...facts, match, snippet, replacedBy });
       },
       notes: await notesOn(),
@@ -118,7 +127,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     operation: "mcp.memory_recall",
     title: "Recall memory",
     description:
-      "Gives what is remembered about a topic: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on what may have come up before. Or pass ids to read atoms in full; what an answer has no room for is named in omitted. To read on in a truncated atom, pass its id and its nextOffset as offset.",
+      "Gives what is remembered about a topic: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on what may have come up before. Or pass ids to read atoms in full; what an answer has no room for is named in omitted. By id you get its neighbours too: what it links to, and what links to it. To read on in a truncated atom, pass its id and its nextOffset as offset.",
     annotations: READ_ANNOTATIONS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
@@ -131,9 +140,10 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       },
       id: { ...ATOM_ID, description: "One atom to read." },
       offset: { type: "integer", minimum: 0, maximum: 131_072, description: "Where to read on in the atom of id." },
-      library: LIBRARY_NAME,
+      library: LIBRARY_TO_READ,
       limit: LIST_LIMIT,
       ...TAGS_AND_FILTERS,
+      cursor: { ...CURSOR, description: "nextCursor: more neighbours of id." },
     },
     output: {
       items: ATOMS_OUTPUT,
@@ -143,13 +153,15 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
         items: { type: "string" },
         description: "Atoms that were found, and that this answer has no room for: pass these as ids to read them.",
       },
+      neighbours: NEIGHBOURS_OUTPUT,
+      nextCursor: { type: "string", description: "To be passed as cursor, with the id, for more neighbours." },
       semantic: SEMANTIC,
       truncated: TRUNCATED,
     },
     questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
     text: recalledText,
   },
-  async (context, { query, ids, id, offset, library: named, limit, maxTokens, ...given }) => {
+  async (context, { query, ids, id, offset, cursor, library: named, limit, maxTokens, ...given }) => {
     const { db, key, meaning } = context;
     if ([query, ids, id].filter((subject) => subject !== undefined).length !== 1) {
       throw new ToolFault(
@@ -159,8 +171,13 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     if (offset !== undefined && id === undefined) {
       throw new ToolFault('memory_recall takes "offset" beside "id" alone: which atom does it read on in?');
     }
+    if (cursor !== undefined && (id === undefined || offset !== undefined)) {
+      throw new ToolFault(
+        'memory_recall takes "cursor" beside "id" alone: it reads on in the neighbours of that atom.',
+      );
+    }
     const showWith = (replacements: ReadonlyMap<string, string>) => (atom: Atom) =>
-      shownAtom({ ...atomJson(key, atom), replacedBy: replacements.get(atom.id) });
+      shownAtom({ ...shownFacts(key, atom), replacedBy: replacements.get(atom.id) });
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
@@ -169,15 +186,33 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       const missing = asked.filter((each) => !known.has(each));
       const notes = known.size === 0 ? ["There are no atoms of these ids for this key."] : [];
       const show = showWith(await findReplacements(db, reachOf(key), [...known]));
-      return recalled({ ...found, missing, notes, maxTokens, show, offset });
+      const [only] = found.atoms;
+      const isAlone = only !== undefined && id !== undefined && offset === undefined;
+      const beside = isAlone ? await shownNeighbours(context, only, { limit, maxTokens, cursor }) : {};
+      const atoms = cursor === undefined ? found.atoms : [];
+      return recalled({ ...found, atoms, beside, missing, notes, maxTokens, show, offset });
     }
-    const library = await libraryOf(context, named);
+    const library = await libraryToRead(context, named);
     const filter = readFilter(given, given);
-    const asked = { ...filter, query, libraryId: library.id, limit, ...readSize(maxTokens), ...defined({ meaning }) };
+    const asked = {
+      ...filter,
+      query,
+      libraryId: library?.id ?? null,
+      limit,
+      ...readSize(maxTokens),
+      ...defined({ meaning }),
+    };
     const found = await recallAtoms(db, reachOf(key), asked);
     const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
     const show = showWith(found.replacements);
-    return recalled({ ...found, notes, maxTokens, show, isBriefing: true, semantic: meaning !== undefined });
+    return recalled({
+      ...found,
+      notes,
+      maxTokens,
+      show,
+      briefingAt: context.clock.now(),
+      semantic: meaning !== undefined,
+    });
   },
 );
 
@@ -186,27 +221,27 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     operation: "mcp.memory_list",
     title: "List memory",
     description:
-      "Lists the atoms of one library page by page. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
+      "Lists atoms page by page. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
     annotations: READ_ANNOTATIONS,
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
-      ...{ library: LIBRARY_NAME, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: ORDER, cursor: CURSOR },
+      ...{ library: LIBRARY_TO_READ, limit: LIST_LIMIT, ...TAGS_AND_FILTERS, sort: ORDER, cursor: CURSOR },
     },
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,
   },
   async (context, { library: named, tag, limit, sort, cursor, maxTokens, ...given }) => {
     const { db, key } = context;
-    const library = await libraryOf(context, named);
+    const library = await libraryToRead(context, named);
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
     const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
-    const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit };
+    const asked = { ...filter, libraryId: library?.id ?? null, sort, after: placeOfCursor(scope, cursor), limit };
     const found = await listAtoms(db, reachOf(key), { ...asked, ...readSize(maxTokens) });
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),
-      show: (atom) => shownAtom(atomJson(key, atom)),
+      show: (atom) => shownAtom(shownFacts(key, atom)),
     });
   },
 );

@@ -1,6 +1,6 @@
 import type { Atom } from "../../store/memory/atom.ts";
 import { compact, paragraphs, sentences, tokensIn } from "./budget.ts";
-import { atomText, fittingAtoms, fittingBriefs, type ShownAtom, shortenAtom } from "./shown-atom.ts";
+import { atomText, fittingAtoms, fittingBriefs, restOf, type ShownAtom, shortenAtom } from "./shown-atom.ts";
 import { CUT, noteOf, SEMANTIC_TEXT } from "./shown-page.ts";
 import { ToolFault } from "./tool.ts";
 
@@ -10,6 +10,8 @@ export type Recalled = {
   readonly items?: readonly ShownAtom[];
   readonly missing?: readonly string[];
   readonly omitted?: readonly string[];
+  readonly neighbours?: readonly ShownAtom[];
+  readonly nextCursor?: string | null;
   readonly semantic?: boolean;
   readonly truncated?: boolean;
 };
@@ -20,11 +22,13 @@ type Found = {
   /** What was found besides. */
   readonly cut: readonly string[];
   readonly missing?: readonly string[];
+  /** Of the only atom, as much as there is room for, and where they go on. */
+  readonly beside?: Pick<Recalled, "neighbours" | "nextCursor">;
   readonly semantic?: boolean;
   readonly notes: readonly string[];
   readonly maxTokens: number;
-  /** Of a topic; else atoms were asked for, and are shown with all that is beside them. */
-  readonly isBriefing?: boolean;
+  /** Of a topic, when it is asked for; else atoms were asked for, and are shown with all that is beside them. */
+  readonly briefingAt?: number;
   /** Where the content of the only atom is read on. */
   readonly offset?: number | undefined;
   show(atom: Atom): ShownAtom;
@@ -35,7 +39,7 @@ const SHARE_OF_IDS = 1 / 8;
 
 /** As many of the atoms as there is room for, and the ids of those behind them. */
 export function recalled(found: Found): Recalled {
-  const { atoms, cut, missing = [], semantic = false, notes, maxTokens, isBriefing = false, offset } = found;
+  const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, briefingAt, offset } = found;
   const said = noteOf(notes, maxTokens);
   const room = maxTokens * SHARE_OF_IDS;
   const unknown = idsWithin(missing, room);
@@ -43,13 +47,13 @@ export function recalled(found: Found): Recalled {
     const shown = idsWithin(omitted, room);
     const left = omitted.length - shown.length + missing.length - unknown.length;
     const note = sentences(said, isCut && CUT, left > 0 && `${left} more ids have no room here.`);
-    return { note, items, missing: unknown, omitted: shown, semantic, truncated: isCut };
+    return { note, items, missing: unknown, omitted: shown, ...beside, semantic, truncated: isCut };
   };
   const leftFor = (answer: Recalled) => maxTokens - tokensIn(answer, recalledText(answer));
   const shown = atoms.map(found.show);
   const fittingIn = (tokens: number): readonly ShownAtom[] => {
-    if (offset !== undefined) return shown.map((atom) => shortenAtom(restOf(atom, offset), tokens, offset));
-    return isBriefing ? fittingBriefs(shown, tokens) : fittingAtoms(shown, tokens);
+    if (offset !== undefined) return shown.map((atom) => shortenAtom(readOn(atom, offset), tokens, offset));
+    return briefingAt === undefined ? fittingAtoms(shown, tokens) : fittingBriefs(shown, tokens, briefingAt);
   };
   const isWhole = (items: readonly ShownAtom[]) =>
     cut.length === 0 && items.length === atoms.length && !items.some(({ truncated }) => truncated);
@@ -62,22 +66,25 @@ export function recalled(found: Found): Recalled {
 }
 
 /** The same for a reader of text. */
-export function recalledText({ note, items = [], missing = [], omitted = [], semantic }: Recalled): string {
+export function recalledText(answer: Recalled): string {
+  const { note, items = [], missing = [], omitted = [], neighbours = [], nextCursor, semantic } = answer;
   return paragraphs(
     note,
     ...items.map(atomText),
     missing.length > 0 && `No atom was found by these ids: ${missing.join(", ")}`,
     omitted.length > 0 && `Found too, without room here: call memory_recall with these ids: ${omitted.join(", ")}`,
+    neighbours.length > 0 && "Linked by it (out) and to it (in):",
+    ...neighbours.map(atomText),
+    nextCursor && `There are more of these: pass its id and cursor ${nextCursor}`,
     semantic && SEMANTIC_TEXT,
   );
 }
 
-/** What an atom says from a place on; what is beside its content was shown with its beginning. */
-function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
+function readOn(atom: ShownAtom, offset: number): ShownAtom {
+  const { content = "" } = atom;
   if (offset > content.length)
     throw new ToolFault(`The atom has ${content.length} characters: "offset" is behind them.`);
-  const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
-  return { ...facts, content: content.slice(offset).toWellFormed() };
+  return restOf(atom, offset);
 }
 
 function idsWithin(ids: readonly string[], tokens: number): readonly string[] {

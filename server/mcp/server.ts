@@ -5,7 +5,7 @@ import type { Db } from "../../store/database/change.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
-import { findRequestedLibrary, reachOf } from "../memory/libraries.ts";
+import { findLibraryToRead, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryHistory } from "./history-tool.ts";
@@ -86,8 +86,8 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
 
 /** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
 async function spacesOf(db: Db, key: KeyRecord, named: string | undefined): Promise<QuestionSpace[] | undefined> {
-  const library = await findRequestedLibrary(db, key, named);
-  return library === undefined ? [] : questionSpaces(db, reachOf(key), library.id);
+  const library = await findLibraryToRead(db, key, named);
+  return library === undefined ? [] : questionSpaces(db, reachOf(key), library?.id ?? null);
 }
 
 async function answer(

@@ -1,8 +1,12 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { defined } from "../../domain/defined.ts";
+import type { Atom } from "../../store/memory/atom.ts";
+import type { Relation } from "../../store/memory/neighbours.ts";
 import type { Match } from "../../store/memory/search/ranked-atoms.ts";
 import { DEFAULT_IMPORTANCE } from "../memory/atom-fields.ts";
-import type { AtomJson } from "../memory/atom-json.ts";
-import { RANKING, REPLACED_BY } from "../memory/response-schemas.ts";
+import { type AtomJson, atomJson } from "../memory/atom-json.ts";
+import { RANKING, RELATIONS, REPLACED_BY } from "../memory/response-schemas.ts";
 import { beginning, fitting, longest, tokensIn } from "./budget.ts";
 
 /** An atom, a revision or a hit as a tool shows it: without fields at their default. */
@@ -12,6 +16,8 @@ export type ShownAtom = Partial<AtomJson> & {
   readonly match?: Match;
   /** The atom that replaces it. */
   readonly replacedBy?: string | undefined;
+  /** Of a neighbour: how it is linked to the atom that was asked for. */
+  readonly relations?: readonly Relation[];
   /** Not all of it is shown. */
   readonly truncated?: true;
   /** Where the content goes on, in UTF-16 code units. */
@@ -27,9 +33,11 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
   id: (id) => `id ${id}`,
   truncated: () => "truncated",
   nextOffset: (offset) => `nextOffset ${offset}`,
+  relations: (relations) => relations.map(({ rel, direction }) => `${direction} ${rel}`).join(", "),
   replacedBy: (id) => `replaced by ${id}, which holds now`,
   validTo: (time) => `valid until ${time}`,
   validFrom: (time) => `valid from ${time}`,
+  library: (library) => `library ${library}`,
   revision: (revision) => `revision ${revision}`,
   match: (match) => `match ${match}`,
   tags: (tags) => `tags ${tags.join(", ")}`,
@@ -37,7 +45,6 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
   importance: (importance) => `importance ${importance}`,
   expiresAt: (time) => `expires ${time}`,
   updated: (time) => `updated ${time}`,
-  library: (library) => `library ${library}`,
   created: (time) => `created ${time}`,
   links: (links) => links.map(({ rel, id }) => `${rel} ${id}`).join("; "),
   metadata: (metadata) =>
@@ -48,6 +55,8 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
 const FACT_NAMES = Object.keys(FACTS) as readonly Fact[];
 /** What is shown however little room there is: how to read on, and whether the statement is true. */
 const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", "validTo", "validFrom"];
+/** The same of a briefing, which may be of several libraries. */
+const NEEDED_IN_BRIEFING: readonly Fact[] = [...NEEDED, "library"];
 
 /** Of what a briefing says, its facts are no more than this part. */
 const SHARE_OF_FACTS = 1 / 4;
@@ -56,7 +65,8 @@ const TEXT = { type: "string" } as const;
 /** The schema of what a tool shows of an atom. */
 export const ATOM_OUTPUT = {
   type: "object",
-  description: "Fields at their default are left out: importance 5, revision's created as updated, nothing in a list.",
+  description:
+    "Fields at their default are left out: the default library, importance 5, created as updated, nothing in a list.",
   properties: {
     id: TEXT,
     library: TEXT,
@@ -90,6 +100,17 @@ export const ATOM_OUTPUT = {
   },
 } as const;
 export const ATOMS_OUTPUT = { type: "array", items: ATOM_OUTPUT } as const;
+export const NEIGHBOURS_OUTPUT = {
+  type: "array",
+  items: { ...ATOM_OUTPUT, properties: { ...ATOM_OUTPUT.properties, relations: RELATIONS } },
+  description: "What it links to, and what links to it, the newest first.",
+} as const;
+
+/** An atom as a key is shown it: with its library where that is not the default one. */
+export function shownFacts(key: KeyRecord, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
+  const { library, ...facts } = atomJson(key, atom);
+  return atom.library.id === defaultLibraryOf(key) ? facts : { ...facts, library };
+}
 
 /** An atom without fields at their default. */
 export function shownAtom(atom: ShownAtom): ShownAtom {
@@ -126,14 +147,14 @@ function costOfFacts({ content: _content, snippet: _snippet, ...facts }: ShownAt
 }
 
 /** An atom with those of its facts that there is room for, what matters most first. */
-function withFacts(atom: ShownAtom, tokens: number): ShownAtom {
+function withFacts(atom: ShownAtom, tokens: number, needed = NEEDED): ShownAtom {
   const { content, snippet, ...facts } = atom;
   const kept: Record<string, unknown> = {};
   let left = tokens;
   for (const name of FACT_NAMES) {
     const text = factOf(facts, name);
     if (text === undefined) continue;
-    const isNeeded = NEEDED.includes(name);
+    const isNeeded = needed.includes(name);
     // What is too long already is not encoded as JSON.
     if (!isNeeded && text.length > 4 * left) continue;
     const cost = tokensIn({ [name]: facts[name] }, text);
@@ -144,10 +165,15 @@ function withFacts(atom: ShownAtom, tokens: number): ShownAtom {
   return { ...kept, ...defined({ content, snippet }) };
 }
 
-/** An atom as a briefing has it: what is beside its content takes no more than a quarter, but for its id. */
-function briefAtom(atom: ShownAtom): ShownAtom {
+/**
+ * An atom as a briefing has it: what is beside its content takes no more than a quarter, but for what is needed. From when
+ * on it is true is that only where it is to come.
+ */
+function briefAtom(atom: ShownAtom, now: number): ShownAtom {
   const body = tokensIn("", atom.content ?? "");
-  return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS));
+  const isTrueYet = Date.parse(atom.validFrom ?? "") <= now;
+  const needed = NEEDED_IN_BRIEFING.filter((name) => name !== "validFrom" || !isTrueYet);
+  return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS), needed);
 }
 
 /** An atom that is cut behind so many characters; one that is no longer, as it is. */
@@ -170,6 +196,12 @@ export function shortenAtom(atom: ShownAtom, tokens: number, offset = 0): ShownA
   return cutTo(kept, begun, offset);
 }
 
+/** What an atom or a revision says from a place on; what is beside its content was shown with its beginning. */
+export function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
+  const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
+  return { ...facts, content: content.slice(offset).toWellFormed() };
+}
+
 /** Where it goes on, memory_recall can say of an atom alone. */
 function cutTo(atom: ShownAtom, begun: string, offset: number): ShownAtom {
   if (atom.content === undefined) return { ...atom, snippet: begun, truncated: true };
@@ -182,17 +214,21 @@ export function fittingAtoms(atoms: readonly ShownAtom[], tokens: number): Shown
   return fitting(atoms, tokens, { costOf, shorten: shortenAtom });
 }
 
-/** The same of a briefing, in which all facts together take no more than a quarter either. */
-export function fittingBriefs(atoms: readonly ShownAtom[], tokens: number): ShownAtom[] {
+/**
+ * The same of a briefing, in which all facts together take no more than a quarter either.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function fittingBriefs(atoms: readonly ShownAtom[], tokens: number, now: number): ShownAtom[] {
   const briefs: ShownAtom[] = [];
   let left = tokens;
   let facts = tokens * SHARE_OF_FACTS;
   for (const atom of atoms) {
-    const brief = briefAtom(atom);
+    const brief = briefAtom(atom, now);
     left -= costOf(brief);
     facts -= costOfFacts(brief);
     if (briefs.length > 0 && (left < 0 || facts < 0)) break;
-    briefs.push(brief);
+    briefs.push(facts < 0 ? withFacts(brief, tokens * SHARE_OF_FACTS) : brief);
   }
   return fittingAtoms(briefs, tokens);
 }

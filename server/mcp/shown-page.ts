@@ -18,6 +18,8 @@ type Paged<Row> = {
   show(row: Row): ShownAtom;
   readonly maxTokens: number;
   readonly semantic?: boolean;
+  /** Where a row is read on whose content is cut behind so many characters of what is shown; left out for no cursor. */
+  within?(row: Row, characters: number): CursorPosition;
   /** What there is to be said of what was found, or of that nothing was. */
   readonly notes: readonly string[];
 };
@@ -26,20 +28,28 @@ type Paged<Row> = {
 export const LONGEST_CURSOR = "x".repeat(150);
 export const CUT =
   "This is cut to maxTokens. memory_recall reads on in an atom that is truncated, with its id and its nextOffset as offset.";
+const CUT_WITHIN = "This is cut to maxTokens: the next page begins where it is cut.";
 
 /** As many of the rows as there is room for, and where the list goes on. */
 export function shownPage<Row>(
   { items: rows, isMore }: ListPage<Row>,
-  { scope, positionOf, show, maxTokens, semantic = false, notes }: Paged<Row>,
+  { scope, positionOf, show, maxTokens, semantic = false, notes, within }: Paged<Row>,
 ): ShownPage {
   const said = noteOf(notes, maxTokens);
-  const most = { note: sentences(said, CUT), nextCursor: LONGEST_CURSOR, semantic, truncated: true };
-  const items = fittingAtoms(rows.map(show), maxTokens - tokensIn({ ...most, items: [] }, pageText(most)));
+  const cut = within === undefined ? CUT : CUT_WITHIN;
+  const most = { note: sentences(said, cut), nextCursor: LONGEST_CURSOR, semantic, truncated: true };
+  const whole = rows.map(show);
+  const items = fittingAtoms(whole, maxTokens - tokensIn({ ...most, items: [] }, pageText(most)));
   const truncated = items.length < rows.length || items.some((atom) => atom.truncated);
+  const shown = items.at(-1)?.content?.length ?? 0;
+  const last = shown < (whole[items.length - 1]?.content?.length ?? 0) ? rows[items.length - 1] : undefined;
   return compact({
-    note: sentences(said, truncated && CUT),
+    note: sentences(said, truncated && cut),
     items,
-    nextCursor: cursorBehind({ items: rows, isMore }, items.length, scope, positionOf),
+    nextCursor:
+      within === undefined || last === undefined
+        ? cursorBehind({ items: rows, isMore }, items.length, scope, positionOf)
+        : writeCursor(scope, within(last, shown)),
     semantic,
     truncated,
   });

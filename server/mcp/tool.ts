@@ -8,7 +8,7 @@ import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts
 import type { QuestionVectors } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor } from "../memory/cursor.ts";
-import { findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
+import { findLibraryToRead, findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIBRARY, LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -124,6 +124,11 @@ export const LIBRARY_NAME = {
   ...LIBRARY,
   description: "name or namespace/name; else the default one.",
 } as const;
+/** The library that a call reads. */
+export const LIBRARY_TO_READ = {
+  ...LIBRARY,
+  description: "name or namespace/name, * for all; else the default one.",
+} as const;
 /** How many a list gives a model, where it does not say. */
 export const LIST_LIMIT = { ...LIMIT, default: 10 } as const;
 /** What an answer says of itself. */
@@ -151,8 +156,19 @@ export const NO_ATOM_HINT = "There is no atom of this id for this key: look it u
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
-  const library = await findRequestedLibrary(db, key, named);
-  if (library !== undefined) return library;
+  return (await findRequestedLibrary(db, key, named)) ?? noLibrary(db, key, named);
+}
+
+/** The same of a call that reads: null for all libraries. */
+export async function libraryToRead(
+  { db, key }: ToolContext,
+  named: string | undefined,
+): Promise<ReachableLibrary | null> {
+  const library = await findLibraryToRead(db, key, named);
+  return library === undefined ? noLibrary(db, key, named) : library;
+}
+
+async function noLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<never> {
   const fault = await noSuchLibrary(db, key, named);
   const mayList = permits(key, "mcp.memory_libraries");
   throw new ToolFault(mayList ? `${fault} memory_libraries lists those that there are.` : fault);

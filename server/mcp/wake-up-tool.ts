@@ -4,11 +4,10 @@ import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
 import { ATOM_PAGE_BOUNDS } from "../../store/memory/atom-pages.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { findReplacements } from "../../store/memory/replaced-atoms.ts";
-import { atomJson } from "../memory/atom-json.ts";
-import { libraryName, reachOf } from "../memory/libraries.ts";
+import { ALL_LIBRARIES, libraryName, reachOf } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
-import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom } from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
+import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";
+import { defineTool, LIBRARY_TO_READ, LIST_LIMIT, libraryToRead, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;
@@ -36,10 +35,10 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     operation: "mcp.memory_wake_up",
     title: "Wake up",
     description:
-      "A short briefing from one library: what it is for, its most important atoms and the latest. Call it once at the start of a session. Long atoms are truncated: memory_recall reads on by id.",
+      "A short briefing: what the library is for, its most important atoms and the latest. Call it once at the start of a session. Long atoms are truncated: memory_recall reads on by id.",
     annotations: READ_ANNOTATIONS,
     input: {
-      library: LIBRARY_NAME,
+      library: LIBRARY_TO_READ,
       limit: { ...LIST_LIMIT, description: "How many of each kind at most." },
     },
     output: {
@@ -47,7 +46,7 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
         type: "object",
         required: ["name", "atoms"],
         properties: {
-          name: { type: "string" },
+          name: { type: "string", description: "* for all libraries." },
           displayName: { type: "string" },
           description: { type: "string" },
           atoms: { type: "integer", description: "How many it holds, counted to 1,000." },
@@ -62,15 +61,15 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
   },
   async (context, { library: named, limit, maxTokens }) => {
     const { db, key } = context;
-    const library = await libraryOf(context, named);
-    const reach = reachOf(key);
-    const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
-    const best = await presentAtoms(context, library.id, "importance", limit);
-    const latest = (await presentAtoms(context, library.id, "newest", limit)).filter(
+    const library = await libraryToRead(context, named);
+    const libraryId = library?.id ?? null;
+    const { atoms, isMore: moreAtoms } = await countAtoms(db, reachOf(key), libraryId);
+    const best = await presentAtoms(context, libraryId, "importance", limit);
+    const latest = (await presentAtoms(context, libraryId, "newest", limit)).filter(
       ({ id }) => !best.some((atom) => atom.id === id),
     );
-    const { displayName, description } = library;
-    const name = libraryName(key, library);
+    const { displayName, description } = library ?? { displayName: "all libraries", description: "" };
+    const name = library === null ? ALL_LIBRARIES : libraryName(key, library);
     const shown = {
       ...{ name, atoms },
       ...compact({
@@ -80,12 +79,13 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
       }),
     };
     const show = (atom: Atom): ShownAtom => {
-      const { library: _library, ...rest } = atomJson(key, atom);
-      return cutAtom(shownAtom(rest), BRIEF);
+      const { library: where, ...facts } = shownFacts(key, atom);
+      return cutAtom(shownAtom({ ...facts, ...(library === null && { library: where }) }), BRIEF);
     };
     const empty = { library: shown, important: [], recent: [], leftOut: atoms, note: LEFT_OUT };
     const room = maxTokens - tokensIn(empty, briefingText(empty));
-    const chosen = new Map(fittingBriefs(inTurns(best, latest).map(show), room).map((atom) => [atom.id, atom]));
+    const briefs = fittingBriefs(inTurns(best, latest).map(show), room, context.clock.now());
+    const chosen = new Map(briefs.map((atom) => [atom.id, atom]));
     const chosenOf = (of: readonly Atom[]) => of.flatMap(({ id }) => chosen.get(id) ?? []);
     const leftOut = Math.max(0, atoms - chosen.size);
     return compact({
@@ -104,10 +104,10 @@ const LEFT_OUT = "memory_recall finds what is left out by topic; maxTokens and l
 const MAX_PAGES = 4;
 const MAX_STEPS = 5;
 
-/** The first atoms of a library that are valid, and that no other one replaces; what is far behind is no briefing. */
+/** The first atoms of a library, or of all, that are valid, and that no other one replaces; what is far behind is no briefing. */
 async function presentAtoms(
   { db, key, clock }: ToolContext,
-  libraryId: string,
+  libraryId: string | null,
   sort: Sort,
   limit: number,
 ): Promise<Atom[]> {

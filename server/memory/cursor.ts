@@ -3,7 +3,7 @@ import { EARLIEST, LATEST } from "./times.ts";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
-  readonly list: "atoms" | "search" | "revisions" | "libraries";
+  readonly list: "atoms" | "search" | "revisions" | "neighbours" | "libraries";
   readonly teamId: string;
   /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
@@ -13,9 +13,15 @@ export type CursorScope = {
 
 /**
  * Where the next page begins: of atoms the time and the id of the last one, and its importance where they are ordered by
- * it; of a search how many were before, and the id of the last; of revisions its number alone, of libraries the id.
+ * it; of a search how many were before, and the id of the last; of revisions its number, of libraries the id.
  */
-export type CursorPosition = { readonly at: number; readonly id: string; readonly importance?: number };
+export type CursorPosition = {
+  readonly at: number;
+  readonly id: string;
+  readonly importance?: number;
+  /** The page begins within the content of this revision, behind so many characters, and not behind the revision. */
+  readonly offset?: number;
+};
 
 /**
  * `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (threats b58,
@@ -24,17 +30,19 @@ export type CursorPosition = { readonly at: number; readonly id: string; readonl
 type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 
 /** What a position may be, so that nothing that a caller makes up fails in the database. */
+const ATOM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const POSITIONS = {
-  atoms: { first: EARLIEST, last: LATEST, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
-  search: { first: 0, last: 10_000, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  atoms: { first: EARLIEST, last: LATEST, id: ATOM },
+  neighbours: { first: EARLIEST, last: LATEST, id: ATOM },
+  search: { first: 0, last: 10_000, id: ATOM },
   revisions: { first: 0, last: 2_147_483_647, id: /^$/ },
   libraries: { first: 0, last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
 
 /** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */
 export function writeCursor(scope: CursorScope, position: CursorPosition): string {
-  const { at, id, importance } = position;
-  const parts = [binding(scope), at, id, ...(importance === undefined ? [] : [importance])];
+  const { at, id, importance, offset } = position;
+  const parts = [binding(scope), at, id, importance ?? offset].filter((part) => part !== undefined);
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
@@ -48,14 +56,16 @@ export function readAtomCursor(scope: CursorScope, text: string): ReadCursor {
     return "malformed";
   }
   if (!Array.isArray(parts) || parts.length < 3 || parts.length > 4) return "malformed";
-  const [bound, at, id, importance]: unknown[] = parts;
+  const [bound, at, id, more]: unknown[] = parts;
   if (typeof bound !== "string" || typeof at !== "number" || typeof id !== "string") return "malformed";
-  if (importance !== undefined && typeof importance !== "number") return "malformed";
+  if (more !== undefined && typeof more !== "number") return "malformed";
   if (bound !== binding(scope)) return "elsewhere";
   const allowed = POSITIONS[scope.list];
   const isPlace = Number.isSafeInteger(at) && at >= allowed.first && at <= allowed.last && allowed.id.test(id);
   if (!isPlace) return "malformed";
-  return importance === undefined ? { at, id } : { at, id, importance };
+  if (more === undefined) return { at, id };
+  if (scope.list !== "revisions") return { at, id, importance: more };
+  return Number.isSafeInteger(more) && more >= 0 ? { at, id, offset: more } : "malformed";
 }
 
 function binding({ list, teamId, library, filter }: CursorScope): string {

@@ -40,6 +40,25 @@ export async function findRequestedLibrary(
   return named === undefined ? findDefaultLibrary(db, key) : findNamedLibrary(db, key, named);
 }
 
+/** What a call that reads names all libraries by: no library has this name. */
+export const ALL_LIBRARIES = "*";
+
+/**
+ * The library that a call over MCP reads: null for all that the key may reach, which are meant by {@link ALL_LIBRARIES},
+ * and where none is named and there is no default. Undefined as in {@link findRequestedLibrary}.
+ */
+export async function findLibraryToRead(
+  db: Db,
+  key: KeyRecord,
+  named: string | undefined,
+): Promise<ReachableLibrary | null | undefined> {
+  if (named !== undefined && named !== ALL_LIBRARIES) return findNamedLibrary(db, key, named);
+  const only = named === undefined ? await findDefaultLibrary(db, key) : undefined;
+  if (only !== undefined) return only;
+  const { items } = await listLibraries(db, reachOf(key), { after: null, limit: 1 });
+  return items.length === 0 ? undefined : null;
+}
+
 /** A library's name as this key would name it. */
 export function libraryName(key: KeyRecord, library: { readonly namespace: string; readonly name: string }): string {
   return library.namespace === key.namespace ? library.name : `${library.namespace}/${library.name}`;

@@ -7,6 +7,7 @@ import { positionOf } from "../../store/memory/atom-order.ts";
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
+import { listNeighbours } from "../../store/memory/neighbours.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch, spaced } from "../../store/memory/search/search-words.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
@@ -23,12 +24,13 @@ import {
   ATOM_LIST_QUERY,
   type AtomListQuery,
   type AtomPageQuery,
+  filtersOf,
   PAGE_QUERY,
   SEARCH_QUERY,
   type SearchQuery,
   tagsOf,
 } from "./request-schemas.ts";
-import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
+import { ATOM, ATOM_PAGE, NEIGHBOUR_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
 
 const QUOTE_IT = 'A word after "-" is excluded: to look for a minus sign as text, quote it, as in "-v".';
 
@@ -52,7 +54,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       callMemory(deps, request, reply, async (db, principal) => {
         const { library: named, sort, limit, cursor } = request.query;
         const library = named ? await requireLibrary(db, principal, named) : null;
-        const filter = readFilter(request.query, { anyTags: tagsOf(request.query) });
+        const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
           ...{ list: "atoms", teamId: principal.teamId, library },
           filter: cursorFilter(filter, sort),
@@ -96,7 +98,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
           : undefined;
       return callMemory(deps, request, reply, async (db, principal) => {
         const library = await libraryIn(db, principal);
-        const filter = readFilter(request.query, { anyTags: tagsOf(request.query) });
+        const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
           ...{ list: "search", teamId: principal.teamId, library },
           filter: cursorFilter(filter, sort, query),
@@ -157,5 +159,32 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         json: revisionJson,
       });
     },
+  );
+
+  app.get<{ Params: { id: string }; Querystring: AtomPageQuery }>(
+    "/atoms/:id/neighbours",
+    {
+      config: {
+        operation: "atoms.neighbours",
+        docs: {
+          summary: "List the atoms that an atom links to, and those that link to it, the newest first",
+          response: NEIGHBOUR_PAGE,
+        },
+      },
+      schema: { querystring: PAGE_QUERY },
+    },
+    (request, reply) =>
+      callMemory(deps, request, reply, async (db, key) => {
+        const { limit, cursor } = request.query;
+        const [atom] = await findAtoms(db, reachOf(key), [request.params.id]);
+        if (atom === undefined) throw NO_ATOM;
+        const scope: CursorScope = { list: "neighbours", teamId: key.teamId, library: null, filter: atom.id };
+        const neighbours = await listNeighbours(db, reachOf(key), atom, { after: position(scope, cursor), limit });
+        return page(neighbours, {
+          scope,
+          positionOf: (neighbour) => positionOf("newest", neighbour.atom),
+          json: ({ atom: neighbour, relations }) => ({ ...atomJson(key, neighbour), relations }),
+        });
+      }),
   );
 }

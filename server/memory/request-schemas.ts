@@ -21,7 +21,9 @@ import {
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type AtomPageQuery = { limit: number; cursor?: string };
-type Filtered = FilterInput & { library?: string; tag?: string | string[] };
+type Filtered = Omit<FilterInput, "metadata"> & { library?: string; tag?: string | string[] } & {
+  [name: `metadata.${string}`]: unknown;
+};
 export type AtomListQuery = AtomPageQuery & Filtered & { sort: Sort };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
@@ -37,6 +39,26 @@ export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSo
 export function tagsOf({ tag = [] }: Filtered): string[] {
   return [tag].flat();
 }
+
+const METADATA_PREFIX = "metadata.";
+
+/** What narrows a list, with what it says of metadata in one place. */
+export function filtersOf(query: Filtered): FilterInput {
+  const given = Object.entries(query).filter(
+    ([name, value]) => name.startsWith(METADATA_PREFIX) && value !== undefined,
+  );
+  return {
+    ...query,
+    metadata: Object.fromEntries(given.map(([name, value]) => [name.slice(METADATA_PREFIX.length), value])),
+  };
+}
+
+const METADATA_FILTERS = {
+  "^metadata\\.": {
+    description:
+      "Only atoms whose metadata has this name with this value, as text: metadata.ticket=OPS-12. Named several times, with all of them.",
+  },
+} as const;
 
 /** `key` is the credential's carrier, and not a filter. */
 const QUERY_FILTERS = {
@@ -56,6 +78,7 @@ export const ATOM_LIST_QUERY = {
   type: "object",
   additionalProperties: false,
   properties: { ...QUERY_FILTERS, sort: SORT, ...PAGE },
+  patternProperties: METADATA_FILTERS,
 } as const;
 export const EXPORT_QUERY = {
   type: "object",
@@ -67,6 +90,7 @@ export const SEARCH_QUERY = {
   additionalProperties: false,
   required: ["q"],
   properties: { q: QUERY_TEXT, ...QUERY_FILTERS, sort: SEARCH_SORT, ...PAGE },
+  patternProperties: METADATA_FILTERS,
 } as const;
 
 export const CREATE_BODY = {

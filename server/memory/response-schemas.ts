@@ -101,6 +101,29 @@ export const REVISION_PAGE = list(
   NEXT,
 );
 
+/** How an atom and its neighbour are linked. */
+export const RELATIONS = {
+  type: "array",
+  items: {
+    type: "object",
+    additionalProperties: false,
+    required: ["rel", "direction"],
+    properties: {
+      rel: TEXT,
+      direction: {
+        type: "string",
+        enum: ["out", "in"],
+        description: "out: a link of the atom that was asked for; in: a link of this one to it.",
+      },
+    },
+  },
+} as const;
+export const NEIGHBOUR_PAGE = list(
+  "NeighbourPage",
+  closedObject("Neighbour", { ...ATOM_FIELDS, relations: RELATIONS }),
+  NEXT,
+);
+
 const NEAR_DUPLICATES = {
   type: "array",
   items: {

@@ -87,14 +87,27 @@ function pathParameters(url: string): Parameter[] {
 function queryParameters({ querystring }: FastifySchema): Parameter[] {
   if (!isSchema(querystring)) return [];
   const required = Array.isArray(querystring.required) ? querystring.required : [];
-  return Object.entries(isSchema(querystring.properties) ? querystring.properties : {})
+  const named = Object.entries(isSchema(querystring.properties) ? querystring.properties : {})
     .filter(([name]) => name !== "key")
-    .map(([name, schema]) => ({
-      name,
+    .map(
+      ([name, schema]): Parameter => ({
+        name,
+        in: "query",
+        required: required.includes(name),
+        schema: isSchema(schema) ? schema : {},
+      }),
+    );
+  // An object in a query is a parameter for each of its members, by the member's name.
+  const patterns = isSchema(querystring.patternProperties) ? querystring.patternProperties : {};
+  const others = Object.entries(patterns).map(
+    ([pattern, schema]): Parameter => ({
+      name: pattern.replaceAll(/\W/g, ""),
       in: "query",
-      required: required.includes(name),
-      schema: isSchema(schema) ? schema : {},
-    }));
+      required: false,
+      schema: { type: "object", additionalProperties: false, patternProperties: { [pattern]: schema } },
+    }),
+  );
+  return [...named, ...others];
 }
 
 function headerParameters({ ifMatch, idempotent }: RouteDocs): Parameter[] {

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import type { AtomMetadata } from "./atom.ts";
+import { hasMetadata } from "./atom-facts.ts";
 import type { TextQuery } from "./search/index-condition.ts";
 
 /** Which atoms a list or a search is for, beside their words. What is left out lets all of them through. */
@@ -16,18 +18,29 @@ export type AtomFilter = {
   readonly importance?: number | undefined;
   /** It is valid at this moment, in milliseconds since the epoch. */
   readonly asOf?: number | undefined;
+  /** Its metadata has all of these names, each with this value as text: 7 and "7" are the same. */
+  readonly metadata?: AtomMetadata | undefined;
 };
 
 /**
  * The condition of an atom `a` that a filter lets through. Its text is the same whatever the filter, so that few
  * statements are to be planned.
  */
-export function passes({ tags, anyTags, source, importance, asOf, ...times }: AtomFilter): RawBuilder<unknown> {
+export function passes({
+  tags,
+  anyTags,
+  source,
+  importance,
+  asOf,
+  metadata,
+  ...times
+}: AtomFilter): RawBuilder<unknown> {
   return sql`(${listOrNull(tags)}::text[] is null or a.tags @> ${listOrNull(tags)}::text[])
     and (${listOrNull(anyTags)}::text[] is null or a.tags && ${listOrNull(anyTags)}::text[])
     and ${changedWithin(times)} and (${source ?? null}::text is null or starts_with(a.source, ${source ?? null}))
     and (${importance ?? null}::float8 is null or a.importance >= ${importance ?? null}::float8)
-    and (${timeOf(asOf)}::timestamptz is null or ${validAt(sql`${timeOf(asOf)}::timestamptz`)})`;
+    and (${timeOf(asOf)}::timestamptz is null or ${validAt(sql`${timeOf(asOf)}::timestamptz`)})
+    and ${hasMetadata(metadata)}`;
 }
 
 /** The condition of an atom `a` whose statement is true at a moment, which PostgreSQL knows as a `timestamptz`. */

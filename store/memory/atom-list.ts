@@ -2,9 +2,15 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomPosition, Reach } from "./atom.ts";
-import type { AtomFilter } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
-import { ATOM_PAGE_BOUNDS, type AtomList, type AtomPageBounds, firstOf, idsOf } from "./atom-pages.ts";
+import {
+  ATOM_PAGE_BOUNDS,
+  type AtomList,
+  type AtomListFilter,
+  type AtomPageBounds,
+  firstOf,
+  idsOf,
+} from "./atom-pages.ts";
 import { bytesBefore, readInOrder, readWithin, storedBytes } from "./atoms-within.ts";
 import { type ListPage, nonEmpty, type PageSize } from "./page.ts";
 
@@ -12,7 +18,7 @@ import { type ListPage, nonEmpty, type PageSize } from "./page.ts";
 export async function listAtoms(
   db: Db,
   reach: Reach,
-  page: AtomFilter &
+  page: AtomListFilter &
     PageSize & {
       readonly libraryId: string | null;
       readonly sort?: Sort;

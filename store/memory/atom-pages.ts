@@ -3,6 +3,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
+import { hasFacts, linkFact, metadataFacts } from "./atom-facts.ts";
 import { type AtomFilter, changedWithin, indexedTags, madeWithin, passes } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
@@ -12,23 +13,29 @@ import { printTextQuery, type TextQuery } from "./search/index-condition.ts";
 
 /** What one statement of a page looks at. */
 export type AtomPageBounds = {
-  /** Atoms with a tag that are sorted for a page; where there are more, the list is walked instead. */
-  readonly tagged: number;
+  /** Atoms that an index gives to be sorted for a page; where there are more, the list is walked instead. */
+  readonly indexed: number;
   /** Atoms of the list that one step of the walk looks at. */
   readonly walked: number;
   /** Steps after which a walk ends where it is; left out for one that goes on until it has a page. */
   readonly steps?: number;
 };
 
-export const ATOM_PAGE_BOUNDS: AtomPageBounds = { tagged: 3_000, walked: 4_000 };
+export const ATOM_PAGE_BOUNDS: AtomPageBounds = { indexed: 3_000, walked: 4_000 };
 /** Atoms of a step, however many libraries there are. */
 const MIN_STEP = 50;
+
+/** What a list is for: beside a filter of atoms by themselves, those that have to do with one of them. */
+export type AtomListFilter = AtomFilter & {
+  /** The atom of this id has a link to it, which `linked` has, or is linked to by it. */
+  readonly neighbourOf?: { readonly id: string; readonly linked: readonly string[] } | undefined;
+};
 
 /** The libraries of a page, which the caller may reach, what it is for and its order, and where it begins. */
 export type AtomList = {
   readonly reach: Reach;
   readonly libraryId: string | null;
-  readonly filter: AtomFilter;
+  readonly filter: AtomListFilter;
   readonly sort: Sort;
   readonly after: AtomPosition | null;
 };
@@ -57,8 +64,8 @@ function within({ sort, filter }: AtomList): RawBuilder<unknown> {
 }
 
 /**
- * The ids of the first atoms of a list that its filter lets through. Tags that few have are answered by the index; else
- * the list is walked, a bounded step for each transaction, so that other callers of the database get in between.
+ * The ids of the first atoms of a list that its filter lets through. What few have is answered by an index; else the list
+ * is walked, a bounded step for each transaction, so that other callers of the database get in between.
  */
 export async function idsOf(
   db: Db,
@@ -66,7 +73,7 @@ export async function idsOf(
   limit: number,
   bounds: AtomPageBounds = ATOM_PAGE_BOUNDS,
 ): Promise<string[]> {
-  const { found, libraries } = await withOrderedPlans(db, (tx) => askIndex(tx, list, limit, bounds));
+  const { found, libraries } = await withOrderedPlans(db, (tx) => askIndexes(tx, list, limit, bounds));
   if (found !== null) return found;
   // Each library gives as many as the step takes in all.
   const step = Math.max(MIN_STEP, Math.ceil(bounds.walked / libraries));
@@ -83,8 +90,8 @@ export async function idsOf(
   return ids;
 }
 
-/** Finds null when too many atoms have the tags, or none is asked for. */
-async function askIndex(
+/** Finds null where each index has too many atoms, or none is asked for what it has. */
+async function askIndexes(
   tx: Tx,
   list: AtomList,
   limit: number,
@@ -94,25 +101,45 @@ async function askIndex(
     select l.id from libraries l where ${isAskedFor(list.reach, list.libraryId)} order by l.id`.execute(tx);
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
-  const tags = indexedTags(list.filter);
-  if (tags.length === 0) return { found: null, libraries: libraryIds.length };
-  const condition: TextQuery = { kind: "and", of: [owners(list.reach, libraryIds), ...tags] };
-  const { rows } = await sql<{ tagged: number; ids: string[] }>`${preparedStatement}
-    with tagged as materialized (
-      select ${LISTED} from atoms a where ${ATOM_TERMS} @@ ${printTextQuery(condition)}::tsquery limit ${bounds.tagged + 1}
-    )
-    select (select count(*)::integer from tagged) as tagged, array(
-      select a.id::text from tagged a
-      where a.team_id = ${list.reach.teamId} and a.library_id = any(${libraryIds}::text[]) and ${UNEXPIRED}
-        and ${passes(list.filter)} ${behind(list)}
-      order by ${orderOf(list.sort).by} limit ${limit}) as ids`.execute(tx);
-  const [{ tagged, ids } = { tagged: 0, ids: [] }] = rows;
-  return { found: tagged > bounds.tagged ? null : ids, libraries: libraryIds.length };
+  for (const source of indexed(list, owners(list.reach, libraryIds), bounds.indexed + 1)) {
+    const { rows } = await sql<{ indexed: number; ids: string[] }>`${preparedStatement}
+      with indexed as materialized (${source})
+      select (select count(*)::integer from indexed) as indexed, array(
+        select a.id::text from indexed a
+        where a.team_id = ${list.reach.teamId} and a.library_id = any(${libraryIds}::text[]) and ${UNEXPIRED}
+          and ${isListed(list)} ${behind(list)}
+        order by ${orderOf(list.sort).by} limit ${limit}) as ids`.execute(tx);
+    const [{ indexed, ids } = { indexed: 0, ids: [] }] = rows;
+    if (indexed <= bounds.indexed) return { found: ids, libraries: libraryIds.length };
+  }
+  return { found: null, libraries: libraryIds.length };
+}
+
+/** Relations of the atoms that a list is for, as an index has them, one after the other to be tried. */
+function indexed({ filter }: AtomList, owned: TextQuery, limit: number): RawBuilder<unknown>[] {
+  const { neighbourOf, metadata } = filter;
+  const tags = indexedTags(filter);
+  const having = (condition: RawBuilder<unknown>) =>
+    sql`(select ${LISTED} from atoms a where ${condition} limit ${limit})`;
+  return [
+    neighbourOf &&
+      sql`${having(sql`a.id = any(${neighbourOf.linked}::uuid[])`)}
+        union all ${having(sql`${hasFacts(owned, linkFact(neighbourOf.id))} and a.id <> all(${neighbourOf.linked}::uuid[])`)}`,
+    metadata && having(hasFacts(owned, metadataFacts(metadata))),
+    tags.length > 0 && having(sql`${ATOM_TERMS} @@ ${printTextQuery({ kind: "and", of: [owned, ...tags] })}::tsquery`),
+  ].filter((source) => typeof source === "object");
+}
+
+/** The condition of an atom `a` that a list is for. */
+function isListed({ filter: { neighbourOf, ...filter } }: AtomList): RawBuilder<unknown> {
+  if (neighbourOf === undefined) return passes(filter);
+  const { id, linked } = neighbourOf;
+  return sql`${passes(filter)} and (a.id = any(${linked}::uuid[]) or a.links @> ${JSON.stringify([{ id }])}::jsonb)`;
 }
 
 /** What an atom is listed by: all of it but its text. */
 const LISTED = sql`a.id, a.library_id, a.team_id, a.tags, a.source, a.importance, a.created_at, a.updated_at, a.expires_at,
-  a.valid_from, a.valid_to`;
+  a.valid_from, a.valid_to, a.metadata, a.links`;
 
 type Walked = { readonly ids: string[]; readonly last: AtomPosition | null };
 
@@ -128,7 +155,7 @@ async function walkOn(tx: Tx, list: AtomList, limit: number, step: number): Prom
     importance: number;
   }>`${preparedStatement}
     with looked as materialized (select ${LISTED} from ${firstOf(list, step)})
-    select array(select a.id::text from looked a where ${passes(list.filter)} order by ${by} limit ${limit}) as ids,
+    select array(select a.id::text from looked a where ${isListed(list)} order by ${by} limit ${limit}) as ids,
       (select count(*)::integer from looked) as looked, final.at, final.id::text, final.importance
     from (select) one left join lateral (
       select extract(epoch from ${time})::float8 * 1000 as at, a.id, a.importance from looked a order by ${reversed} limit 1

@@ -6,21 +6,25 @@ import type { Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
 import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import { isAskedFor } from "./reachable-libraries.ts";
 
 /** Counted no further: an exact count reads every row. */
 const MAX_COUNTED = 1_000;
 
-/** How many atoms a library holds; of a large one, that there are more than were counted. */
+/** How many atoms a library holds, or all of them; of many, that there are more than were counted. */
 type AtomCount = { readonly atoms: number; readonly isMore: boolean };
 
-export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promise<AtomCount> {
+/** @param libraryId null for all libraries of the reach */
+export async function countAtoms(db: Db, reach: Reach, libraryId: string | null): Promise<AtomCount> {
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ atoms: number }>`${preparedStatement}
-      select count(*)::integer as atoms from libraries l cross join lateral (
-        select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
-        order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}
-      ) a
-      where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),
+      select count(*)::integer as atoms from (
+        select from libraries l cross join lateral (
+          select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
+          order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}
+        ) a
+        where ${reachable(reach)} and ${isAskedFor(reach, libraryId)} limit ${MAX_COUNTED + 1}
+      ) counted`.execute(tx),
   );
   const atoms = rows[0]?.atoms ?? 0;
   return { atoms: Math.min(atoms, MAX_COUNTED), isMore: atoms > MAX_COUNTED };

@@ -1,8 +1,9 @@
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
- * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. Those
- * that were imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md). The
- * vectors of every passage of a long atom need the extension vector: their table is made where that is
+ * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. They
+ * are looked up by their metadata and their links, too (docs/decisions/atom-facts.md), and those that were imported are
+ * known again by what they are called where they come from (docs/decisions/memory-transfer.md). The vectors of every
+ * passage of a long atom need the extension vector: their table is made where that is
  * (store/database/migrate/vector-table.ts).
  */
 export const sql = `
@@ -85,6 +86,21 @@ create trigger atoms_delete_revisions after delete on atoms
   for each row execute function delete_atom_revisions();
 create trigger forgotten_atoms_delete_revisions after delete on forgotten_atoms
   for each row execute function delete_atom_revisions();
+
+-- What an atom is looked up by that is not said in words: each name and value of its metadata, as text, and what its links
+-- lead to, beside its team and its library. A value may be longer than a term: a hash stands for it, and whoever looks it
+-- up compares it.
+create function metadata_terms(metadata jsonb) returns text[]
+  language sql immutable parallel safe
+  return (
+    select coalesce(array_agg('is ' || hashtextextended(name || ' ' || value, 0)), '{}')
+    from jsonb_each_text(metadata) given (name, value)
+  );
+create function atom_facts(team_id text, library_id text, metadata jsonb, links jsonb) returns tsvector
+  language sql immutable parallel safe
+  return atom_terms(team_id, library_id, '{}') || array_to_tsvector(metadata_terms(metadata) || (
+    select coalesce(array_agg('to ' || (link ->> 'id')), '{}') from jsonb_array_elements(links) link
+  ));
 `;
 
 /**
@@ -101,5 +117,12 @@ export const indexes = [
   {
     name: "atoms_replacing_of_library",
     on: `atoms (library_id) where jsonb_path_exists(links, '$[*] ? (@.rel == "replaces")')`,
+  },
+  // Of the atoms that have any, so that the others cost no more to save.
+  {
+    name: "atoms_facts",
+    on: `atoms using gin (atom_facts(team_id, library_id, metadata, links)) with (fastupdate = off)
+      where metadata <> '{}' or links <> '[]'`,
+    afterwards: "alter index atoms_facts alter column 1 set statistics 0",
   },
 ] as const;

@@ -65,6 +65,7 @@ describe("the products' routes", () => {
         ["GET /atoms/search", "atoms.search"],
         ["GET /atoms/:id", "atoms.get"],
         ["GET /atoms/:id/revisions", "atoms.revisions"],
+        ["GET /atoms/:id/neighbours", "atoms.neighbours"],
         ["DELETE /atoms/:id", "atoms.delete"],
       ] as const) {
         expect(OPERATIONS).toHaveProperty([operation]);

@@ -3,6 +3,7 @@ import type { Db } from "../../database/change.ts";
 import { SearchTextError } from "../../database/errors.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Reach } from "../atom.ts";
+import { hasFacts, metadataFacts } from "../atom-facts.ts";
 import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
@@ -109,7 +110,7 @@ function throwSearchTextError(error: unknown): never {
 
 /** The columns that {@link candidates} has. */
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.created_at,
-  a.updated_at, a.expires_at, a.valid_from, a.valid_to`;
+  a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
 
 /** How frequent the words of a query are where it looks, by a sample. */
 export type Frequencies = {
@@ -136,10 +137,12 @@ export function candidates(
   const query = queryOf(scope);
   if (query === undefined) return undefined;
   const { condition, isComplete } = chooseIndexCondition(query, share, matching);
+  const marked = isComplete ? null : byMetadata(scope, COLUMNS, bounds);
   const sources = [
     condition && indexed(scope, condition, bounds),
     isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),
     isComplete ? null : walk(scope, "importance", bounds.important, bounds),
+    marked && withinBytes(marked, bounds),
   ].filter((source) => source !== null);
   return sql`(${sql.join(sources, sql` union all `)})`;
 }
@@ -234,6 +237,20 @@ function indexed(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBou
       limit ${bounds.indexed}`,
     bounds,
   );
+}
+
+/**
+ * The atoms with the metadata that is asked for, whatever their words: where they are few, all of them are looked at. Null
+ * where none is asked for.
+ */
+export function byMetadata(
+  { reach, libraryIds, filter: { metadata } }: SearchScope,
+  columns: RawBuilder<unknown>,
+  bounds: AtomSearchBounds,
+): RawBuilder<unknown> | null {
+  if (metadata === undefined) return null;
+  return sql`select ${columns} from atoms a where ${hasFacts(owners(reach, libraryIds), metadataFacts(metadata))}
+    limit ${bounds.indexed}`;
 }
 
 /** What the index has of the owners of a reach's atoms in these libraries. */

@@ -50,8 +50,8 @@ export type Topic = {
   readonly sample: readonly string[];
 };
 
-/** A candidate of each source may be the same atom: the index, the newest, the most important. */
-export const SOURCES = 3;
+/** A candidate of each source may be the same atom: the words' index, the newest, the most important, the metadata's. */
+export const SOURCES = 4;
 
 export type Ranked = RankedRow &
   RankedAtom & {

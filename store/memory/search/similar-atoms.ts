@@ -5,6 +5,7 @@ import { indexedTags } from "../atom-filter.ts";
 import {
   type AtomSearchBounds,
   atRandom,
+  byMetadata,
   candidateCondition,
   firstOfEach,
   owners,
@@ -31,7 +32,7 @@ const SAMPLE_TEXT = 1_000;
 
 const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
-  a.updated_at, a.expires_at, a.valid_from, a.valid_to`;
+  a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
 /** As the index `atoms_parts` has it. */
 const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
 
@@ -96,6 +97,7 @@ export async function similarTexts(
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const others = [
     asked && byParts(scope, asked.condition, bounds),
+    isAnswered ? null : byMetadata(scope, COLUMNS, bounds),
     isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
   const sources = [

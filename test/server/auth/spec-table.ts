@@ -18,6 +18,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "atoms.search": ["memory:read"],
   "atoms.get": ["memory:read"],
   "atoms.revisions": ["memory:read"],
+  "atoms.neighbours": ["memory:read"],
   "atoms.export": ["memory:read"],
   "atoms.create": ["memory:write"],
   "atoms.create_batch": ["memory:write"],

@@ -133,6 +133,26 @@ describe.each(Object.keys(SHAPES))("Of %s", (shape) => {
   });
 });
 
+test("memory_history reads on by its cursor in a revision that it has cut, present or earlier", async () => {
+  const contents = ["The kettle is old. ", "密", "The kettle is new. "].map((words) => words.repeat(500));
+  const [first = "", ...others] = contents;
+  const { id } = (await call("memory_save_atom", { content: first })).structured.atom;
+  for (const content of others) await call("memory_correct_atom", { id, content });
+  const read = new Map<number, string>();
+  let cursor: string | undefined;
+  do {
+    const answer = await call("memory_history", { id, maxTokens: 500, ...(cursor && { cursor }) });
+    expectWithin(answer, 500, "a page");
+    for (const { revision, content } of answer.structured.items) {
+      read.set(revision, (read.get(revision) ?? "") + content);
+    }
+    if (answer.structured.truncated) expect(answer.structured.nextCursor).toEqual(expect.any(String));
+    cursor = answer.structured.nextCursor;
+  } while (cursor !== undefined);
+  expect([...read.keys()]).toEqual([3, 2, 1]);
+  expect([...read.values()].reverse()).toEqual(contents);
+});
+
 test("what is beside the atoms of a briefing takes a quarter of it at most, but for their ids", async () => {
   const words = "The deploy freeze of the payments service ends on Monday at noon, says Anna. ";
   await sql`insert into atoms (library_id, team_id, content, tags, source, importance, metadata, created_at, updated_at)
@@ -155,6 +175,40 @@ test("what is beside the atoms of a briefing takes a quarter of it at most, but 
   const [{ id } = { id: "" }] = (await call("memory_list", { limit: 1 })).structured.items;
   const byId = await call("memory_recall", { id });
   expect(byId.structured.items[0]).toMatchObject({ metadata: { ticket: "OPS-12" }, source: expect.any(String) });
+});
+
+test("what is beside the atoms of a briefing takes a quarter of maxTokens at most, however short they are", async () => {
+  await sql`insert into atoms (library_id, team_id, content, tags, source, importance, metadata, created_at, updated_at,
+      valid_from, valid_to)
+    select 'lib-handbook', 'team-a', 'Tea is ' || n || '.', array['price'], 'a/list', 7, '{"ticket": "OPS-12"}', now(),
+      now(), '2025-03-01', case when n % 2 = 0 then '2999-05-01'::timestamptz end
+    from generate_series(1, 60) n`.execute(opened().store.db);
+  for (const [name, args] of [
+    ["memory_wake_up", { limit: 100 }],
+    ["memory_recall", { query: "tea", limit: 100 }],
+  ] as const) {
+    for (const maxTokens of [200, 450, 1_000, 4_000]) {
+      const { text, structured } = await call(name, { ...args, maxTokens });
+      const { items, important = [], recent = [] } = structured;
+      const atoms: Item[] = items ?? [...important, ...recent];
+      const lines = text.match(/^\(id .*\)$/gm) ?? [];
+      const fields = atoms.map(({ content: _content, ...facts }) => JSON.stringify(facts));
+      for (const facts of [lines, fields]) {
+        expect(facts).toHaveLength(atoms.length);
+        expect(estimateTokens(facts.join("")), `${name}, ${maxTokens}`).toBeLessThanOrEqual(maxTokens / 4);
+      }
+    }
+  }
+});
+
+test("a short atom of a briefing says from when on it is true only where that is to come", async () => {
+  const [past, future] = ["2025-03-01T00:00:00.000Z", "2999-03-01T00:00:00.000Z"];
+  await call("memory_save_atom", { content: "Tea is 10.", validFrom: past });
+  await call("memory_save_atom", { content: "Coffee is 12.", validFrom: future, validTo: "2999-04-01T00:00:00.000Z" });
+  const { text } = await call("memory_recall", { query: "tea coffee" });
+  expect(text).toContain(`valid from ${future}`);
+  expect(text).not.toContain(`valid from ${past}`);
+  expect((await call("memory_list")).text).toContain(`valid from ${past}`);
 });
 
 test("what is structured says by itself that nothing was found, why, and what to do", async () => {

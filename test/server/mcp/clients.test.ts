@@ -121,6 +121,28 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
     await client.close();
   });
 
+  test("reads the neighbours of an atom, what has a value of metadata, and all libraries", async () => {
+    const client = await connect(opened().server.addKey());
+    const call = async (name: string, args: Record<string, unknown> = {}) => {
+      const result = await client.callTool(name, args);
+      expect(result, JSON.stringify(result.content)).not.toMatchObject({ isError: true });
+      return result.structuredContent ?? {};
+    };
+    const save = async (args: Record<string, unknown>) =>
+      ((await call("memory_save_atom", args)).atom as { id: string }).id;
+    const old = await save({ content: "The kettle is old.", library: "handbook", metadata: { ticket: 7 } });
+    const links = [{ rel: "explains", id: old }];
+    const why = await save({ content: "It was a present.", library: "diary", links });
+    expect(await call("memory_recall", { id: old })).toMatchObject({
+      items: [{ id: old, library: "handbook" }],
+      neighbours: [{ id: why, library: "diary", relations: [{ rel: "explains", direction: "in" }] }],
+    });
+    expect(await call("memory_list", { metadata: { ticket: 7 } })).toMatchObject({ items: [{ id: old }] });
+    expect((await call("memory_list")).items).toHaveLength(2);
+    expect(await call("memory_list", { library: "diary" })).toMatchObject({ items: [{ id: why }] });
+    await client.close();
+  });
+
   test("saves what replaces an atom, and is shown which is present", async () => {
     const client = await connect(opened().server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
     const call = async (name: string, args: Record<string, unknown> = {}) => {

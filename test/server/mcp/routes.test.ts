@@ -219,28 +219,32 @@ test("a notification is answered with nothing, whatever is wrong with it", async
 });
 
 describe("tools", () => {
-  test("no library named and no default is a tool error that says how to set one", async () => {
+  test("no library named and no default is a tool error of a save that says how to set one", async () => {
     const bare = server.addKey({ teamId: "team-b", namespace: "b" });
-    for (const [name, args] of [
-      ["memory_save_atom", { content: "where?" }],
-      ["memory_search", { query: "x" }],
-      ["memory_recall", { query: "x" }],
-      ["memory_wake_up", {}],
-      ["memory_list", {}],
-    ] as const) {
-      const { status, json } = await rpc(toolCall(name, args), bare);
+    for (const args of [{ content: "where?" }, { content: "where?", library: "*" }]) {
+      const { status, json } = await rpc(toolCall("memory_save_atom", args), bare);
       expect(status).toBe(200);
-      expect(json.result).toMatchObject({
-        isError: true,
-        content: [{ text: expect.stringContaining("mcpDefaultLibraryRef") }],
-      });
-      expect(json.result.content[0].text).toContain('"library"');
+      expect(json.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("b-notes") }] });
     }
+    const { json } = await rpc(toolCall("memory_save_atom", { content: "where?" }), bare);
+    expect(json.result.content[0].text).toContain("mcpDefaultLibraryRef");
+    expect(json.result.content[0].text).toContain('"library"');
   });
 
   test("a default that the key may not reach is none", async () => {
     const restricted = server.addKey({ libraryIds: ["lib-diary"], teamDefaultLibraryId: "lib-handbook" });
-    expect((await rpc(toolCall("memory_list"), restricted)).json.result.isError).toBe(true);
+    expect((await rpc(toolCall("memory_save_atom", { content: "where?" }), restricted)).json.result.isError).toBe(true);
+  });
+
+  test("a tool that reads says so to a key that may reach no library", async () => {
+    const none = server.addKey({ libraryIds: [] });
+    for (const args of [{}, { library: "*" }]) {
+      const { result } = (await rpc(toolCall("memory_list", args), none)).json;
+      expect(result).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining("This key may reach none.") }],
+      });
+    }
   });
 
   test("a library that is not allowed fails exactly like one that does not exist", async () => {
@@ -357,7 +361,7 @@ describe("abuse", () => {
       if (i % 4 < 2) expect(missing).toEqual([`asked-by-${i}`]);
       // What was saved too late for its answer is there twice.
       else expect(items).not.toHaveLength(0);
-      const own = { tags: [mine ? "a" : "b"], library: mine ? "handbook" : "b-notes" };
+      const own = { tags: [mine ? "a" : "b"] };
       for (const item of items) expect(item).toMatchObject(own);
     };
     // Thirty at any time: clients and server share this process, and a call waits two seconds for the memory at most.

@@ -66,6 +66,9 @@ function memoryCalls(prefix: string): Record<string, Calls> {
     [`GET ${atoms}/{id}/revisions`]: {
       valid: async (world) => withKey(world, "GET", `${atoms}/${(await atom(world)).id}/revisions`),
     },
+    [`GET ${atoms}/{id}/neighbours`]: {
+      valid: async (world) => withKey(world, "GET", `${atoms}/${(await atom(world)).id}/neighbours`),
+    },
     [`POST ${atoms}`]: {
       valid: async (world) => withKey(world, "POST", atoms, { library: await libraryOf(world), content: "this" }),
       refused: {

@@ -81,8 +81,8 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
   test.for(FILTERS)("%s: a list has those that pass, whole over pages, in each order", async ([, filter, passes]) => {
     for (const sort of SORTS) {
       for (const bounds of [
-        { tagged: 3_000, walked: 4_000 },
-        { tagged: 0, walked: 60 },
+        { indexed: 3_000, walked: 4_000 },
+        { indexed: 0, walked: 60 },
       ]) {
         const seen: number[] = [];
         let after: AtomPosition | null = null;

@@ -86,7 +86,7 @@ describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) 
   });
 
   test("b86: pages of a tag are whole, whether the index answers or the list is walked", async () => {
-    const read = async (tag: string, bounds: { tagged: number; walked: number }) => {
+    const read = async (tag: string, bounds: { indexed: number; walked: number }) => {
       const seen: number[] = [];
       for (let after = null; ; ) {
         const page = { libraryId: null, tags: [tag], after, limit: 60 };
@@ -98,10 +98,10 @@ describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) 
       }
     };
     const tagged = Array.from({ length: 400 }, (_, i) => 400 - i).filter((n) => n !== 7);
-    expect(await read("tagged", { tagged: 10, walked: 100 })).toEqual(tagged);
-    expect(await read("tagged", { tagged: 1_000, walked: 100 })).toEqual(tagged);
-    expect(await read("old", { tagged: 0, walked: 100 })).toEqual([7]);
-    expect(await read("none", { tagged: 0, walked: 100 })).toEqual([]);
+    expect(await read("tagged", { indexed: 10, walked: 100 })).toEqual(tagged);
+    expect(await read("tagged", { indexed: 1_000, walked: 100 })).toEqual(tagged);
+    expect(await read("old", { indexed: 0, walked: 100 })).toEqual([7]);
+    expect(await read("none", { indexed: 0, walked: 100 })).toEqual([]);
   });
 
   test("b60: what another team stores changes neither what is found nor its order", async () => {
