@@ -2,7 +2,7 @@ import type { Environment } from "../../domain/environment.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { callApi } from "../management/api-call.ts";
-import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
+import { askForMemory, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
 
 type Flags = KeyChoice & { readonly library?: string };
 
@@ -13,7 +13,7 @@ type Page = {
 
 /** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first. */
 export const addMemoryExport: AddCommand = (program, { env, out, progress }) => {
-  const command = askAsKey(
+  const command = askForMemory(
     program
       .command("memory-export")
       .description("print the atoms of a library as JSON Lines, which memory-import reads"),
@@ -22,6 +22,10 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
     .example(
       "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",
       "write a library to a file",
+    )
+    .example(
+      "keyplane memory-export --library handbook --subject user-4711 --key-file key --data .keyplane",
+      "print what is one subject's alone, by a key that serves many",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {
@@ -41,7 +45,8 @@ async function exportLibrary(
   let cursor: string | null = null;
   let exported = 0;
   do {
-    const query = new URLSearchParams({ library, limit: "100", ...(cursor === null ? {} : { cursor }) });
+    const own = choice.subject === undefined ? {} : { own: "true" };
+    const query = new URLSearchParams({ library, limit: "100", ...own, ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
     // The name of the library and the count of revisions are of where it was, not of the atom.
     for (const { library: _library, revision: _revision, ...atom } of page.items) out(JSON.stringify(atom));

@@ -4,7 +4,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
+import { askForMemory, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";
@@ -13,7 +13,7 @@ type Flags = KeyChoice & { readonly library?: string; readonly file: string; rea
 
 /** `keyplane memory-import`: JSON Lines into a library. */
 export const addMemoryImport: AddCommand = (program, { env, out, progress }) => {
-  askAsKey(
+  askForMemory(
     program
       .command("memory-import")
       .description("import JSON Lines into a library: of memory-export, or of @modelcontextprotocol/server-memory")

@@ -1,7 +1,6 @@
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
-import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, shownAtom } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
@@ -29,10 +28,10 @@ export const memoryHistory = defineTool<Args, ShownPage>(
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,
   },
-  async ({ db, key }, { id, limit, cursor, maxTokens }) => {
-    const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
+  async ({ db, reach }, { id, limit, cursor, maxTokens }) => {
+    const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
     const before = placeOfCursor(scope, cursor)?.at ?? null;
-    const revisions = await listRevisions(db, reachOf(key), id, { before, limit });
+    const revisions = await listRevisions(db, reach, id, { before, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
     return shownPage(revisions, {
       ...{ scope, maxTokens, notes: [] },

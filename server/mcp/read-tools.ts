@@ -11,7 +11,6 @@ import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/snippet.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
-import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { readSize } from "./budget.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
@@ -81,18 +80,18 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },
   async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key, meaning } = context;
+    const { db, key, reach, meaning } = context;
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
     const search = searchExcept(query, exclude);
     if (search.length > MAX_SEARCH) throw new ToolFault(TOO_LONG);
     const scope: CursorScope = {
-      ...{ list: "search", teamId: key.teamId, library },
+      ...{ list: "search", reach, library },
       filter: cursorFilter(filter, sort, search),
     };
     const after = placeOfCursor(scope, cursor);
     const asked = { ...filter, query: search, libraryId: library.id, sort, after, limit, ...defined({ meaning }) };
-    const hits = await searchAtoms(db, reachOf(key), { ...asked, characters: MAX_SNIPPET_SOURCE });
+    const hits = await searchAtoms(db, reach, { ...asked, characters: MAX_SNIPPET_SOURCE });
     return shownPage(hits, {
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
@@ -150,7 +149,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     text: recalledText,
   },
   async (context, { query, ids, id, offset, library: named, limit, maxTokens, ...given }) => {
-    const { db, key, meaning } = context;
+    const { db, key, reach, meaning } = context;
     if ([query, ids, id].filter((subject) => subject !== undefined).length !== 1) {
       throw new ToolFault(
         'memory_recall takes one of "query", a topic, "ids", the atoms to read, and "id", one of them.',
@@ -164,17 +163,17 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
-      const found = await readInOrder(db, reachOf(key), asked, size);
+      const found = await readInOrder(db, reach, asked, size);
       const known = new Set([...found.atoms.map((atom) => atom.id), ...found.cut]);
       const missing = asked.filter((each) => !known.has(each));
       const notes = known.size === 0 ? ["There are no atoms of these ids for this key."] : [];
-      const show = showWith(await findReplacements(db, reachOf(key), [...known]));
+      const show = showWith(await findReplacements(db, reach, [...known]));
       return recalled({ ...found, missing, notes, maxTokens, show, offset });
     }
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
     const asked = { ...filter, query, libraryId: library.id, limit, ...readSize(maxTokens), ...defined({ meaning }) };
-    const found = await recallAtoms(db, reachOf(key), asked);
+    const found = await recallAtoms(db, reach, asked);
     const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
     const show = showWith(found.replacements);
     return recalled({ ...found, notes, maxTokens, show, isBriefing: true, semantic: meaning !== undefined });
@@ -196,13 +195,13 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     text: pageText,
   },
   async (context, { library: named, tag, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key } = context;
+    const { db, key, reach } = context;
     const library = await libraryOf(context, named);
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
-    const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
+    const scope: CursorScope = { list: "atoms", reach, library, filter: cursorFilter(filter, sort) };
     const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit };
-    const found = await listAtoms(db, reachOf(key), { ...asked, ...readSize(maxTokens) });
+    const found = await listAtoms(db, reach, { ...asked, ...readSize(maxTokens) });
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),

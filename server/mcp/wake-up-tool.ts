@@ -5,7 +5,7 @@ import { ATOM_PAGE_BOUNDS } from "../../store/memory/atom-pages.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { findReplacements } from "../../store/memory/replaced-atoms.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { libraryName, reachOf } from "../memory/libraries.ts";
+import { libraryName } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom } from "./shown-atom.ts";
 import { defineTool, LIBRARY_NAME, LIST_LIMIT, libraryOf, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
@@ -61,9 +61,8 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     text: briefingText,
   },
   async (context, { library: named, limit, maxTokens }) => {
-    const { db, key } = context;
+    const { db, key, reach } = context;
     const library = await libraryOf(context, named);
-    const reach = reachOf(key);
     const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
     const best = await presentAtoms(context, library.id, "importance", limit);
     const latest = (await presentAtoms(context, library.id, "newest", limit)).filter(
@@ -106,12 +105,11 @@ const MAX_STEPS = 5;
 
 /** The first atoms of a library that are valid, and that no other one replaces; what is far behind is no briefing. */
 async function presentAtoms(
-  { db, key, clock }: ToolContext,
+  { db, reach, clock }: ToolContext,
   libraryId: string,
   sort: Sort,
   limit: number,
 ): Promise<Atom[]> {
-  const reach = reachOf(key);
   const page = { libraryId, sort, characters: BRIEF + 1, asOf: clock.now() };
   const bounds = { ...ATOM_PAGE_BOUNDS, walked: 4 * limit, steps: MAX_STEPS };
   const present: Atom[] = [];

@@ -1,7 +1,8 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { AtomFields, Reach } from "./atom.ts";
 import { insertAtom } from "./atom-writes.ts";
-import { presentIds } from "./atoms.ts";
+import { linkRule } from "./atoms.ts";
+import { openLibrary } from "./reachable-libraries.ts";
 
 /** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
 export type ImportedAtom = AtomFields & {
@@ -27,9 +28,11 @@ export type Import = {
 export async function importAtoms(
   db: QueryExecutorProvider,
   reach: Reach,
-  libraryId: string,
+  into: string,
   atoms: readonly ImportedAtom[],
 ): Promise<Import | undefined> {
+  const libraryId = await openLibrary(db, reach, into);
+  if (libraryId === undefined) return undefined;
   const ids: string[] = [];
   const renamed = new Map<string, string>();
   for (const { formerId, createdAt, updatedAt, ...fields } of atoms) {
@@ -41,10 +44,9 @@ export async function importAtoms(
   }
   let droppedLinks = 0;
   const wanted = atoms.map(({ links }) => links.map(({ rel, id }) => ({ rel, id: renamed.get(id) ?? id })));
-  const linked = wanted.flat().map(({ id }) => id);
-  const present = await presentIds(db, reach, linked);
+  const ruleOf = await linkRule(db, reach, wanted.flat());
   for (const [index, links] of wanted.entries()) {
-    const kept = links.filter(({ id }) => present.has(id));
+    const kept = links.filter((link) => ruleOf(link) === "leads");
     droppedLinks += links.length - kept.length;
     // What is imported is one revision, links and all.
     if (kept.length > 0) {

@@ -4,8 +4,8 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
-import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import { isAskedFor } from "./reachable-libraries.ts";
 
 /** Counted no further: an exact count reads every row. */
 const MAX_COUNTED = 1_000;
@@ -20,7 +20,7 @@ export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promi
         select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
         order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}
       ) a
-      where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),
+      where ${isAskedFor(reach, libraryId)} and a.team_id = l.team_id`.execute(tx),
   );
   const atoms = rows[0]?.atoms ?? 0;
   return { atoms: Math.min(atoms, MAX_COUNTED), isMore: atoms > MAX_COUNTED };
