@@ -34,7 +34,7 @@ export type KeyAttributes = {
   readonly rateLimit: RateLimit | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
-  /** Whose memory it is for; null for what is everybody's. */
+  /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
 };
 

@@ -3,7 +3,7 @@ export const SUBJECT_HEADER = "x-keyplane-subject";
 
 /**
  * Whose memory a key is for: of one subject always, or of the one that each call names. A key without a rule is for what
- * is everybody's.
+ * is shared.
  */
 export type SubjectRule =
   | { readonly mode: "Bound"; readonly subject: string }
@@ -35,7 +35,7 @@ export function isSubject(text: string): boolean {
  * Decides whose memory a call means: the only place that does. What a call names is never ignored.
  *
  * @param named the values of the header, in the order of their lines
- * @returns `subject` undefined for what is everybody's
+ * @returns `subject` undefined for what is shared
  */
 export function meantSubject(
   rule: SubjectRule | null,

@@ -7,7 +7,7 @@ import { type AtomRow, atomColumns, findAtoms, isAtomId, linkRule, reachable, to
 import { storedSketch } from "./near-duplicates.ts";
 import { isReachable, isWritable } from "./reachable-libraries.ts";
 
-/** Why an atom was not changed: `revision` is the present one; a shared one is everybody's, and not the subject's. */
+/** Why an atom was not changed: `revision` is the present one; a shared one is no subject's. */
 export type MovedOn =
   | { readonly kind: "conflict"; readonly revision: number }
   | { readonly kind: "absent" }

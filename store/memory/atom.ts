@@ -8,11 +8,11 @@ export type Reach = {
   /** Null: every library of the team. */
   readonly libraryIds: readonly string[] | null;
   /**
-   * Whose memory it is: the atoms of this subject are in the reach beside those that are everybody's, and are the only
-   * ones that may be changed. Left out, what is everybody's is, and no atom of any subject is in the reach.
+   * Whose memory it is: the atoms of this subject are in the reach beside the shared ones, and are the only ones
+   * that may be changed. Left out, the shared ones are, and no atom of any subject is in the reach.
    */
   readonly subject?: string | undefined;
-  /** Only what is the subject's, without what is everybody's. */
+  /** Only what is the subject's, without what is shared. */
   readonly isOwnOnly?: boolean;
 };
 

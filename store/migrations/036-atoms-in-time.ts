@@ -1,5 +1,3 @@
-import { FOR_PASSAGES } from "../database/migrate/vector-table.ts";
-
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
  * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others; and
@@ -80,12 +78,13 @@ create index libraries_in_service on libraries (team_id, id) where state = 'acti
 create index libraries_to_delete on libraries (id) where state = 'deleted';
 
 -- The atoms of a part are embedded as those of its library are, in the library's queue. A server of an earlier build
--- would write down no vector of them: they are due as what such a server leaves alone.
+-- would write down no vector of them: they are due at the time that such a server never reaches
+-- (store/database/migrate/vector-table.ts).
 create or replace function queue_embedding() returns trigger language plpgsql as $$
 begin
   insert into embedding_queue (atom_id, library_id, revision, due_at)
   select new.id, e.library_id, new.revision,
-    case when l.parent_id is null then clock_timestamp() else '${FOR_PASSAGES}' end
+    case when l.parent_id is null then clock_timestamp() else '9999-01-01T00:00:00Z' end
   from libraries l join library_embeddings e on e.library_id = coalesce(l.parent_id, l.id)
   where l.id = new.library_id and not e.is_ended
   on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
@@ -111,7 +110,7 @@ create constraint trigger libraries_feed_update after update of cluster, namespa
   execute function record_change('library', 'id');
 
 -- The subject that a key is bound to, or * where it has to name one with each call. A server of an earlier build knows
--- neither, and would give such a key what is everybody's: it is shown a state that it refuses.
+-- neither, and would give such a key what is shared: it is shown a state that it refuses.
 alter table keys add column subject text;
 create constraint trigger keys_feed_subject after update of subject on keys
   deferrable initially deferred for each row when (old.subject is distinct from new.subject)

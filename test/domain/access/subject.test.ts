@@ -32,7 +32,7 @@ describe("Whose memory a call means", () => {
     );
   });
 
-  test("is never read from what is not one plain value", () => {
+  test("b120: is never read from what is not one plain value", () => {
     holds(
       fc.property(rule, fc.array(text, { maxLength: 3 }), (of, named) => {
         const meant = meantSubject(of, named);

@@ -77,7 +77,7 @@ beforeEach(async () => {
   }
 });
 
-/** Each operation that reads more than one atom, as a call of whoever's headers these are. */
+/** Each operation that reads more than one atom, as a call with these headers. */
 const READS: Readonly<Record<string, (headers: Sent) => Promise<Answer>>> = {
   "atoms.list": (as) => rest(as, "GET", "/atoms"),
   "atoms.list of a library": (as) => rest(as, "GET", "/atoms?library=handbook&tag=drinks&sort=importance"),
@@ -100,7 +100,7 @@ describe.each(Object.entries(READS))("%s", (_name, read) => {
     ["shared", ["shared"]],
     ["ana", ["shared", "ana"]],
     ["ben", ["shared", "ben"]],
-  ] as const)("called for %s shows what is of %j, and nothing else", async (who, seen) => {
+  ] as const)("b120: called for %s shows what is of %j, and nothing else", async (who, seen) => {
     const { status, text } = await read(headersOf(who));
     expect(status, text).toBe(200);
     const found = (Object.keys(MARKS) as Who[]).filter((mark) => text.includes(MARKS[mark]));
@@ -154,7 +154,12 @@ describe.each(Object.entries(BY_ID))("%s", (name, call) => {
     const answer = await call(ids.shared, headersOf("ana"));
     const isChange = CHANGES.some((change) => name.startsWith(change));
     expect(answer.text.includes("shared by all subjects"), answer.text).toBe(isChange);
-    if (name.startsWith("atoms.") && isChange) expect(answer.status).toBe(403);
+    if (name.startsWith("atoms.") && isChange) {
+      expect(answer.status).toBe(403);
+      expect(JSON.parse(answer.text).detail).toBe(
+        "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what holds for this one as a new atom, or change the shared one with a key that has no subject.",
+      );
+    }
     expect(await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`)).toEqual(before);
   });
 });
@@ -233,7 +238,7 @@ test("A cursor of one subject continues no list of another", async () => {
   expect((await next("shared")).status).toBe(404);
 });
 
-test("memory_libraries lists libraries alone, whoever has saved in them", async () => {
+test("memory_libraries lists libraries alone, however many subjects have saved in them", async () => {
   const of = async (who: Who) =>
     JSON.parse((await tool("memory_libraries", {}, headersOf(who))).text).result.structuredContent.items;
   expect(await of("ana")).toEqual(await of("shared"));
@@ -271,7 +276,11 @@ describe("A call that does not say whose memory it means as its key is declared"
     const undeclared = await call(as(keys.plain, "ana"));
     expect(undeclared).toMatchObject({ status: 400, text: expect.stringContaining("declare subjectAccess") });
     const another = await call(as(keys.bound, "ben"));
-    expect(another).toMatchObject({ status: 403, text: expect.stringContaining("bound to one subject") });
+    expect(JSON.parse(another.text)).toMatchObject({
+      status: 403,
+      detail:
+        "This key is bound to one subject, and X-Keyplane-Subject names another: leave the header out, or declare subjectAccess with mode Required on the PlatformKey.",
+    });
     expect((await call(as(keys.bound, "ana"))).status).toBeLessThan(300);
   });
 });

@@ -38,7 +38,7 @@ describeOnEachEngine("A server of an earlier build", (store) => {
     [null, true],
     [{ mode: "Required" }, false],
     [{ mode: "Bound", subject: "ana" }, false],
-  ])("is shown a key of the rule %j so that it lets it in: %s", async (subject, isLetIn) => {
+  ])("b120: is shown a key of the rule %j so that it lets it in: %s", async (subject, isLetIn) => {
     const { key } = await reserveKey(store(), await makeTeam(store()), { policy: policyOf({ subject }) });
     expect(await decisionOf(HERE, key.id)).toBeUndefined();
     const denial = isLetIn ? undefined : { code: "unauthorized", cause: "revoked" };

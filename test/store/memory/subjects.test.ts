@@ -43,7 +43,7 @@ describeOnEachEngine("What subjects have in a library", (store) => {
     return { draft, home, libraryId, whole, ana, ben, save, ids };
   }
 
-  test("is found by every question of that subject beside what is shared, and by no other", async () => {
+  test("b120: is found by every question of that subject beside what is shared, and by no other", async () => {
     const { db } = store();
     const { whole, ana, libraryId, ids, home } = await start();
     const seen = async (reach: Reach, named: string | null) => {
@@ -125,6 +125,14 @@ describeOnEachEngine("What subjects have in a library", (store) => {
     expect(await names()).toEqual([ana.subject, ben.subject].sort());
     expect(await erase(ana.subject)).toBe(true);
     expect(await erase(ana.subject)).toBe(false);
+    const events = await db
+      .selectFrom("audit_events")
+      .select("detail")
+      .where("kind", "=", "library.subject_erased")
+      .execute();
+    expect(events.filter(({ detail }) => detail.id === libraryId)).toEqual([
+      { detail: expect.objectContaining({ id: libraryId, subject: ana.subject }) },
+    ]);
     expect(await names()).toEqual([ben.subject]);
     expect(await findAtoms(db, ana, Object.values(ids))).toHaveLength(1);
     const deletion = libraryDeletion({ db, engine }, { slice: 1 });
