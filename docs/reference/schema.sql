@@ -468,7 +468,7 @@ CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector((ARRAY[('team '::text || team_id), ('library '::text || library_id)] || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
+RETURN array_to_tsvector(((ARRAY[('library '::text || library_id)] || CASE WHEN starts_with(library_id, 'part_'::text) THEN ARRAY[]::text[] ELSE ARRAY[('team '::text || team_id)] END) || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
 CREATE OR REPLACE FUNCTION public.audit_terms(kind text, actor text, key_id text, team_id text, detail jsonb)
  RETURNS text[]
  LANGUAGE sql

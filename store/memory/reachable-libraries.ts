@@ -46,6 +46,11 @@ function idsWithParts({ subject, isOwnOnly, ...reach }: Reach, libraryId: string
     ) own where ${isShared(reach)} ${libraryId === null ? sql`` : sql`and l.id = ${libraryId}`})`;
 }
 
+/** Whether an id is of a part of a library: the index of words has its atoms under it alone, and not under their team. */
+export function isPart(libraryId: string): boolean {
+  return libraryId.startsWith("part_");
+}
+
 /** The state of a part of a library, which holds the atoms of one subject. */
 export const OF_SUBJECT = sql.lit("of_subject");
 
@@ -96,7 +101,7 @@ export async function openLibrary(
   if (subject === undefined) return libraryId;
   const part = await findPart(tx, libraryId, subject);
   if (part !== undefined) return part;
-  const id = newId("lib");
+  const id = newId("part");
   await sql`insert into libraries (id, cluster, namespace, name, team_id, owner_uid, display_name, description,
       deletion_policy, state, parent_id, subject)
     select ${id}, '', '', ${id}, l.team_id, null, '', '', 'Delete', ${OF_SUBJECT}, l.id, ${subject} from libraries l

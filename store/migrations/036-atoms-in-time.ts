@@ -94,6 +94,14 @@ end $$;
 -- Parts of a library are walked behind it, in the order of their subjects.
 alter table library_embeddings add column walked_subject text;
 
+-- The index of words has an atom of a part under the part alone: what is looked for in a whole team passes by what its
+-- subjects have, however much that is. Of all other atoms it has what it had.
+create or replace function atom_terms(team_id text, library_id text, tags text[]) returns tsvector
+  language sql immutable parallel safe
+  return array_to_tsvector(array['library ' || library_id]
+    || case when starts_with(library_id, 'part_') then array[]::text[] else array['team ' || team_id] end
+    || (select coalesce(array_agg('tag ' || tag), '{}') from unnest(tags) tag));
+
 -- No decision depends on a part.
 drop trigger libraries_feed on libraries;
 drop trigger libraries_feed_update on libraries;

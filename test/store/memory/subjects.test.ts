@@ -166,6 +166,24 @@ describeOnEachEngine("What subjects have in a library", (store) => {
     expect(rows).toEqual([]);
   });
 
+  test("takes no room of a search of the whole team, which passes it by", async () => {
+    const { db } = store();
+    const { home, whole, ana, ben, save, ids } = await start();
+    const others = Array.from({ length: 16 }, () => run(store(), (tx) => saveLibrary(tx, libraryDraft(home))));
+    await Promise.all(others);
+    for (let n = 0; n < 5; n++) await save(ben, `Coffee of Ben's, number ${n}.`);
+    const { rows } = await sql<{ id: string }>`select id::text from atoms
+      where (search || atom_terms(team_id, library_id, tags)) @@ ${`'team ${home.teamId}'`}::tsquery`.execute(db);
+    expect(rows.map(({ id }) => id)).toEqual([ids.shared]);
+    const found = async (reach: Reach) => {
+      const asked = { libraryId: null, query: "coffee", limit: 10, sort: "rank", after: null } as const;
+      return (await searchAtoms(db, reach, asked)).items.map(({ atom }) => atom.id).sort();
+    };
+    expect(await found(whole)).toEqual([ids.shared]);
+    expect(await found(ana)).toEqual([ids.shared, ids.ana].sort());
+    expect(await found(ben)).toHaveLength(7);
+  });
+
   test("is nothing that a decision depends on: the feed has no change of it", async () => {
     const { whole, draft, save, libraryId } = await start();
     const subject = unique("new");
