@@ -48,6 +48,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   "Memory:": {
     "memory-export": async () => (await import("./memory/memory-export.ts")).addMemoryExport,
     "memory-import": async () => (await import("./memory/memory-import.ts")).addMemoryImport,
+    "memory-subjects": async () => (await import("./memory/memory-subjects.ts")).addMemorySubjects,
+    "memory-erase-subject": async () => (await import("./memory/memory-erase-subject.ts")).addMemoryEraseSubject,
     "memory-restore": async () => (await import("./memory/memory-restore.ts")).addMemoryRestore,
   },
   "By hand:": {

@@ -1,3 +1,4 @@
+import { subjectText } from "../domain/access/subject.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { whoami } from "../server/whoami/whoami.ts";
 import type { AddCommand } from "./command/command.ts";
@@ -52,10 +53,11 @@ function factsOf(key: Whoami): Fact[] {
   ];
 }
 
-function libraryFacts({ libraryAccess, defaultLibrary }: Whoami): Fact[] {
+function libraryFacts({ libraryAccess, subjectAccess, defaultLibrary }: Whoami): Fact[] {
   return [
     ["Libraries", libraryAccess.libraries ?? "all of the team's"],
     ["Default library", defaultLibrary ?? undefined],
+    ["Memory of", subjectAccess ? subjectText(subjectAccess) : undefined],
   ];
 }
 

@@ -1,3 +1,4 @@
+import { subjectText } from "../../domain/access/subject.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../output/age.ts";
 import type { Fact } from "../output/facts.ts";
@@ -64,6 +65,7 @@ function libraryBinding(spec: KeySpec): Fact[] {
   return [
     ["Libraries", mode === "Restricted" ? libraryRefs.map(refText) : "all of the team's"],
     ["Default library", spec?.mcpDefaultLibraryRef && refText(spec.mcpDefaultLibraryRef)],
+    ["Memory of", spec?.subjectAccess && subjectText(spec.subjectAccess)],
   ];
 }
 

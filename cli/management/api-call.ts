@@ -1,5 +1,6 @@
 /** One call of a server's API, and the message to a person where it fails. */
 import { setTimeout as delay } from "node:timers/promises";
+import { SUBJECT_HEADER } from "../../domain/access/subject.ts";
 import { connectionErrorText, isBrokenConnection } from "../../domain/error-text.ts";
 import { containsKey } from "../../domain/redact.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -12,6 +13,8 @@ export type Target = {
   readonly credential: string;
   /** The message to a person where the credential is refused. */
   readonly refused: string;
+  /** Whose memory is meant, where the key has each call name one. */
+  readonly subject?: string | undefined;
   /** Ends what is not answered yet. */
   readonly signal?: AbortSignal | undefined;
 };
@@ -90,7 +93,7 @@ type Sent = {
 };
 
 async function send(
-  { url, credential, signal }: Target,
+  { url, credential, subject, signal }: Target,
   { method, path, body, idempotencyKey }: Sent,
 ): Promise<Answer> {
   try {
@@ -102,6 +105,7 @@ async function send(
         authorization: `Bearer ${credential}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+        ...(subject === undefined ? {} : { [SUBJECT_HEADER]: subject }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -1,5 +1,6 @@
 /** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
 import { text } from "node:stream/consumers";
+import { isSubject } from "../../domain/access/subject.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";
@@ -9,7 +10,10 @@ import { UsageError } from "../command/usage-error.ts";
 import type { Target } from "./api-call.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";
 
-export type KeyChoice = Pick<ServerChoice, "server" | "data"> & { readonly keyFile?: string | undefined };
+export type KeyChoice = Pick<ServerChoice, "server" | "data"> & {
+  readonly keyFile?: string | undefined;
+  readonly subject?: string | undefined;
+};
 
 export function keyOption(command: CliCommand): CliCommand {
   return command.setting("--key-file <file>", "the file that holds the key; - is standard input");
@@ -22,6 +26,11 @@ export function askAsKey(command: CliCommand): CliCommand {
     .setting("--data <dir>", "instead, the data folder of the keyplane up to ask");
 }
 
+/** The same of a command that asks for memory, which may be one subject's. */
+export function askForMemory(command: CliCommand): CliCommand {
+  return askAsKey(command).option("--subject <name>", "whose memory is meant, of a key that serves many subjects");
+}
+
 /**
  * A server, and the key to ask it with.
  *
@@ -32,9 +41,13 @@ export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Tar
   if (file === undefined) {
     throw new UsageError("--key-file is needed, or the variable KEYPLANE_KEY_FILE: the file that holds the key, or -");
   }
+  const { subject } = flags;
+  if (subject !== undefined && !isSubject(subject)) {
+    throw new UsageError("--subject takes 1 to 128 of the characters A-Z a-z 0-9 . _ @ : + = / and -");
+  }
   const { url } = await chooseServer(env, flags);
   const refused = `${url} refuses this key: it is not known there, or it is suspended, expired or revoked`;
-  return { url, credential: await readKey(file), refused };
+  return { url, credential: await readKey(file), refused, subject };
 }
 
 /**

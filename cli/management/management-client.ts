@@ -46,6 +46,10 @@ export type ManagementClient = {
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** @param reason for the audit log */
   revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<RevokedSubject>;
+  /** The subjects that have atoms in a library, page by page. */
+  listSubjects(libraryId: string): AsyncGenerator<LibrarySubjectJson>;
+  /** @param reason for the audit log @returns whether there was anything of it */
+  eraseSubject(libraryId: string, subject: string, reason: string | undefined): Promise<boolean>;
   /** Ends the console sessions of a subject. @param reason for the audit log */
   endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
@@ -76,6 +80,9 @@ export type ObjectJson<K extends ObjectKind = ObjectKind> = {
   readonly namespaces?: readonly string[];
   readonly spec: Partial<Spec<K>>;
 };
+
+/** A subject of a library; `since` is RFC 3339. */
+type LibrarySubjectJson = { readonly id: string; readonly subject: string; readonly since: string };
 
 /** What the API gives at once. */
 const MAX_PAGE = 200;
@@ -130,6 +137,12 @@ export async function openManagement(
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
     revokeSubject: (teamId, subject, reason) =>
       call("POST", `teams/${encodeURIComponent(teamId)}/revoked-subjects`, { subject, reason }),
+    listSubjects: (libraryId) => list(`libraries/${encodeURIComponent(libraryId)}/subjects`),
+    async eraseSubject(libraryId, subject, reason) {
+      const path = `libraries/${encodeURIComponent(libraryId)}/erased-subjects`;
+      const { erased }: { erased: boolean } = await call("POST", path, { subject, reason });
+      return erased;
+    },
     endSessions: (subject, reason) => call("POST", "ended-sessions", { subject, reason }),
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };

@@ -6,7 +6,7 @@ import { hasCode } from "../../runtime/error-code.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { callApi } from "../management/api-call.ts";
-import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
+import { askForMemory, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
 import { markdownName, markdownOf } from "./markdown-atom.ts";
 
 type Flags = KeyChoice & { readonly library?: string; readonly markdown?: string };
@@ -21,7 +21,7 @@ type Page = {
 
 /** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first; or as Markdown, a file each. */
 export const addMemoryExport: AddCommand = (program, { env, out, progress }) => {
-  const command = askAsKey(
+  const command = askForMemory(
     program
       .command("memory-export")
       .description("print the atoms of a library as JSON Lines, or write them as Markdown; memory-import reads both"),
@@ -38,6 +38,10 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
     .example(
       "keyplane memory-export --library handbook --markdown handbook --key-file key --data .keyplane",
       "write a library as a folder of Markdown, for an editor or git",
+    )
+    .example(
+      "keyplane memory-export --library handbook --subject user-4711 --key-file key --data .keyplane",
+      "print what is one subject's alone, by a key that serves many",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {
@@ -58,7 +62,8 @@ async function exportLibrary(
   let cursor: string | null = null;
   let exported = 0;
   do {
-    const query = new URLSearchParams({ library, limit: "100", ...(cursor === null ? {} : { cursor }) });
+    const own = choice.subject === undefined ? {} : { own: "true" };
+    const query = new URLSearchParams({ library, limit: "100", ...own, ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
     // The name of the library and the count of revisions are of where it was, not of the atom.
     for (const { library: _library, revision: _revision, ...atom } of page.items) {

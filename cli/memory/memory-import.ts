@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/environment.ts";
 import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
+import { askForMemory, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { plainText } from "../output/plain-text.ts";
 import { type ImportResult, importLibrary } from "./import-library.ts";
@@ -11,7 +11,7 @@ type Flags = KeyChoice & { readonly library?: string; readonly path: string; rea
 
 /** `keyplane memory-import`: what others remember into a library. */
 export const addMemoryImport: AddCommand = (program, { env, out, exit, progress }) => {
-  askAsKey(
+  askForMemory(
     program
       .command("memory-import")
       .description("import into a library what memory-export wrote, other memories, or a folder of Markdown")

@@ -2,7 +2,7 @@ import type { Environment } from "../../domain/environment.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { callApi } from "../management/api-call.ts";
-import { askAsKey, type KeyChoice, openAsKey } from "../management/key-client.ts";
+import { askForMemory, type KeyChoice, openAsKey } from "../management/key-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
@@ -12,7 +12,7 @@ type Restored = { readonly id: string; readonly revision: number };
 
 /** `keyplane memory-restore`: an atom that `memory_forget_atom` has forgotten is there again. */
 export const addMemoryRestore: AddCommand = (program, { env, out }) => {
-  askAsKey(
+  askForMemory(
     program
       .command("memory-restore")
       .description("restore an atom that memory_forget_atom has forgotten within the last 30 days")

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { subjectText } from "../../domain/access/subject.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import { printable, quote } from "../../domain/manifest/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
@@ -23,6 +24,7 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
     ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}`),
   ],
   ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
+  ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],
 ];
 
 /** What of a policy changes, such as `scopes` from `memory:read` to `memory:read, memory:write`. */

@@ -33,6 +33,7 @@ const NO_KEY: StoredKey = {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    subject: null,
   },
   generation: 1,
   revocation: null,

@@ -273,6 +273,7 @@ create table keys (
   concurrent integer,
   ends_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
   managed_by text,
+  subject text,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -297,7 +298,10 @@ create table libraries (
   state text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   deleted_atoms bigint default 0 not null,
+  parent_id text,
+  subject text,
   constraint libraries_cluster_namespace_name_team_id_key UNIQUE (cluster, namespace, name, team_id),
+  constraint libraries_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES libraries(id),
   constraint libraries_pkey PRIMARY KEY (id),
   constraint libraries_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
@@ -318,6 +322,7 @@ create table library_embeddings (
   failure text,
   due_at timestamp with time zone default (clock_timestamp() + '00:00:02'::interval) not null,
   claim uuid,
+  walked_subject text,
   constraint library_embeddings_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint library_embeddings_pkey PRIMARY KEY (library_id)
 );
@@ -478,7 +483,7 @@ CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector((ARRAY[('team '::text || team_id), ('library '::text || library_id)] || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
+RETURN array_to_tsvector(((ARRAY[('library '::text || library_id)] || CASE WHEN starts_with(library_id, 'part_'::text) THEN ARRAY[]::text[] ELSE ARRAY[('team '::text || team_id)] END) || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
 CREATE OR REPLACE FUNCTION public.audit_terms(kind text, actor text, key_id text, team_id text, detail jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -583,9 +588,11 @@ CREATE OR REPLACE FUNCTION public.queue_embedding()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into embedding_queue (atom_id, library_id, revision)
-  select new.id, new.library_id, new.revision from library_embeddings
-  where library_id = new.library_id and not is_ended
+  insert into embedding_queue (atom_id, library_id, revision, due_at)
+  select new.id, e.library_id, new.revision,
+    case when l.parent_id is null then clock_timestamp() else '9999-01-01T00:00:00Z' end
+  from libraries l join library_embeddings e on e.library_id = coalesce(l.parent_id, l.id)
+  where l.id = new.library_id and not e.is_ended
   on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
     due_at = excluded.due_at, refusal = null;
   return null;
@@ -681,11 +688,13 @@ CREATE TRIGGER key_versions_stamp BEFORE UPDATE OF state ON key_versions FOR EAC
 CREATE TRIGGER keys_begin_last_use AFTER INSERT OR UPDATE OF team_id ON keys FOR EACH ROW EXECUTE FUNCTION begin_key_last_use();
 CREATE TRIGGER keys_end_is_final BEFORE UPDATE OF state ON keys FOR EACH ROW WHEN (old.state = 'revoked'::text AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_feed_subject AFTER UPDATE OF subject ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.subject IS DISTINCT FROM new.subject) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_update AFTER UPDATE OF cluster, namespace, team_id, state, scopes, gateway_bound, gateway_id, library_mode, mcp_default_library_id, allowed_models, expires_at, requests_per_minute, burst, concurrent, rotation_requested_at ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state OR old.scopes IS DISTINCT FROM new.scopes OR old.gateway_bound IS DISTINCT FROM new.gateway_bound OR old.gateway_id IS DISTINCT FROM new.gateway_id OR old.library_mode IS DISTINCT FROM new.library_mode OR old.mcp_default_library_id IS DISTINCT FROM new.mcp_default_library_id OR old.allowed_models IS DISTINCT FROM new.allowed_models OR old.expires_at IS DISTINCT FROM new.expires_at OR old.requests_per_minute IS DISTINCT FROM new.requests_per_minute OR old.burst IS DISTINCT FROM new.burst OR old.concurrent IS DISTINCT FROM new.concurrent OR old.rotation_requested_at IS DISTINCT FROM new.rotation_requested_at) EXECUTE FUNCTION record_change('key', 'id');
 CREATE TRIGGER keys_keep_end BEFORE INSERT OR UPDATE OF expires_at ON keys FOR EACH ROW EXECUTE FUNCTION keep_key_end();
 CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'revoked'::text AND old.state <> 'revoked'::text) EXECUTE FUNCTION record_revocation();
-CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT OR DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('library', 'id');
-CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('library', 'id');
+CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
+CREATE CONSTRAINT TRIGGER libraries_feed_delete AFTER DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
+CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL AND (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER revoked_subjects_feed AFTER INSERT OR DELETE OR UPDATE ON revoked_subjects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value, library_refs ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value OR old.library_refs IS DISTINCT FROM new.library_refs) EXECUTE FUNCTION record_change('team', 'team_id');
@@ -704,7 +713,10 @@ create view key_records as
     k.team_id,
     k.namespace,
     (((k.namespace = ''::text) OR COALESCE((n.team_id = k.team_id), false)) AND (t.state = 'active'::text)) AS team_holds_namespace,
-    k.state,
+        CASE
+            WHEN ((k.subject IS NOT NULL) AND (k.state = 'active'::text)) THEN 'of_subject'::text
+            ELSE k.state
+        END AS state,
     v.state AS version_state,
     ((EXTRACT(epoch FROM LEAST(k.expires_at, v.expires_at,
         CASE
@@ -728,7 +740,8 @@ create view key_records as
     k.allowed_models,
     k.requests_per_minute,
     k.burst,
-    k.concurrent
+    k.concurrent,
+    k.subject
    FROM (((((key_versions v
      JOIN keys k ON ((k.id = v.key_id)))
      JOIN teams t ON ((t.id = k.team_id)))
@@ -781,7 +794,11 @@ CREATE INDEX keys_of_team_by_name ON public.keys USING btree (team_id, name, id)
 CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) WHERE (state <> 'revoked'::text);
 CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (state = 'suspended'::text);
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
+CREATE INDEX libraries_in_service ON public.libraries USING btree (team_id, id) WHERE (state = 'active'::text);
+CREATE INDEX libraries_of_library ON public.libraries USING btree (parent_id, id) WHERE (state = 'of_subject'::text);
+CREATE UNIQUE INDEX libraries_of_subjects ON public.libraries USING btree (parent_id, subject) WHERE (parent_id IS NOT NULL);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
+CREATE INDEX libraries_to_delete ON public.libraries USING btree (id) WHERE (state = 'deleted'::text);
 CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
 CREATE INDEX repeatable_saves_by_time ON public.repeatable_saves USING btree (made_at);
 CREATE INDEX repeatable_saves_of_caller ON public.repeatable_saves USING btree (caller, made_at);

@@ -1,6 +1,7 @@
 import type { Membership } from "./membership.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
+import type { SubjectRule } from "./subject.ts";
 
 /** What is declared of a key as a whole. `active` is the only state that may be used. */
 export type KeyState = "active" | "suspended" | "revoked";
@@ -33,6 +34,8 @@ export type KeyAttributes = {
   readonly rateLimit: RateLimit | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
+  /** Whose memory it is for; null for what is shared. */
+  readonly subject: SubjectRule | null;
 };
 
 /**

@@ -64,6 +64,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     allowedModels: null,
     rateLimit: null,
     concurrent: null,
+    subject: null,
     membership: { token, team },
   };
 }

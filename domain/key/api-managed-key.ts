@@ -12,6 +12,7 @@ export const API_MANAGED_KEY_FIELDS = [
   "allowedModels",
   "libraryAccess",
   "mcpDefaultLibraryRef",
+  "subjectAccess",
   "state",
   "expiresAfter",
   "expiresAt",

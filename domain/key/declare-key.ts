@@ -1,4 +1,5 @@
 import type { RateLimit } from "../access/rate-limit.ts";
+import type { SubjectRule } from "../access/subject.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
 import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
@@ -27,6 +28,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     overlap: declareOverlap(rotation?.overlap),
     rateLimit: declareRate(spec.rateLimit),
     concurrent: spec.rateLimit?.concurrent ?? null,
+    subject: declareSubject(spec.subjectAccess),
     secret: {
       ...secretTarget(name, spec),
       deleteWithKey: spec.secret?.creationPolicy !== "Orphan",
@@ -62,6 +64,11 @@ export function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotatio
   return overlap.duration === undefined
     ? DEFAULT_OVERLAP
     : { mode: "Fixed", duration: parseDuration(overlap.duration) };
+}
+
+function declareSubject(access: Spec<"PlatformKey">["subjectAccess"]): SubjectRule | null {
+  if (access === undefined) return null;
+  return access.mode === "Required" ? { mode: "Required" } : { mode: "Bound", subject: access.subject ?? "" };
 }
 
 function declareRate(limit: Spec<"PlatformKey">["rateLimit"]): RateLimit | null {

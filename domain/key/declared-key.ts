@@ -1,5 +1,6 @@
 import type { RateLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
+import type { SubjectRule } from "../access/subject.ts";
 import type { Spec } from "../kinds/kinds.ts";
 
 /** A reference to an object of one of our kinds; the namespace is filled in. */
@@ -36,6 +37,8 @@ export type DeclaredKey = {
   readonly rateLimit: RateLimit | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
+  /** Whose memory it is for; null for what is shared. */
+  readonly subject: SubjectRule | null;
   readonly secret: {
     readonly name: string;
     readonly dataKey: string;

@@ -36,6 +36,7 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
   expiresAt: "expiresAt",
   rateLimit: "rateLimit",
   concurrent: "rateLimit.concurrent",
+  subject: "subjectAccess",
 };
 
 /** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */

@@ -1,6 +1,7 @@
 import type { KeyState, VersionState } from "../access/key-record.ts";
 import type { RateLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
+import type { SubjectRule } from "../access/subject.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned" | "Leaked";
@@ -30,6 +31,8 @@ export type KeyPolicy = {
   readonly rateLimit: RateLimit | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
+  /** Whose memory it is for; null for what is shared. */
+  readonly subject: SubjectRule | null;
 };
 
 /** One version of a key as the store holds it: a digest, never the secret. */

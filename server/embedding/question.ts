@@ -1,3 +1,4 @@
+import type { Reach } from "../../store/memory/atom.ts";
 import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
 import { keepNewest } from "../context/bounded-map.ts";
 import type { EmbedRequest, EmbedResult } from "../gateway/embed-request.ts";
@@ -29,7 +30,7 @@ export const WORDS_ALONE: QuestionEmbedder = { vectorsOf: async () => undefined 
 /** A question's vectors. */
 export type QuestionVectors = readonly QuestionVector[];
 
-type Question = { readonly teamId: string; readonly text: string };
+type Question = { readonly reach: Pick<Reach, "teamId" | "subject">; readonly text: string };
 
 /** @param monotonic milliseconds on a clock that never jumps */
 export function createQuestionEmbedder(
@@ -40,10 +41,11 @@ export function createQuestionEmbedder(
   /** Teams without an embedded library, and when that was so. */
   const none = new Map<string, number>();
 
-  async function vectorIn(space: QuestionSpace, text: string): Promise<readonly number[] | undefined> {
+  async function vectorIn(space: QuestionSpace, { reach, text }: Question): Promise<readonly number[] | undefined> {
     const { digest, publicId, model, askedDimensions, servedBy, dimensions } = space;
-    // By its key too: what was embedded for one library is no answer for another whose key may not ask.
-    const id = JSON.stringify([digest, publicId, model, askedDimensions, servedBy, text]);
+    // By its key and its subject too: what was embedded for one library is no answer for another whose key may not ask,
+    // and how soon an answer comes does not show what another subject has asked.
+    const id = JSON.stringify([digest, publicId, model, askedDimensions, servedBy, reach.subject ?? null, text]);
     const known = vectors.get(id);
     if (known !== undefined && monotonic() - known.at < CACHED_MS) return known.vector;
     const result = await embed({
@@ -60,13 +62,14 @@ export function createQuestionEmbedder(
   }
 
   return {
-    async vectorsOf({ teamId, text }, spacesOf) {
+    async vectorsOf(question, spacesOf) {
+      const { teamId } = question.reach;
       if (monotonic() - (none.get(teamId) ?? Number.NEGATIVE_INFINITY) < NONE_MS) return undefined;
       const spaces = await spacesOf();
       none.delete(teamId);
       if (spaces === undefined) keepNewest(none, teamId, monotonic(), MAX_TEAMS);
       if (spaces === undefined || spaces.length === 0) return undefined;
-      const found = await Promise.all(spaces.map((space) => vectorIn(space, text)));
+      const found = await Promise.all(spaces.map((space) => vectorIn(space, question)));
       const meaning = spaces.flatMap((space, i) => {
         const vector = found[i];
         return vector === undefined ? [] : [{ space, vector }];

@@ -15,6 +15,11 @@ import { requestIdOf } from "./request-id.ts";
 /** Every problem that the server reports by itself: its status, its title, and the detail that a caller may see. */
 export const PROBLEMS = {
   invalid_request: { status: 400, title: "Bad request", detail: "The request is not valid." },
+  subject_required: {
+    status: 400,
+    title: "Subject required",
+    detail: "This key serves many subjects: say whose memory each call means in the header X-Keyplane-Subject.",
+  },
   unauthorized: {
     status: 401,
     title: "Unauthorized",

@@ -74,6 +74,9 @@ export class KeyRow implements KeyRecord {
   get concurrent(): KeyRecord["concurrent"] {
     return this.#attributes.concurrent;
   }
+  get subject(): KeyRecord["subject"] {
+    return this.#attributes.subject;
+  }
   get rateLimit(): KeyRecord["rateLimit"] {
     return this.#attributes.rateLimit;
   }

@@ -37,6 +37,7 @@ export function resolvePlaceholders(
       allowedModels: null,
       rateLimit: null,
       concurrent: null,
+      subject: null,
     });
   }
   return { records, unresolved: placeholders.length - records.size };

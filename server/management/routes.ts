@@ -13,6 +13,7 @@ import { keyAccessRoutes } from "./keys/access-routes.ts";
 import { createReceipts } from "./keys/receipt.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { LIBRARIES } from "./libraries.ts";
+import { librarySubjectRoutes } from "./library-subjects.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { revokedSubjectRoutes } from "./revoked-subjects.ts";
 import { TEAMS } from "./teams.ts";
@@ -34,6 +35,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
+  librarySubjectRoutes(app, management);
   revokedSubjectRoutes(app, management, deps.config);
   endedSessionRoutes(app, management, deps.config);
   webhookDeliveryRoutes(app, management);

@@ -5,6 +5,7 @@ import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import { PIECE, roomForAnswer } from "../http/answers/paced-response.ts";
 import { Problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
+import { reachOfCall } from "../memory/reach-of-call.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { type McpDeps, memoryServer } from "./server.ts";
 
@@ -25,6 +26,7 @@ export async function exchange(
   message: Readonly<Record<string, unknown>>,
 ): Promise<Response | Buffer> {
   const { principal, openCall } = request;
+  const reach = reachOfCall(principal, request);
   const abort = new AbortController();
   const { signal } = abort;
   let refusal: Problem | undefined;
@@ -35,13 +37,14 @@ export async function exchange(
   const handler = createMcpHandler(() =>
     memoryServer(deps, principal, {
       signal,
+      reach,
       requestId: requestIdOf(request.raw),
       present: (operation) => {
         const granted = accessNow(deps, request, operation);
         if (granted instanceof Problem) throw granted;
         const full = roomForAnswer(reply.raw);
         if (full !== undefined) throw full;
-        return granted.key;
+        return { key: granted.key, reach: reachOfCall(granted.key, request) };
       },
       write: (db, operation, task) => writeAs(deps, db, request, { ...task, operation }),
       refuse,

@@ -1,7 +1,6 @@
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
-import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, restOf, shownAtom } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
@@ -29,11 +28,11 @@ export const memoryHistory = defineTool<Args, ShownPage>(
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,
   },
-  async ({ db, key }, { id, limit, cursor, maxTokens }) => {
-    const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
+  async ({ db, reach }, { id, limit, cursor, maxTokens }) => {
+    const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
     const { at, offset } = placeOfCursor(scope, cursor) ?? {};
     const before = at === undefined || offset === undefined ? at : at + 1;
-    const revisions = await listRevisions(db, reachOf(key), id, { before: before ?? null, limit });
+    const revisions = await listRevisions(db, reach, id, { before: before ?? null, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
     const begunAt = (revision: number) => (revision === at ? (offset ?? 0) : 0);
     return shownPage(revisions, {

@@ -1,7 +1,7 @@
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { listLibraries } from "../../store/memory/reachable-libraries.ts";
 import type { CursorScope } from "../memory/cursor.ts";
-import { libraryName, reachOf } from "../memory/libraries.ts";
+import { libraryName } from "../memory/libraries.ts";
 import { CURSOR } from "../memory/schemas.ts";
 import { compact, fitting, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { cursorBehind, LONGEST_CURSOR } from "./shown-page.ts";
@@ -37,10 +37,10 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }, Li
     output: { items: { type: "array", items: LIBRARY_OUTPUT }, ...PAGE_OUTPUT },
     text: pageText,
   },
-  async ({ db, key }, { limit, cursor, maxTokens }) => {
-    const scope: CursorScope = { list: "libraries", teamId: key.teamId, library: null, filter: null };
+  async ({ db, key, reach }, { limit, cursor, maxTokens }) => {
+    const scope: CursorScope = { list: "libraries", reach, library: null, filter: null };
     const after = placeOfCursor(scope, cursor)?.id ?? null;
-    const libraries = await listLibraries(db, reachOf(key), { after, limit });
+    const libraries = await listLibraries(db, reach, { after, limit });
     const defaultId = defaultLibraryOf(key);
     const shown = libraries.items.map((library): ShownLibrary => {
       const name = libraryName(key, library);

@@ -2,7 +2,6 @@ import type { Atom } from "../../store/memory/atom.ts";
 import { positionOf } from "../../store/memory/atom-order.ts";
 import { listNeighbours } from "../../store/memory/neighbours.ts";
 import type { CursorScope } from "../memory/cursor.ts";
-import { reachOf } from "../memory/libraries.ts";
 import { readSize } from "./budget.ts";
 import type { Recalled } from "./recalled.ts";
 import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";
@@ -23,14 +22,14 @@ type Asked = {
 
 /** The neighbours of an atom, as many as there is room for. */
 export async function shownNeighbours(
-  { db, key }: ToolContext,
+  { db, key, reach }: ToolContext,
   atom: Atom,
   { limit, maxTokens, cursor }: Asked,
 ): Promise<Pick<Recalled, "neighbours" | "nextCursor">> {
-  const scope: CursorScope = { list: "neighbours", teamId: key.teamId, library: null, filter: atom.id };
+  const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
   const room = cursor === undefined ? maxTokens * SHARE_BESIDE : maxTokens - LEFT_FOR_CURSOR;
   const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(room).bytes, characters: BRIEF + 1 };
-  const found = await listNeighbours(db, reachOf(key), atom, page);
+  const found = await listNeighbours(db, reach, atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
     const { id, library, content, validFrom, validTo } = shownFacts(key, neighbour);
     return cutAtom(shownAtom({ id, content, relations, validFrom, validTo, ...(library && { library }) }), BRIEF);

@@ -1,7 +1,7 @@
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
-import { libraryName, reachOf } from "../memory/libraries.ts";
+import { libraryName } from "../memory/libraries.ts";
 import { beginning } from "./budget.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -19,18 +19,16 @@ type Asked = {
  * remembered: the model would take that for a fact.
  */
 export async function nothingFound(
-  { db, key }: ToolContext,
+  { db, key, reach }: ToolContext,
   { library, query, search, filter }: Asked,
 ): Promise<string> {
   const name = library === null ? "all libraries" : libraryName(key, library);
   const libraryId = library?.id ?? null;
   const asked = { ...filter, libraryId };
   const hidden =
-    search === undefined
-      ? undefined
-      : await hiddenByExclusions(db, reachOf(key), { ...asked, query: search }, LEAVE_IT_OUT);
+    search === undefined ? undefined : await hiddenByExclusions(db, reach, { ...asked, query: search }, LEAVE_IT_OUT);
   if (hidden !== undefined) return hidden;
-  const { atoms, isMore } = await countAtoms(db, reachOf(key), libraryId);
+  const { atoms, isMore } = await countAtoms(db, reach, libraryId);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
   return [

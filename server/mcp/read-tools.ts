@@ -10,7 +10,6 @@ import { isPlainSearch, searchExcept } from "../../store/memory/search/search-wo
 import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/snippet.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
-import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { readSize } from "./budget.ts";
 import { shownNeighbours } from "./neighbours.ts";
@@ -82,13 +81,13 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },
   async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key, meaning } = context;
+    const { db, key, reach, meaning } = context;
     const library = await libraryToRead(context, named);
     const filter = readFilter(given, given);
     const search = searchExcept(query, exclude);
     if (search.length > MAX_SEARCH) throw new ToolFault(TOO_LONG);
     const scope: CursorScope = {
-      ...{ list: "search", teamId: key.teamId, library },
+      ...{ list: "search", reach, library },
       filter: cursorFilter(filter, sort, search),
     };
     const after = placeOfCursor(scope, cursor);
@@ -101,7 +100,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       limit,
       ...defined({ meaning }),
     };
-    const hits = await searchAtoms(db, reachOf(key), { ...asked, characters: MAX_SNIPPET_SOURCE });
+    const hits = await searchAtoms(db, reach, { ...asked, characters: MAX_SNIPPET_SOURCE });
     return shownPage(hits, {
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
@@ -162,7 +161,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     text: recalledText,
   },
   async (context, { query, ids, id, offset, cursor, library: named, limit, maxTokens, ...given }) => {
-    const { db, key, meaning } = context;
+    const { db, key, reach, meaning } = context;
     if ([query, ids, id].filter((subject) => subject !== undefined).length !== 1) {
       throw new ToolFault(
         'memory_recall takes one of "query", a topic, "ids", the atoms to read, and "id", one of them.',
@@ -181,11 +180,11 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
-      const found = await readInOrder(db, reachOf(key), asked, size);
+      const found = await readInOrder(db, reach, asked, size);
       const known = new Set([...found.atoms.map((atom) => atom.id), ...found.cut]);
       const missing = asked.filter((each) => !known.has(each));
       const notes = known.size === 0 ? ["There are no atoms of these ids for this key."] : [];
-      const show = showWith(await findReplacements(db, reachOf(key), [...known]));
+      const show = showWith(await findReplacements(db, reach, [...known]));
       const [only] = found.atoms;
       const isAlone = only !== undefined && id !== undefined && offset === undefined;
       const beside = isAlone ? await shownNeighbours(context, only, { limit, maxTokens, cursor }) : {};
@@ -202,7 +201,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       ...readSize(maxTokens),
       ...defined({ meaning }),
     };
-    const found = await recallAtoms(db, reachOf(key), asked);
+    const found = await recallAtoms(db, reach, asked);
     const notes = found.atoms.length > 0 ? [] : [await nothingFound(context, { library, query, filter })];
     const show = showWith(found.replacements);
     return recalled({
@@ -231,13 +230,13 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     text: pageText,
   },
   async (context, { library: named, tag, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key } = context;
+    const { db, key, reach } = context;
     const library = await libraryToRead(context, named);
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
-    const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
+    const scope: CursorScope = { list: "atoms", reach, library, filter: cursorFilter(filter, sort) };
     const asked = { ...filter, libraryId: library?.id ?? null, sort, after: placeOfCursor(scope, cursor), limit };
-    const found = await listAtoms(db, reachOf(key), { ...asked, ...readSize(maxTokens) });
+    const found = await listAtoms(db, reach, { ...asked, ...readSize(maxTokens) });
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),

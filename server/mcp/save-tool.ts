@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { MAX_SHOWN } from "../../store/memory/near-duplicates.ts";
 import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { libraryName, noSuchLibrary, reachOf } from "../memory/libraries.ts";
+import { libraryName, noSuchLibrary } from "../memory/libraries.ts";
 import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../memory/save-atoms.ts";
 import { repeatableAtoms } from "../memory/save-repeated.ts";
 import { ATOM_INPUT, atomListSchema } from "../memory/schemas.ts";
@@ -81,14 +81,14 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     text: savedText,
   },
   async (context, { atoms: many, library: named, allowDuplicate, maxTokens, ...one }) => {
-    const { clock, db, key, write } = context;
+    const { clock, db, key, reach, write } = context;
     const inputs = inputsOf(many, one).map((input) => atomFields(input, clock.now()));
     const library = await libraryOf(context, named);
     // A key that only writes learns nothing of what is there.
     const policy = allowDuplicate || !permits(key, "mcp.memory_search") ? "allow" : "refuse";
     const contents = inputs.map(({ content }) => content);
-    const once = repeatableAtoms(key, { libraryId: library.id, atoms: inputs, at: clock.now() });
-    const near = await findDuplicateAtoms(db, reachOf(key), {
+    const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now() });
+    const near = await findDuplicateAtoms(db, reach, {
       ...{ libraryId: library.id, contents, policy },
       isRepeated: (index) => once.isRepeated(db, index),
     });

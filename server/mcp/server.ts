@@ -2,10 +2,11 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
+import type { Reach } from "../../store/memory/atom.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
-import { findLibraryToRead, reachOf } from "../memory/libraries.ts";
+import { findLibraryToRead } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryHistory } from "./history-tool.ts";
@@ -13,7 +14,7 @@ import { instructionsFor } from "./instructions.ts";
 import { memoryLibraries } from "./library-tools.ts";
 import { memoryList, memoryRecall, memorySearch } from "./read-tools.ts";
 import { memorySaveAtom } from "./save-tool.ts";
-import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
+import { type MemoryTool, type ToolAnswer, type ToolContext, ToolFault } from "./tool.ts";
 import { memoryWakeUp } from "./wake-up-tool.ts";
 import { memoryCorrectAtom, memoryForgetAtom } from "./write-tools.ts";
 
@@ -35,14 +36,18 @@ export type McpDeps = ServerDeps & {
   readonly questions: QuestionEmbedder;
 };
 
+type PresentKey = Pick<ToolContext, "key" | "reach">;
+
 /** The request that a protocol server is for. */
 type MemoryRequest = {
   /** By which the log knows it. */
   readonly requestId: string;
   /** Aborted when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
-  /** The key as it is now. Throws a Problem where it may not call the tool any more. */
-  present(operation: MemoryTool["operation"]): KeyRecord;
+  /** What the request reaches. */
+  readonly reach: Reach;
+  /** The key as it is now, and what the request reaches by it. Throws a Problem where it may not call the tool any more. */
+  present(operation: MemoryTool["operation"]): PresentKey;
   /** Writes as the request's key, by what it may do at that moment. */
   write<T>(db: Db, operation: MemoryTool["operation"], task: MemoryWrite<T>): Promise<T | undefined>;
   /** Ends the request: called where a tool finds that the key has lost its right. */
@@ -61,22 +66,25 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_TOOL);
-    const { signal, present, write } = request;
+    const { signal, reach, present, write } = request;
     const args = params.arguments ?? {};
     // Its turn was waited for: the key may have been narrowed meanwhile.
-    const inTurn = <T>(task: (db: Db, key: KeyRecord) => Promise<T>) =>
+    const inTurn = <T>(task: (db: Db, present: PresentKey) => Promise<T>) =>
       deps.store.memory.run({ teamId: key.teamId, signal }, async (db) => task(db, present(tool.operation)));
     const call = async (): Promise<ToolAnswer> => {
       const question = tool.questionOf?.(args);
       // Between two turns: nothing of the database is held while a model is asked.
       const meaning =
         question &&
-        (await deps.questions.vectorsOf({ teamId: key.teamId, text: question.query }, () =>
-          inTurn((db, key) => spacesOf(db, key, question.library)),
+        (await deps.questions.vectorsOf({ reach, text: question.query }, () =>
+          inTurn((db, present) => spacesOf(db, present, question.library)),
         ));
-      return inTurn((db, key) => {
+      return inTurn((db, present) => {
         const { clock } = deps;
-        return tool.call({ clock, db, key, meaning, write: (operation, task) => write(db, operation, task) }, args);
+        return tool.call(
+          { clock, db, ...present, meaning, write: (operation, task) => write(db, operation, task) },
+          args,
+        );
       });
     };
     return answer(tool, deps.log, call(), request);
@@ -85,9 +93,13 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
 }
 
 /** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
-async function spacesOf(db: Db, key: KeyRecord, named: string | undefined): Promise<QuestionSpace[] | undefined> {
+async function spacesOf(
+  db: Db,
+  { key, reach }: PresentKey,
+  named: string | undefined,
+): Promise<QuestionSpace[] | undefined> {
   const library = await findLibraryToRead(db, key, named);
-  return library === undefined ? [] : questionSpaces(db, reachOf(key), library?.id ?? null);
+  return library === undefined ? [] : questionSpaces(db, reach, library?.id ?? null);
 }
 
 async function answer(

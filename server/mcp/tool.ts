@@ -4,6 +4,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
+import type { Reach } from "../../store/memory/atom.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { QuestionVectors } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
@@ -21,6 +22,8 @@ import { withSingleTypes } from "./single-types.ts";
 export type ToolContext = Pick<ServerDeps, "clock"> & {
   readonly db: Db;
   readonly key: KeyRecord;
+  /** What the call reaches of the memory, and whose that is. */
+  readonly reach: Reach;
   /** What the call's question means; undefined where it is answered by words alone. */
   readonly meaning: QuestionVectors | undefined;
   /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */

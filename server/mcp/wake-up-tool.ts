@@ -4,7 +4,7 @@ import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
 import { ATOM_PAGE_BOUNDS } from "../../store/memory/atom-pages.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { findReplacements } from "../../store/memory/replaced-atoms.ts";
-import { ALL_LIBRARIES, libraryName, reachOf } from "../memory/libraries.ts";
+import { ALL_LIBRARIES, libraryName } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";
 import { defineTool, LIBRARY_TO_READ, LIST_LIMIT, libraryToRead, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
@@ -60,10 +60,10 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
     text: briefingText,
   },
   async (context, { library: named, limit, maxTokens }) => {
-    const { db, key } = context;
+    const { db, key, reach } = context;
     const library = await libraryToRead(context, named);
     const libraryId = library?.id ?? null;
-    const { atoms, isMore: moreAtoms } = await countAtoms(db, reachOf(key), libraryId);
+    const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, libraryId);
     const best = await presentAtoms(context, libraryId, "importance", limit);
     const latest = (await presentAtoms(context, libraryId, "newest", limit)).filter(
       ({ id }) => !best.some((atom) => atom.id === id),
@@ -106,12 +106,11 @@ const MAX_STEPS = 5;
 
 /** The first atoms of a library, or of all, that are valid, and that no other one replaces; what is far behind is no briefing. */
 async function presentAtoms(
-  { db, key, clock }: ToolContext,
+  { db, reach, clock }: ToolContext,
   libraryId: string | null,
   sort: Sort,
   limit: number,
 ): Promise<Atom[]> {
-  const reach = reachOf(key);
   const page = { libraryId, sort, characters: BRIEF + 1, asOf: clock.now() };
   const bounds = { ...ATOM_PAGE_BOUNDS, walked: 4 * limit, steps: MAX_STEPS };
   const present: Atom[] = [];

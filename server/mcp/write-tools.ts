@@ -3,6 +3,7 @@ import { correctAtom, type Deletion, deleteAtom } from "../../store/memory/atom-
 import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../store/memory/forgotten-atoms.ts";
 import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
 import { correctedJson } from "../memory/atom-json.ts";
+import { SHARED_ATOM } from "../memory/problems.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { compact, paragraphs, tokensIn } from "./budget.ts";
@@ -47,6 +48,8 @@ export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
       case undefined:
       case "absent":
         throw new ToolFault(NO_ATOM_HINT);
+      case "shared":
+        throw new ToolFault(SHARED_ATOM);
       case "conflict":
         throw new ToolFault(`${movedOn(correction.revision, revision)} correct that.`);
       case "corrected": {
@@ -96,6 +99,8 @@ export const memoryForgetAtom = defineTool<ForgetArgs, Forgotten>(
       case undefined:
       case "absent":
         throw new ToolFault(NO_ATOM_HINT);
+      case "shared":
+        throw new ToolFault(SHARED_ATOM);
       case "conflict":
         throw new ToolFault(`${movedOn(ended.revision, revision)} forget it with that revision.`);
       case "deleted":

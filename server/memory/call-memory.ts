@@ -1,27 +1,31 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
+import type { Reach } from "../../store/memory/atom.ts";
 import { accessNow } from "../auth/key-hook.ts";
 import { roomForAnswer } from "../http/answers/paced-response.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { reachOfCall } from "./reach-of-call.ts";
 
 /** Runs the statements of a request, as {@link callMemory} does. */
-export type MemoryCaller = <T>(body: (db: Db, key: KeyRecord) => Promise<T>) => Promise<T>;
+export type MemoryCaller = <T>(body: MemoryCall<T>) => Promise<T>;
+
+/** What is done in a call, by the key as it is then, and by what the call reaches. */
+type MemoryCall<T> = (db: Db, key: KeyRecord, reach: Reach) => Promise<T>;
 
 /**
  * Runs the statements of a request: in its team's turn, and no longer than the caller waits for the answer. The request
  * may have waited for its turn, so that it is decided again when the turn comes.
  *
- * @param body is given the key as it is then
- * @throws Problem 401, 403 or 503 as on arrival, and 429 or 503 where there is no room for an answer
+ * @throws Problem 400, 401, 403 or 503 as on arrival, and 429 or 503 where there is no room for an answer
  */
 export function callMemory<T>(
   deps: ServerDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  body: (db: Db, key: KeyRecord) => Promise<T>,
+  body: MemoryCall<T>,
 ): Promise<T> {
   return memoryCaller(deps, request, reply)(body);
 }
@@ -33,8 +37,9 @@ export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: F
     deps.store.memory.run(call, async (db) => {
       const granted = accessNow(deps, request);
       if (granted instanceof Problem) throw granted;
+      const reach = reachOfCall(granted.key, request);
       const refusal = roomForAnswer(reply.raw);
       if (refusal !== undefined) throw refusal;
-      return body(db, granted.key);
+      return body(db, granted.key, reach);
     });
 }

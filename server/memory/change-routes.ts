@@ -7,7 +7,7 @@ import type { ServerDeps } from "../product/deps.ts";
 import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
 import { correctedJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
-import { NO_ATOM } from "./problems.ts";
+import { NO_ATOM, SHARED_ATOM } from "./problems.ts";
 import { UPDATE_BODY, UPDATE_EXAMPLE, type UpdateBody } from "./request-schemas.ts";
 import { CORRECTED_ATOM } from "./response-schemas.ts";
 import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
@@ -71,6 +71,7 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
           libraryOf: deletedLibrary,
         }),
       );
+      if (deletion?.kind === "shared") throw problem("forbidden", SHARED_ATOM);
       if (deletion?.kind !== "deleted") throw NO_ATOM;
       return reply.code(204).send();
     },
@@ -103,6 +104,7 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
 
 function notCorrected(correction: Exclude<Correction, { kind: "corrected" }>, seen: number): Problem {
   if (correction.kind === "absent") return NO_ATOM;
+  if (correction.kind === "shared") return problem("forbidden", SHARED_ATOM);
   return problem(
     "conflict",
     `The atom is at revision ${correction.revision}, not ${seen}: read it again and send the change with that revision.`,

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import type { Reach } from "../../store/memory/atom.ts";
 import { EARLIEST, LATEST } from "./times.ts";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
   readonly list: "atoms" | "search" | "revisions" | "neighbours" | "libraries";
-  readonly teamId: string;
+  /** Whose it is. */
+  readonly reach: Pick<Reach, "teamId" | "subject">;
   /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
   /** What else narrows the list and orders it: filters, a search, an atom's id. */
@@ -68,7 +70,8 @@ export function readAtomCursor(scope: CursorScope, text: string): ReadCursor {
   return Number.isSafeInteger(more) && more >= 0 ? { at, id, offset: more } : "malformed";
 }
 
-function binding({ list, teamId, library, filter }: CursorScope): string {
-  const text = JSON.stringify([list, teamId, library?.id ?? null, library?.incarnation ?? null, filter]);
+function binding({ list, reach: { teamId, subject }, library, filter }: CursorScope): string {
+  const owner = subject === undefined ? [] : [subject];
+  const text = JSON.stringify([list, teamId, library?.id ?? null, library?.incarnation ?? null, filter, ...owner]);
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }

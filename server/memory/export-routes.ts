@@ -7,8 +7,8 @@ import { findLibraryById, type ReachableLibrary } from "../../store/memory/reach
 import type { ServerDeps } from "../product/deps.ts";
 import { atomLine } from "./atom-json.ts";
 import { type MemoryCaller, memoryCaller } from "./call-memory.ts";
-import { reachOf } from "./libraries.ts";
 import { requireLibrary } from "./problems.ts";
+import { ownReach } from "./reach-of-call.ts";
 import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
 import { ATOM_LINES } from "./response-schemas.ts";
 
@@ -33,18 +33,22 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
     },
     async (request, reply) => {
       const call = memoryCaller(deps, request, reply);
-      const library = await call((db, key) => requireLibrary(db, key, request.query.library));
-      const stream = Readable.from(linesOf(call, library));
+      const { own = false } = request.query;
+      const library = await call((db, key, reach) => {
+        if (own) ownReach(reach);
+        return requireLibrary(db, key, request.query.library);
+      });
+      const stream = Readable.from(linesOf(call, library, own));
       stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was aborted"));
       return reply.type("application/x-ndjson; charset=utf-8").send(stream);
     },
   );
 }
 
-async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGenerator<string> {
+async function* linesOf(call: MemoryCaller, library: ReachableLibrary, own: boolean): AsyncGenerator<string> {
   let after: AtomPosition | null = null;
   do {
-    const { items, isMore }: ListPage<Atom> = await readPiece(call, library, after);
+    const { items, isMore }: ListPage<Atom> = await readPiece(call, library, own, after);
     for (const atom of items) yield `${JSON.stringify(atomLine(atom))}\n`;
     const last = isMore ? items.at(-1) : undefined;
     after = last === undefined ? null : { at: last.createdAt, id: last.id };
@@ -52,9 +56,14 @@ async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGen
 }
 
 /** Throws where the key or the library has ended since the piece before: what came so far must not look whole. */
-function readPiece(call: MemoryCaller, { id, incarnation }: ReachableLibrary, after: AtomPosition | null) {
-  return call(async (db, key) => {
-    const reach = reachOf(key);
+function readPiece(
+  call: MemoryCaller,
+  { id, incarnation }: ReachableLibrary,
+  own: boolean,
+  after: AtomPosition | null,
+) {
+  return call(async (db, _key, whole) => {
+    const reach = own ? ownReach(whole) : whole;
     const piece = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
     // After them: a library that goes in between has no atoms, as one that is through.
     const library = await findLibraryById(db, reach, id);

@@ -10,8 +10,8 @@ import {
 } from "../../store/memory/reachable-libraries.ts";
 import { listed, MAX_LISTED } from "../http/listed.ts";
 
-/** What a key may reach of its team's memory: goes into every statement. */
-export function reachOf(key: KeyRecord): Reach {
+/** The libraries of its team's memory that a key may reach; as a reach, with what all share of them. */
+export function librariesOf(key: KeyRecord): Reach {
   return { teamId: key.teamId, libraryIds: key.libraryIds };
 }
 
@@ -22,13 +22,13 @@ export function reachOf(key: KeyRecord): Reach {
 export async function findNamedLibrary(db: Db, key: KeyRecord, named: string): Promise<ReachableLibrary | undefined> {
   const slash = named.indexOf("/");
   const namespace = slash < 0 ? key.namespace : named.slice(0, slash);
-  return findLibraryByName(db, reachOf(key), namespace, named.slice(slash + 1));
+  return findLibraryByName(db, librariesOf(key), namespace, named.slice(slash + 1));
 }
 
 /** The library that is meant where none is named: the key's default, else the team's (spec §2.6). */
 export async function findDefaultLibrary(db: Db, key: KeyRecord): Promise<ReachableLibrary | undefined> {
   const id = defaultLibraryOf(key);
-  return id === undefined ? undefined : findLibraryById(db, reachOf(key), id);
+  return id === undefined ? undefined : findLibraryById(db, librariesOf(key), id);
 }
 
 /** The library that a call means: the one that it names, else the default. Undefined as in both. */
@@ -55,7 +55,7 @@ export async function findLibraryToRead(
   if (named !== undefined && named !== ALL_LIBRARIES) return findNamedLibrary(db, key, named);
   const only = named === undefined ? await findDefaultLibrary(db, key) : undefined;
   if (only !== undefined) return only;
-  const { items } = await listLibraries(db, reachOf(key), { after: null, limit: 1 });
+  const { items } = await listLibraries(db, librariesOf(key), { after: null, limit: 1 });
   return items.length === 0 ? undefined : null;
 }
 
@@ -69,7 +69,7 @@ export function libraryName(key: KeyRecord, library: { readonly namespace: strin
  * libraries that its key may reach. Only a name that could be one is repeated.
  */
 export async function noSuchLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<string> {
-  const { items } = await listLibraries(db, reachOf(key), { after: null, limit: MAX_LISTED + 1 });
+  const { items } = await listLibraries(db, librariesOf(key), { after: null, limit: MAX_LISTED + 1 });
   const names = items.map((library) => libraryName(key, library)).sort();
   const reached = names.length === 0 ? "This key may reach none." : `This key may reach: ${listed(names)}.`;
   if (named === undefined) return `${NO_DEFAULT_LIBRARY} ${reached}`;

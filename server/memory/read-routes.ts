@@ -17,9 +17,9 @@ import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
 import { cursorFilter, readFilter } from "./filters.ts";
 import { hiddenByExclusions } from "./hidden-atoms.ts";
-import { reachOf } from "./libraries.ts";
 import { page, position } from "./paging.ts";
 import { NO_ATOM, requireLibrary } from "./problems.ts";
+import { ownReach, reachOfCall } from "./reach-of-call.ts";
 import {
   ATOM_LIST_QUERY,
   type AtomListQuery,
@@ -51,17 +51,17 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       schema: { querystring: ATOM_LIST_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db, principal) => {
-        const { library: named, sort, limit, cursor } = request.query;
+      callMemory(deps, request, reply, async (db, principal, reach) => {
+        const { library: named, own, sort, limit, cursor } = request.query;
         const library = named ? await requireLibrary(db, principal, named) : null;
         const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
-          ...{ list: "atoms", teamId: principal.teamId, library },
+          ...{ list: "atoms", reach, library },
           filter: cursorFilter(filter, sort),
         };
         const after = position(scope, cursor);
         const asked = { ...filter, libraryId: library?.id ?? null, sort, after, limit };
-        return page(await listAtoms(db, reachOf(principal), asked), {
+        return page(await listAtoms(db, own ? ownReach(reach) : reach, asked), {
           scope,
           positionOf: (atom) => positionOf(sort, atom),
           json: (atom) => atomJson(principal, atom),
@@ -86,27 +86,27 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       const { library: named, sort, limit, cursor } = request.query;
       const query = spaced(request.query.q);
       const libraryIn = async (db: Db, key: KeyRecord) => (named ? requireLibrary(db, key, named) : null);
-      const question = { teamId: request.principal.teamId, text: query };
+      const question = { reach: reachOfCall(request.principal, request), text: query };
       // What is sorted by more than closeness is looked for by its words.
       const meaning =
         sort === "rank" && isPlainSearch(query)
           ? await questions.vectorsOf(question, () =>
-              callMemory(deps, request, reply, async (db, key) =>
-                questionSpaces(db, reachOf(key), (await libraryIn(db, key))?.id ?? null),
+              callMemory(deps, request, reply, async (db, key, reach) =>
+                questionSpaces(db, reach, (await libraryIn(db, key))?.id ?? null),
               ),
             )
           : undefined;
-      return callMemory(deps, request, reply, async (db, principal) => {
+      return callMemory(deps, request, reply, async (db, principal, reach) => {
         const library = await libraryIn(db, principal);
         const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
-          ...{ list: "search", teamId: principal.teamId, library },
+          ...{ list: "search", reach, library },
           filter: cursorFilter(filter, sort, query),
         };
         const after = position(scope, cursor);
         const asked = { ...filter, query, libraryId: library?.id ?? null };
         const paged = { ...asked, sort, after, limit, ...(meaning && { meaning }) };
-        const hits = await searchAtoms(db, reachOf(principal), paged);
+        const hits = await searchAtoms(db, reach, paged);
         const found = page(hits, {
           scope,
           positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
@@ -116,7 +116,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
           }),
         });
         const isEmpty = found.items.length === 0 && after === null;
-        const note = isEmpty ? await hiddenByExclusions(db, reachOf(principal), asked, QUOTE_IT) : undefined;
+        const note = isEmpty ? await hiddenByExclusions(db, reach, asked, QUOTE_IT) : undefined;
         return { ...found, semantic: meaning !== undefined, ...defined({ note }) };
       });
     },
@@ -126,8 +126,8 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
     "/atoms/:id",
     { config: { operation: "atoms.get", docs: { summary: "Read an atom", response: ATOM } } },
     async (request, reply) => {
-      const [atom] = await callMemory(deps, request, reply, (db, key) =>
-        findAtoms(db, reachOf(key), [request.params.id]),
+      const [atom] = await callMemory(deps, request, reply, (db, _key, reach) =>
+        findAtoms(db, reach, [request.params.id]),
       );
       if (atom === undefined) throw NO_ATOM;
       return atomJson(request.principal, atom);
@@ -147,10 +147,11 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       const { principal, params, query } = request;
       const { id } = params;
       const { limit, cursor } = query;
-      const scope: CursorScope = { list: "revisions", teamId: principal.teamId, library: null, filter: id };
+      const reach = reachOfCall(principal, request);
+      const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
       const before = position(scope, cursor)?.at ?? null;
-      const revisions = await callMemory(deps, request, reply, (db, key) =>
-        listRevisions(db, reachOf(key), id, { before, limit }),
+      const revisions = await callMemory(deps, request, reply, (db, _key, reach) =>
+        listRevisions(db, reach, id, { before, limit }),
       );
       if (revisions === undefined) throw NO_ATOM;
       return page(revisions, {
@@ -174,12 +175,12 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       schema: { querystring: PAGE_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db, key) => {
+      callMemory(deps, request, reply, async (db, key, reach) => {
         const { limit, cursor } = request.query;
-        const [atom] = await findAtoms(db, reachOf(key), [request.params.id]);
+        const [atom] = await findAtoms(db, reach, [request.params.id]);
         if (atom === undefined) throw NO_ATOM;
-        const scope: CursorScope = { list: "neighbours", teamId: key.teamId, library: null, filter: atom.id };
-        const neighbours = await listNeighbours(db, reachOf(key), atom, { after: position(scope, cursor), limit });
+        const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
+        const neighbours = await listNeighbours(db, reach, atom, { after: position(scope, cursor), limit });
         return page(neighbours, {
           scope,
           positionOf: (neighbour) => positionOf("newest", neighbour.atom),

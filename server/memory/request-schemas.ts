@@ -24,13 +24,13 @@ export type AtomPageQuery = { limit: number; cursor?: string };
 type Filtered = Omit<FilterInput, "metadata"> & { library?: string; tag?: string | string[] } & {
   [name: `metadata.${string}`]: unknown;
 };
-export type AtomListQuery = AtomPageQuery & Filtered & { sort: Sort };
+export type AtomListQuery = AtomPageQuery & Filtered & { own?: boolean; sort: Sort };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
 /** As {@link AtomInput}, with what the atom was called and its times. */
 export type ImportedInput = AtomInput & { id?: string; created?: string; updated?: string };
 export type ImportBody = { atoms: ImportedInput[]; library?: string; upsert?: boolean };
-export type ExportQuery = { library?: string };
+export type ExportQuery = { library?: string; own?: boolean };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSort };
@@ -74,16 +74,20 @@ const QUERY_FILTERS = {
 } as const;
 const PAGE = { limit: LIMIT, cursor: CURSOR, key: {} } as const;
 export const PAGE_QUERY = { type: "object", additionalProperties: false, properties: PAGE } as const;
+const OWN = {
+  type: "boolean",
+  description: "In a call for a subject: true for that subject's atoms alone, without what all share.",
+} as const;
 export const ATOM_LIST_QUERY = {
   type: "object",
   additionalProperties: false,
-  properties: { ...QUERY_FILTERS, sort: SORT, ...PAGE },
+  properties: { ...QUERY_FILTERS, own: OWN, sort: SORT, ...PAGE },
   patternProperties: METADATA_FILTERS,
 } as const;
 export const EXPORT_QUERY = {
   type: "object",
   additionalProperties: false,
-  properties: { library: QUERY_FILTERS.library, key: {} },
+  properties: { library: QUERY_FILTERS.library, own: OWN, key: {} },
 } as const;
 export const SEARCH_QUERY = {
   type: "object",

@@ -5,6 +5,7 @@ import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
 import { findNearDuplicates, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
 import { PAGE_BYTES } from "../../store/memory/page.ts";
+import { openLibrary } from "../../store/memory/reachable-libraries.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
 /** Atoms of one batch, which is saved whole or not at all. */
@@ -84,9 +85,10 @@ function assertNoneTwice(contents: readonly string[]): void {
 export function insertion(atoms: readonly AtomFields[], libraryId: string, at: number): MemoryWrite<Atom[]> {
   return {
     async write(tx, reach) {
+      const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
       const saved: Atom[] = [];
       for (const fields of atoms) {
-        const atom = await insertAtom(tx, reach, { ...fields, libraryId, at });
+        const atom = await insertAtom(tx, reach, { ...fields, libraryId: into, at });
         if (atom === undefined) return rollBack();
         saved.push(atom);
       }

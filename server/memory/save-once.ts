@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
-import { findLibraryById } from "../../store/memory/reachable-libraries.ts";
+import { findLibraryById, openLibrary } from "../../store/memory/reachable-libraries.ts";
 import {
   beginSave,
   endSave,
@@ -15,6 +15,7 @@ import {
 import { type Problem, problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { reachOfCall } from "./reach-of-call.ts";
 import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
 
 /** A save that is made once for its Idempotency-Key. */
@@ -40,15 +41,19 @@ export function repeatableSave(request: FastifyRequest, asked: unknown): Repeata
   if (key === undefined) return undefined;
   const { principal, operation } = request;
   return {
-    caller: callerOf(principal),
+    caller: callerOf(principal, reachOfCall(principal, request)),
     key: sha256(key),
     request: sha256(JSON.stringify([operation, asked], inOrder)),
   };
 }
 
-/** Names a key, whichever of its versions is used: a placeholder is called by its place in a list that may be another one tomorrow, of another team's keys. */
-export function callerOf({ keyId, teamId, version }: KeyRecord): string {
-  return version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
+/**
+ * Names a key, whichever of its versions is used, and the subject that it saves for: a placeholder is called by its place
+ * in a list that may be another one tomorrow, of another team's keys.
+ */
+export function callerOf({ keyId, teamId, version }: KeyRecord, { subject }: Reach): string {
+  const key = version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
+  return subject === undefined ? key : `${key}/of/${subject}`;
 }
 
 /** For JSON.stringify: members of an object in the order of their names, since it is the same object in any. */
@@ -96,7 +101,7 @@ export async function saveOnce<T extends MadeAtoms>(
   if (!("write" in prepared)) return write((tx, reach) => replay(tx, reach, prepared));
   return write(async (tx, reach) => {
     const { libraryId } = prepared;
-    const before = await beginSave(tx, known, libraryId);
+    const before = await beginSave(tx, known, (await openLibrary(tx, reach, libraryId)) ?? rollBack());
     if (before === "absent") return rollBack();
     if (before !== undefined) return replay(tx, reach, before);
     const made = await prepared.write(tx, reach);

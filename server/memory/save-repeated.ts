@@ -1,10 +1,10 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { Atom, AtomFields } from "../../store/memory/atom.ts";
+import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
-import { type AtomSaver, beginAtoms, endAtoms, findSavedAtom } from "../../store/memory/repeatable-atoms.ts";
+import { openLibrary } from "../../store/memory/reachable-libraries.ts";
+import { beginAtoms, endAtoms, findSavedAtom } from "../../store/memory/repeatable-atoms.ts";
 import { sha256 } from "../http/idempotency-key.ts";
-import { reachOf } from "./libraries.ts";
 import { callerOf, inOrder } from "./save-once.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
@@ -30,28 +30,30 @@ type SavedAtoms = {
  */
 export function repeatableAtoms(
   key: KeyRecord,
+  reach: Reach,
   { libraryId, atoms, at }: { libraryId: string; atoms: readonly AtomFields[]; at: number },
 ): RepeatableAtoms {
-  const saver: AtomSaver = { caller: `${callerOf(key)}/by-content`, libraryId };
+  const caller = `${callerOf(key, reach)}/by-content`;
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
   return {
     async isRepeated(db, index) {
       const digest = digests[index];
-      return digest !== undefined && (await findSavedAtom(db, reachOf(key), saver, digest)) !== undefined;
+      return digest !== undefined && (await findSavedAtom(db, reach, caller, digest)) !== undefined;
     },
     insertion: {
       async write(tx, reach) {
-        const known = await beginAtoms(tx, reach, saver, [...new Set(digests)]);
+        const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
+        const known = await beginAtoms(tx, reach, { caller, libraryId: into }, [...new Set(digests)]);
         const made = new Map<string, Atom>();
         const saved: Atom[] = [];
         for (const [index, fields] of atoms.entries()) {
           const digest = digests[index] ?? "";
           const before = known.get(digest) ?? made.get(digest);
-          const atom = before ?? (await insertAtom(tx, reach, { ...fields, libraryId, at })) ?? rollBack();
+          const atom = before ?? (await insertAtom(tx, reach, { ...fields, libraryId: into, at })) ?? rollBack();
           if (before === undefined) made.set(digest, atom);
           saved.push(atom);
         }
-        await endAtoms(tx, saver, made);
+        await endAtoms(tx, caller, made);
         return { atoms: saved, made: made.size };
       },
       libraryOf: () => libraryId,

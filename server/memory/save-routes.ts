@@ -10,7 +10,6 @@ import type { ServerDeps } from "../product/deps.ts";
 import { type AtomInput, atomFields } from "./atom-fields.ts";
 import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
-import { reachOf } from "./libraries.ts";
 import { noLibrary, requireLibrary } from "./problems.ts";
 import {
   BATCH_BODY,
@@ -82,7 +81,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   async function save(request: FastifyRequest, reply: FastifyReply, { inputs, named, duplicates }: Batch) {
     const known = repeatableSave(request, { body: request.body, duplicates });
-    const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key) => {
+    const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key, reach) => {
       requireRead(key, duplicates);
       const saved = await saveOnce(deps, db, request, {
         known,
@@ -90,7 +89,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
           const atoms = inputs.map((input) => atomFields(input, clock.now()));
           const { id: libraryId } = await requireLibrary(db, key, named);
           const contents = atoms.map(({ content }) => content);
-          const near = await findDuplicateAtoms(db, reachOf(key), { libraryId, contents, policy: duplicates });
+          const near = await findDuplicateAtoms(db, reach, { libraryId, contents, policy: duplicates });
           const refused = duplicates === "refuse" ? refusing(near) : [];
           if (refused.length > 0) throw problem("conflict", refusal(refused));
           const beside = duplicates === "allow" ? {} : { nearDuplicates: near.map(duplicateJson) };

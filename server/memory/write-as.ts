@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
@@ -11,7 +11,7 @@ import { decideAgain, decideStored, type Granted, notAMember, type Refused } fro
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { reachOf } from "./libraries.ts";
+import { reachOfCall } from "./reach-of-call.ts";
 
 /** A change of the memory. */
 export type MemoryWrite<T> = {
@@ -53,8 +53,10 @@ export async function writeAs<T>(
   if (openCall !== null) openCall.onCut = () => {};
   try {
     return await db.transaction().execute(async (tx) => {
-      const result = await write(tx, reachOf(granted.key));
-      await assertMayCommit(deps, tx, { granted, operation, libraryId: libraryOf(result) });
+      const reach = reachOfCall(granted.key, request);
+      const result = await write(tx, reach);
+      const isOfSubject = (key: KeyRecord) => reachOfCall(key, request).subject === reach.subject;
+      await assertMayCommit(deps, tx, { granted, operation, libraryId: libraryOf(result), isOfSubject });
       return result;
     });
   } catch (error) {
@@ -71,9 +73,15 @@ type DoneWrite = {
   readonly granted: Granted;
   readonly operation: OperationName;
   readonly libraryId: string | undefined;
+  /** Whether the call means the same subject's memory by its key as that is by now. */
+  isOfSubject(key: KeyRecord): boolean;
 };
 
-async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, libraryId }: DoneWrite): Promise<void> {
+async function assertMayCommit(
+  deps: ServerDeps,
+  tx: Tx,
+  { granted, operation, libraryId, isOfSubject }: DoneWrite,
+): Promise<void> {
   const { key } = granted;
   const { keyId, version, membership } = key;
   // A placeholder is in no database.
@@ -86,7 +94,9 @@ async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, l
     const refused = decideStored(stored?.key, operation, stored?.now ?? 0);
     if (refused !== undefined) throw new RolledBack(refused);
     const reaches =
-      stored?.key.teamId === key.teamId && (libraryId === undefined || mayReachLibrary(stored.key, libraryId));
+      stored?.key.teamId === key.teamId &&
+      isOfSubject(stored.key) &&
+      (libraryId === undefined || mayReachLibrary(stored.key, libraryId));
     if (!reaches) throw new RolledBack("unreachable");
   }
   // Last, with nothing waited for until the COMMIT is on its way: what this replica acknowledges later, comes later.

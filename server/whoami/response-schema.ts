@@ -27,6 +27,13 @@ export const WHOAMI = closedObject("Whoami", {
       },
     },
   },
+  subjectAccess: {
+    type: ["object", "null"],
+    additionalProperties: false,
+    required: ["mode"],
+    properties: { mode: { type: "string", enum: ["Bound", "Required"] }, subject: TEXT },
+    description: "Whose memory it is for; null for what all share.",
+  },
   defaultLibrary: {
     ...TEXT_OR_NULL,
     description: "What an MCP tool uses where no library is named: the key's own default, else the team's.",

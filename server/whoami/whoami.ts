@@ -32,6 +32,7 @@ export async function whoami(db: Db, key: KeyRecord) {
       mode: key.libraryIds === null ? "All" : "Restricted",
       libraries: key.libraryIds && [...libraries.values()].map((library) => libraryName(key, library)).sort(),
     },
+    subjectAccess: key.subject,
     defaultLibrary: defaultLibrary === undefined ? null : libraryName(key, defaultLibrary),
     gateway: boundGatewayId === null ? null : ((await findPublicId(db, boundGatewayId)) ?? ""),
     allowedModels: key.allowedModels,

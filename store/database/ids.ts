@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 /** A new random id: the prefix, an underscore and 20 lower-case base32 characters (100 bits). */
-export function newId(prefix: "key" | "team" | "lib" | "gw" | "hook" | "evt"): string {
+export function newId(prefix: "key" | "team" | "lib" | "part" | "gw" | "hook" | "evt"): string {
   let id = `${prefix}_`;
   for (const byte of randomBytes(20)) id += BASE32.charAt(byte & 31);
   return id;

@@ -95,6 +95,9 @@ type LibrariesTable = {
   /** Since its deletion began. */
   deleted_atoms: Generated<number>;
   created_at: Generated<Date>;
+  /** Of a part: the library that it is a part of, and whose it is; null for what was erased. */
+  parent_id: Generated<string | null>;
+  subject: Generated<string | null>;
 };
 
 type GatewaysTable = {
@@ -142,6 +145,8 @@ type KeysTable = {
   requests_per_minute: number | null;
   burst: number | null;
   concurrent: number | null;
+  /** That it is bound to; `*` where it has to name one. */
+  subject: Generated<string | null>;
   generation: number;
   rotation_requested_at: Date | null;
   rotation_revoke_old: Generated<boolean>;

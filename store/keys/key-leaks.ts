@@ -36,7 +36,7 @@ export async function findSecrets(db: Db, digests: readonly string[]): Promise<F
     }
   >`
     select r.digest, r.key_id as "keyId", r.version, r.prefix, r.team_id as "teamId", r.namespace, k.name,
-      t.name as team, t.leak_action as "leakAction", r.state, r.version_state as "versionState",
+      t.name as team, t.leak_action as "leakAction", k.state, r.version_state as "versionState",
       r.team_holds_namespace as "teamHoldsNamespace", r.expires_ms as "expiresMs",
       l.first_reported_at as "leakedAt"
     from key_records r join keys k on k.id = r.key_id join teams t on t.id = r.team_id
@@ -89,7 +89,7 @@ export async function livingLeaks(db: Db): Promise<LivingLeak[]> {
   const { rows } = await sql<LivingLeak>`
     select distinct k.namespace, k.name, k.id as "keyId"
     from key_leaks l join key_records r on r.key_id = l.key_id and r.version = l.version join keys k on k.id = l.key_id
-    where r.state = 'active' and r.version_state in ('reserved', 'active', 'retiring')
+    where k.state = 'active' and r.version_state in ('reserved', 'active', 'retiring')
       and (r.expires_ms is null or r.expires_ms > extract(epoch from ${DATABASE_NOW}) * 1000)
     order by k.namespace, k.name, k.id`.execute(db);
   return rows;

@@ -1,7 +1,23 @@
 import { sql } from "kysely";
+import type { SubjectRule } from "../../domain/access/subject.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import type { Tx } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
+
+/** What the column `subject` has of a key that names one with each call: no subject is called so. */
+const REQUIRED = "*";
+
+/** The column `subject` of a key. */
+export function subjectColumn(rule: SubjectRule | null): string | null {
+  if (rule === null) return null;
+  return rule.mode === "Required" ? REQUIRED : rule.subject;
+}
+
+/** The rule that the column `subject` of a key says. */
+export function toSubjectRule(column: string | null): SubjectRule | null {
+  if (column === null) return null;
+  return column === REQUIRED ? { mode: "Required" } : { mode: "Bound", subject: column };
+}
 
 /** A policy as columns of `keys`. */
 export function policyColumns(policy: KeyPolicy) {
@@ -18,6 +34,7 @@ export function policyColumns(policy: KeyPolicy) {
     requests_per_minute: policy.rateLimit?.requestsPerMinute ?? null,
     burst: policy.rateLimit?.burst ?? null,
     concurrent: policy.concurrent,
+    subject: subjectColumn(policy.subject),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
+import type { SubjectRule } from "../../domain/access/subject.ts";
 import { fromDigest } from "../database/digest.ts";
+import { toSubjectRule } from "./key-policy.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */
 export type IndexedKey = {
@@ -45,6 +47,7 @@ const ATTRIBUTE_COLUMNS = [
   "requests_per_minute",
   "burst",
   "concurrent",
+  "subject",
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
@@ -103,11 +106,12 @@ function toAttributes(record: string): KeyAttributes {
   const allowedModels = fieldOf("to_json(allowed_models)");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
   const concurrent = fieldOf("concurrent");
+  const subject = toSubjectRule(fieldOf("subject"));
   return {
     teamId: textOf("team_id"),
     namespace: textOf("namespace"),
     teamHoldsNamespace: textOf("team_holds_namespace") === "t",
-    state: textOf("state") as KeyState,
+    state: stateOf(textOf("state"), subject),
     versionState: textOf("version_state") as VersionState,
     // A scope of a later build grants nothing here.
     scopes: scopeSet(textOf("scopes").split(" ").filter(isScope)),
@@ -121,7 +125,13 @@ function toAttributes(record: string): KeyAttributes {
         ? null
         : { requestsPerMinute: Number(requestsPerMinute), burst: Number(burst) },
     concurrent: concurrent === null ? null : Number(concurrent),
+    subject,
   };
+}
+
+/** A key with a subject has a state of its own in the view: what does not know of subjects refuses it. */
+function stateOf(state: string, subject: SubjectRule | null): KeyState {
+  return (state === "of_subject" && subject !== null ? "active" : state) as KeyState;
 }
 
 /** A field of a record: nothing for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */

@@ -3,12 +3,15 @@ import { sketchOf } from "../../domain/memory/near-duplicate.ts";
 import { InvalidAtomError } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
-import { type AtomRow, atomColumns, findAtoms, isAtomId, presentIds, reachable, toAtom } from "./atoms.ts";
+import { type AtomRow, atomColumns, findAtoms, isAtomId, linkRule, reachable, toAtom } from "./atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
-import { isReachable } from "./reachable-libraries.ts";
+import { isReachable, isWritable } from "./reachable-libraries.ts";
 
-/** Why an atom was not changed: `revision` is the present one. */
-export type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
+/** Why an atom was not changed: `revision` is the present one; a shared one is no subject's. */
+export type MovedOn =
+  | { readonly kind: "conflict"; readonly revision: number }
+  | { readonly kind: "absent" }
+  | { readonly kind: "shared" };
 export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | MovedOn;
 export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | MovedOn;
 
@@ -21,7 +24,7 @@ type AtomDraft = AtomFields & {
 };
 
 /**
- * Stores an atom in a library of the reach.
+ * Stores an atom in a library of the reach, under the row that `openLibrary` gives for it.
  *
  * @returns undefined when the library is not there to this caller
  * @throws InvalidAtomError for a link that leads nowhere
@@ -42,7 +45,7 @@ export async function insertAtom(
         ${timeOrNull(validFrom)}::timestamptz, ${timeOrNull(validTo)}::timestamptz,
         ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(updatedAt)}::timestamptz
       from libraries l
-      where l.id = ${libraryId} and ${isReachable(reach)}
+      where l.id = ${libraryId} and ${isReachable(reach)} and ${isWritable(reach)}
       returning *
     )
     select ${atomColumns(reach)} from a join libraries l on l.id = a.library_id`.execute(db);
@@ -122,12 +125,14 @@ export async function deleteAtom(
 
 /** The condition of the one row of `a`, atoms or forgotten ones, and of its library `l`. */
 export function isAtRevision(reach: Reach, id: string, expected: number | null): RawBuilder<unknown> {
-  return sql`l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
+  return sql`l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} and ${isWritable(reach)}
     and (${expected}::integer is null or a.revision = ${expected}::integer)`;
 }
 
 /** Why no row of the atom was at the revision that was expected. */
 export async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): Promise<MovedOn> {
+  const { subject, ...shared } = reach;
+  if (subject !== undefined && (await findAtoms(db, shared, [id])).length > 0) return { kind: "shared" };
   const [present] = await findAtoms(db, reach, [id]);
   return present ? { kind: "conflict", revision: present.revision } : { kind: "absent" };
 }
@@ -142,13 +147,16 @@ export function assertEverValid({ validFrom, validTo }: Pick<AtomFields, "validF
 
 /** One that is beyond the reach and one that is not there are the same: a link leads to what its writer may read. */
 async function assertLinksLead(db: QueryExecutorProvider, reach: Reach, links: readonly AtomLink[]): Promise<void> {
-  const ids = links.map(({ id }) => id);
-  const present = await presentIds(db, reach, ids);
-  const astray = ids.findIndex((id) => !present.has(id));
-  if (astray < 0) return;
-  throw new InvalidAtomError(
-    `"links.${astray}.id" names no atom that this key may reach: look its id up, or leave the link out.`,
-  );
+  const ruleOf = await linkRule(db, reach, links);
+  for (const [index, link] of links.entries()) {
+    const rule = ruleOf(link);
+    if (rule === "leads") continue;
+    throw new InvalidAtomError(
+      rule === "astray"
+        ? `"links.${index}.id" names no atom that this key may reach: look its id up, or leave the link out.`
+        : `"links.${index}" would replace an atom that is shared by all subjects: give the link another rel, or leave it out.`,
+    );
+  }
 }
 
 function timeOrNull(ms: number | null): Date | null {

@@ -1,7 +1,9 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import { REPLACES } from "../../domain/memory/replacement.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, Reach } from "./atom.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import { isReachable, isWritable, shownLibrary } from "./reachable-libraries.ts";
 
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -12,6 +14,9 @@ export function isAtomId(id: string): boolean {
 
 /** The condition that every statement on `atoms a join libraries l` carries. */
 export function reachable(reach: Reach): RawBuilder<unknown> {
+  if (reach.subject !== undefined) {
+    return sql`a.team_id = ${reach.teamId} and l.team_id = a.team_id and ${isReachable(reach)} and ${UNEXPIRED}`;
+  }
   return sql`a.team_id = ${reach.teamId} and l.team_id = a.team_id and l.state = 'active'
     and (${reach.libraryIds}::text[] is null or a.library_id = any(${reach.libraryIds}::text[])) and ${UNEXPIRED}`;
 }
@@ -26,7 +31,7 @@ export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join librarie
  */
 export function atomColumns(reach: Reach, characters?: number): RawBuilder<unknown> {
   const content = characters === undefined ? sql`a.content` : sql`left(a.content, ${characters}::integer) as content`;
-  return sql`a.id, a.library_id, l.namespace, l.name, ${content}, a.tags, a.source,
+  return sql`a.id, ${shownLibrary(reach)}, ${content}, a.tags, a.source,
     a.importance, a.metadata, ${linksWithin(reach, sql`a.links`)} as links,
     extract(epoch from a.expires_at)::float8 * 1000 as expires_ms,
     extract(epoch from a.valid_from)::float8 * 1000 as valid_from_ms,
@@ -106,18 +111,44 @@ export function atomOf(id: RawBuilder<unknown>, reach: Reach, characters?: numbe
 }
 
 /** Those of these ids by which the reach has an atom. */
-export async function presentIds(
+async function presentIds(
   db: QueryExecutorProvider,
   reach: Reach,
   ids: readonly string[],
+  isLedTo: RawBuilder<unknown> = sql`true`,
 ): Promise<ReadonlySet<string>> {
   const known = [...new Set(ids.filter(isAtomId))];
   if (known.length === 0) return new Set();
-  const { rows } = await sql<{ id: string }>`
-    select a.id::text from ${ATOMS_IN_LIBRARIES} where a.id = any(${known}::uuid[]) and ${reachable(reach)}`.execute(
-    db,
-  );
+  const { rows } = await sql<{ id: string }>`select a.id::text from ${ATOMS_IN_LIBRARIES}
+    where a.id = any(${known}::uuid[]) and ${reachable(reach)} and ${isLedTo}`.execute(db);
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Makes what says where a link may lead: to an atom that the reach has; and of the kind `replaces`, since it changes what
+ * the other one counts, to one that its writer may change.
+ */
+export async function linkRule(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  links: readonly AtomLink[],
+): Promise<(link: AtomLink) => "leads" | "astray" | "shared"> {
+  const present = await presentIds(
+    db,
+    reach,
+    links.map(({ id }) => id),
+  );
+  const replaced = reach.subject === undefined ? [] : links.filter(({ rel }) => rel === REPLACES);
+  const own = await presentIds(
+    db,
+    reach,
+    replaced.map(({ id }) => id),
+    isWritable(reach),
+  );
+  return (link) => {
+    if (!present.has(link.id)) return "astray";
+    return replaced.includes(link) && !own.has(link.id) ? "shared" : "leads";
+  };
 }
 
 /** The atoms of these ids that the reach has, newest first. */

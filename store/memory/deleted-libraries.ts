@@ -3,6 +3,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Store } from "../database/store.ts";
 import type { AtomPosition } from "./atom.ts";
+import { OF_SUBJECT } from "./reachable-libraries.ts";
 
 /** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
@@ -44,15 +45,32 @@ export function libraryDeletion(
       // Once more from the beginning, for what another process held and gave back.
       if (!isThrough) return true;
       for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
+      if (await endParts(db, id, slice)) return true;
       return removeEmpty(db, id);
     },
   };
 }
 
 async function findDeleted(db: Db, libraryId: string | undefined): Promise<string | undefined> {
-  const deleted = db.selectFrom("libraries").select("id").where("state", "=", "deleted");
-  const one = libraryId === undefined ? deleted : deleted.where("id", "=", libraryId);
+  // Parts before what they are parts of, which stays until they are gone.
+  const deleted = db
+    .selectFrom("libraries")
+    .select("id")
+    .where("state", "=", "deleted")
+    .orderBy(sql`parent_id is null`);
+  const one =
+    libraryId === undefined
+      ? deleted
+      : deleted.where(({ or, eb }) => or([eb("id", "=", libraryId), eb("parent_id", "=", libraryId)]));
   return (await one.limit(1).executeTakeFirst())?.id;
+}
+
+/** What subjects have in a deleted library is deleted as it is. Returns whether there was any. */
+async function endParts(db: Db, libraryId: string, slice: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`update libraries set state = 'deleted', subject = null
+    where id = any(array(select id from libraries where parent_id = ${libraryId} and state = ${OF_SUBJECT}
+      limit ${slice} for update skip locked))`.execute(db);
+  return numAffectedRows > 0n;
 }
 
 /** The last that was deleted; null for none. */
@@ -97,6 +115,7 @@ async function removeEmpty(db: Db, libraryId: string): Promise<boolean> {
     .where("id", "=", libraryId)
     .where("state", "=", "deleted")
     .where(sql<boolean>`not exists (select from atoms where library_id = libraries.id)`)
+    .where(sql<boolean>`not exists (select from libraries part where part.parent_id = libraries.id)`)
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Tx } from "../database/change.ts";
 import type { AtomFields, AtomLink, Reach } from "./atom.ts";
 import { correctAtom, insertAtom } from "./atom-writes.ts";
-import { presentIds } from "./atoms.ts";
+import { linkRule } from "./atoms.ts";
 import {
   type ImportRecord,
   importedIds,
@@ -11,6 +11,7 @@ import {
   recordImports,
   saidOf,
 } from "./known-imports.ts";
+import { openLibrary } from "./reachable-libraries.ts";
 
 /** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
 export type ImportedAtom = AtomFields & {
@@ -51,9 +52,12 @@ export type ImportTarget = {
 export async function importAtoms(
   tx: Tx,
   reach: Reach,
-  target: ImportTarget,
+  { libraryId: into, upsertAt }: ImportTarget,
   atoms: readonly ImportedAtom[],
 ): Promise<Import | undefined> {
+  const libraryId = await openLibrary(tx, reach, into);
+  if (libraryId === undefined) return undefined;
+  const target = { libraryId, upsertAt };
   const formerIds = atoms.flatMap(({ formerId }) => formerId ?? []);
   const known = target.upsertAt === null ? NONE : await knownImports(tx, reach, target.libraryId, formerIds);
   const placed: Placed[] = [];
@@ -129,13 +133,11 @@ async function resolvedLinks(
   const elsewhere = led.filter((id) => !here.has(id));
   const before = upsertAt === null ? here : await importedIds(tx, reach, libraryId, elsewhere);
   const importedAs = (formerId: string) => here.get(formerId) ?? before.get(formerId);
-  const present = await presentIds(
-    ...[tx, reach],
-    led.map((id) => importedAs(id) ?? id),
-  );
-  return placed.map(({ fields: { links } }) => ({
-    kept: links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })).filter(({ id }) => present.has(id)),
-    hasOpen: links.some(({ id }) => importedAs(id) === undefined),
+  const wanted = placed.map(({ fields }) => fields.links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })));
+  const ruleOf = await linkRule(tx, reach, wanted.flat());
+  return placed.map(({ fields }, index) => ({
+    kept: (wanted[index] ?? []).filter((link) => ruleOf(link) === "leads"),
+    hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined),
   }));
 }
 

@@ -5,7 +5,7 @@ import type { Tx } from "../database/change.ts";
 import { fromDigest, toDigest } from "../database/digest.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { AtomFields, Reach } from "./atom.ts";
-import { ATOMS_IN_LIBRARIES, findAtoms, reachable } from "./atoms.ts";
+import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "./atoms.ts";
 
 /** An atom of the library that an import means. */
 export type KnownImport = {
@@ -41,8 +41,7 @@ export async function knownImports(
 ): Promise<ReadonlyMap<string, KnownImport>> {
   const known = new Map(await readKnown(tx, reach, libraryId, formerIds));
   const isNew = (id: string) => !known.has(id);
-  for (const atom of await findAtoms(tx, reach, formerIds.filter(isNew))) {
-    if (atom.library.id !== libraryId) continue;
+  for (const atom of await findAtoms(tx, reach, await idsIn(tx, libraryId, formerIds.filter(isNew)))) {
     const { id, revision, updatedAt } = atom;
     known.set(id, { id, revision, updatedAt, said: saidOf(atom), hasOpenLinks: false });
   }
@@ -56,6 +55,12 @@ export async function knownImports(
   );
   for (const [formerId, atom] of await readKnown(tx, reach, libraryId, begun)) known.set(formerId, atom);
   return known;
+}
+
+async function idsIn(tx: Tx, libraryId: string, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`${preparedStatement} select id::text from atoms
+    where id = any(${ids.filter(isAtomId)}::uuid[]) and library_id = ${libraryId}`.execute(tx);
+  return rows.map(({ id }) => id);
 }
 
 type KnownRow = { former_id: string; id: string; said: Uint8Array; revision: number; has_open_links: boolean };

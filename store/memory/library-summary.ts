@@ -4,7 +4,6 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
-import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 import { isAskedFor } from "./reachable-libraries.ts";
 
@@ -23,7 +22,7 @@ export async function countAtoms(db: Db, reach: Reach, libraryId: string | null)
           select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
           order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}
         ) a
-        where ${reachable(reach)} and ${isAskedFor(reach, libraryId)} limit ${MAX_COUNTED + 1}
+        where ${isAskedFor(reach, libraryId)} and a.team_id = l.team_id limit ${MAX_COUNTED + 1}
       ) counted`.execute(tx),
   );
   const atoms = rows[0]?.atoms ?? 0;

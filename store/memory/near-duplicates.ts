@@ -4,6 +4,7 @@ import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { findAtoms } from "./atoms.ts";
+import { findPart } from "./reachable-libraries.ts";
 import { findReplacements } from "./replaced-atoms.ts";
 import { takeTurns } from "./search/turns.ts";
 
@@ -28,23 +29,9 @@ export async function findNearDuplicates(
   content: string,
 ): Promise<NearDuplicate[]> {
   const sketch = sketchOf(content);
-  const id = sql`${libraryId}::text`;
-  const { rows } = await db
-    .transaction()
-    .setAccessMode("read only")
-    .execute(async (tx) => {
-      // Only the sketches' index may answer: to walk another one until enough are found would read every row.
-      await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
-        set_config('enable_seqscan', 'off', true)`.execute(tx);
-      return sql<{ id: string }>`${preparedStatement}
-        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
-        union
-        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])} limit ${MAX_NUMBERLESS})
-        union
-        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
-        tx,
-      );
-    });
+  const part = reach.subject === undefined ? undefined : await findPart(db, libraryId, reach.subject);
+  const rows: { id: string }[] = [];
+  for (const id of [libraryId, part]) if (id !== undefined) rows.push(...(await alikeIn(db, id, sketch)));
   const found = await findAtoms(
     db,
     reach,
@@ -69,6 +56,28 @@ export async function findNearDuplicates(
     .filter(({ atom }) => !replacements.has(atom.id))
     .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity)
     .slice(0, MAX_SHOWN);
+}
+
+/** The ids of the atoms under a library, or a part of one, that may say almost the same. */
+async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id: string }[]> {
+  const id = sql`${libraryId}::text`;
+  const { rows } = await db
+    .transaction()
+    .setAccessMode("read only")
+    .execute(async (tx) => {
+      // Only the sketches' index may answer: to walk another one until enough are found would read every row.
+      await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
+        set_config('enable_seqscan', 'off', true)`.execute(tx);
+      return sql<{ id: string }>`${preparedStatement}
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+        union
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])} limit ${MAX_NUMBERLESS})
+        union
+        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
+        tx,
+      );
+    });
+  return rows;
 }
 
 /** What the column `sketch` holds of an atom of a library. */

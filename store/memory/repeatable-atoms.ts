@@ -8,9 +8,10 @@ import { KEPT, MAX_SAVES } from "./repeatable-saves.ts";
 import { replacedAmong } from "./replaced-atoms.ts";
 
 /** Whose atoms are known again by what they say, and in which library. */
-export type AtomSaver = {
+type AtomSaver = {
   /** Names the key that saves, and the way in which it does: no other save meets these. */
   readonly caller: string;
+  /** The row that its atoms are stored under, as `openLibrary` gives it. */
   readonly libraryId: string;
 };
 
@@ -19,12 +20,7 @@ export type AtomSaver = {
  *
  * @param digest SHA-256 of all that is saved, 32 latin1 characters
  */
-export async function findSavedAtom(
-  db: Db,
-  reach: Reach,
-  { caller }: AtomSaver,
-  digest: string,
-): Promise<Atom | undefined> {
+export async function findSavedAtom(db: Db, reach: Reach, caller: string, digest: string): Promise<Atom | undefined> {
   const saved = await db
     .selectFrom("repeatable_saves")
     .select(["key", sql<string | null>`atom_ids[1]::text`.as("id")])
@@ -65,7 +61,7 @@ export async function beginAtoms(
 }
 
 /** Records atoms that were saved, by their digests. */
-export async function endAtoms(tx: Tx, { caller }: AtomSaver, saved: ReadonlyMap<string, Atom>): Promise<void> {
+export async function endAtoms(tx: Tx, caller: string, saved: ReadonlyMap<string, Atom>): Promise<void> {
   if (saved.size === 0) return;
   const ids = [...saved.values()].map(({ id }) => id);
   await sql`${preparedStatement} update repeatable_saves set atom_ids = array[saved.id], made_at = clock_timestamp()

@@ -42,7 +42,13 @@ async function readSave(
   const made = await db
     .selectFrom("repeatable_saves")
     // As text: both drivers read an array of those alike.
-    .select(["library_id", "request", "beside", sql<(string | null)[]>`atom_ids::text[]`.as("atom_ids")])
+    .select(["request", "beside", sql<(string | null)[]>`atom_ids::text[]`.as("atom_ids")])
+    // As callers know it, where it was saved in a part of one.
+    .select(
+      sql<string>`(select coalesce(parent_id, id) from libraries where id = repeatable_saves.library_id)`.as(
+        "library_id",
+      ),
+    )
     .where("caller", "=", caller)
     .where("key", "=", toDigest(key))
     .where(isKnown)
@@ -68,6 +74,8 @@ export async function waitForRoom(db: Db, caller: string, most: number = MAX_SAV
  *
  * @returns undefined when it is to be made now: {@link endSave} follows in the same transaction; `absent` where the
  *   library is not there any more
+ *
+ * @param libraryId the row that the atoms are stored under, as `openLibrary` gives it
  */
 export async function beginSave(
   tx: Tx,

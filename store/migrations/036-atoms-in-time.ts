@@ -1,9 +1,9 @@
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
- * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. They
- * are looked up by their metadata and their links, too (docs/decisions/atom-facts.md), and those that were imported are
- * known again by what they are called where they come from (docs/decisions/memory-transfer.md). The vectors of every
- * passage of a long atom need the extension vector: their table is made where that is
+ * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others; and
+ * whose they are. They are looked up by their metadata and their links, too (docs/decisions/atom-facts.md), and those that
+ * were imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md). The
+ * vectors of every passage of a long atom need the extension vector: their table is made where that is
  * (store/database/migrate/vector-table.ts).
  */
 export const sql = `
@@ -101,6 +101,99 @@ create function atom_facts(team_id text, library_id text, metadata jsonb, links 
   return atom_terms(team_id, library_id, '{}') || array_to_tsvector(metadata_terms(metadata) || (
     select coalesce(array_agg('to ' || (link ->> 'id')), '{}') from jsonb_array_elements(links) link
   ));
+
+-- Whose memory it is (docs/decisions/subjects.md). What a subject has saved in a library is a part of it: a row of its own
+-- in the state of_subject, which no server of an earlier build takes for a library. Its atoms are apart from the others'
+-- in each index. One whose subject was erased is deleted as a library is, and names none.
+alter table libraries add column parent_id text references libraries (id), add column subject text;
+create unique index libraries_of_subjects on libraries (parent_id, subject) where parent_id is not null;
+create index libraries_of_library on libraries (parent_id, id) where state = 'of_subject';
+-- However many parts there are beside them.
+create index libraries_in_service on libraries (team_id, id) where state = 'active';
+create index libraries_to_delete on libraries (id) where state = 'deleted';
+
+-- The atoms of a part are embedded as those of its library are, in the library's queue. A server of an earlier build
+-- would write down no vector of them: they are due at the time that such a server never reaches
+-- (store/database/migrate/vector-table.ts).
+create or replace function queue_embedding() returns trigger language plpgsql as $$
+begin
+  insert into embedding_queue (atom_id, library_id, revision, due_at)
+  select new.id, e.library_id, new.revision,
+    case when l.parent_id is null then clock_timestamp() else '9999-01-01T00:00:00Z' end
+  from libraries l join library_embeddings e on e.library_id = coalesce(l.parent_id, l.id)
+  where l.id = new.library_id and not e.is_ended
+  on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
+    due_at = excluded.due_at, refusal = null;
+  return null;
+end $$;
+-- Parts of a library are walked behind it, in the order of their subjects.
+alter table library_embeddings add column walked_subject text;
+
+-- The index of words has an atom of a part under the part alone: what is looked for in a whole team passes by what its
+-- subjects have, however much that is. Of all other atoms it has what it had.
+create or replace function atom_terms(team_id text, library_id text, tags text[]) returns tsvector
+  language sql immutable parallel safe
+  return array_to_tsvector(array['library ' || library_id]
+    || case when starts_with(library_id, 'part_') then array[]::text[] else array['team ' || team_id] end
+    || (select coalesce(array_agg('tag ' || tag), '{}') from unnest(tags) tag));
+
+-- No decision depends on a part.
+drop trigger libraries_feed on libraries;
+drop trigger libraries_feed_update on libraries;
+create constraint trigger libraries_feed after insert on libraries
+  deferrable initially deferred for each row when (new.parent_id is null)
+  execute function record_change('library', 'id');
+create constraint trigger libraries_feed_delete after delete on libraries
+  deferrable initially deferred for each row when (old.parent_id is null)
+  execute function record_change('library', 'id');
+create constraint trigger libraries_feed_update after update of cluster, namespace, name, team_id, state on libraries
+  deferrable initially deferred for each row
+  when (new.parent_id is null and (old.cluster, old.namespace, old.name, old.team_id, old.state)
+    is distinct from (new.cluster, new.namespace, new.name, new.team_id, new.state))
+  execute function record_change('library', 'id');
+
+-- The subject that a key is bound to, or * where it has to name one with each call. A server of an earlier build knows
+-- neither, and would give such a key what is shared: it is shown a state that it refuses.
+alter table keys add column subject text;
+create constraint trigger keys_feed_subject after update of subject on keys
+  deferrable initially deferred for each row when (old.subject is distinct from new.subject)
+  execute function record_change('key', 'id');
+create or replace view key_records as
+select
+  v.key_id,
+  v.number as version,
+  v.digest,
+  v.prefix,
+  v.changed_tx,
+  v.source_kind <> 'minted' as is_foreign,
+  k.team_id,
+  k.namespace,
+  (k.namespace = '' or coalesce(n.team_id = k.team_id, false)) and t.state = 'active' as team_holds_namespace,
+  case when k.subject is not null and k.state = 'active' then 'of_subject' else k.state end as state,
+  v.state as version_state,
+  (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
+    * 1000)::float8 as expires_ms,
+  array_to_string(k.scopes, ' ') as scopes,
+  case when k.gateway_bound then coalesce(g.id, '') end as bound_gateway_id,
+  case when k.library_mode <> 'all' then coalesce((
+    select string_agg(l.id, ' ' order by l.id)
+    from key_libraries kl join libraries l on l.id = kl.library_id
+    where kl.key_id = k.id and l.team_id = k.team_id and l.state = 'active'
+  ), '') end as library_ids,
+  k.mcp_default_library_id,
+  d.id as team_default_library_id,
+  k.allowed_models,
+  k.requests_per_minute,
+  k.burst,
+  k.concurrent,
+  k.subject
+from key_versions v
+join keys k on k.id = v.key_id
+join teams t on t.id = k.team_id
+left join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespace
+left join gateways g on g.id = k.gateway_id and g.team_id = k.team_id and g.state = 'active'
+left join libraries d on d.cluster = t.cluster and d.namespace = t.default_library_namespace
+  and d.name = t.default_library_name and d.team_id = t.id and d.state = 'active';
 `;
 
 /**

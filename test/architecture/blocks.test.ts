@@ -41,6 +41,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/guides/from-litellm-or-portkey.md": ["test/e2e/guides.test.ts"],
   "docs/guides/leaked-key.md": ["test/e2e/guides.test.ts"],
   "docs/guides/memory-in-and-out.md": ["test/e2e/guides.test.ts"],
+  "docs/guides/memory-of-users.md": ["test/e2e/guides.test.ts"],
   "docs/guides/own-key.md": ["test/e2e/guides.test.ts"],
   "docs/guides/proxy.md": ["test/server/http/proxy-guide.system.test.ts"],
   "docs/guides/pull-requests.md": ["test/e2e/guides.test.ts"],

@@ -64,6 +64,7 @@ it.each([
   "docs/guides/from-hand-made-keys.md",
   "docs/guides/from-litellm-or-portkey.md",
   "docs/guides/search-by-meaning.md",
+  "docs/guides/memory-of-users.md",
 ])("%s does what it says", async (page) => {
   const ended = await promisify(execFile)("bash", ["--norc", "-c", here(scriptOf(read(page), home.manifests))], {
     cwd: folder,

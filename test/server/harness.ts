@@ -23,6 +23,7 @@ import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
+import { subjectColumn } from "../../store/keys/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 
 /** A clock that stands still until a test moves it. */
@@ -206,11 +207,12 @@ export async function storeRecord(store: Store, digest: string, record: KeyRecor
     await sql`insert into team_namespaces (cluster, namespace, team_id) values ('c', ${namespace}, ${teamId})
       on conflict do nothing`.execute(tx);
     await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
-        gateway_bound, library_mode, mcp_default_library_id, expires_at, generation)
+        gateway_bound, library_mode, mcp_default_library_id, expires_at, subject, generation)
       values (${keyId}, 'c', ${namespace}, ${keyId}, ${teamId}, 'generate', ${state}, '', ${scopes}::text[], false,
-        ${libraryIds === null ? "all" : "restricted"}, ${record.mcpDefaultLibraryId}, ${expires}::timestamptz, 1)
+        ${libraryIds === null ? "all" : "restricted"}, ${record.mcpDefaultLibraryId}, ${expires}::timestamptz,
+        ${subjectColumn(record.subject)}, 1)
       on conflict (id) do update set state = excluded.state, scopes = excluded.scopes,
-        library_mode = excluded.library_mode, expires_at = excluded.expires_at`.execute(tx);
+        library_mode = excluded.library_mode, expires_at = excluded.expires_at, subject = excluded.subject`.execute(tx);
     await sql`delete from key_libraries where key_id = ${keyId}`.execute(tx);
     await sql`insert into key_libraries (key_id, library_id)
       select ${keyId}, unnest(${libraryIds ?? []}::text[])`.execute(tx);
@@ -241,6 +243,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     allowedModels: null,
     rateLimit: null,
     concurrent: null,
+    subject: null,
     ...fields,
   };
 }

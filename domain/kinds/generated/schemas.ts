@@ -595,6 +595,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "fieldPath": ".mcpDefaultLibraryRef"
           },
           {
+            "rule": "!has(self.subjectAccess) || has(self.preset) || (has(self.scopes) && self.scopes.exists(s, s.startsWith('memory:')))",
+            "message": "subjectAccess needs a memory scope: add memory:read or memory:write to scopes, or remove subjectAccess",
+            "fieldPath": ".subjectAccess"
+          },
+          {
             "rule": "!(has(self.expiresAfter) && has(self.expiresAt))",
             "message": "expiresAfter and expiresAt exclude each other: keep expiresAfter for an end of each minted version, or expiresAt for one end of the whole key",
             "fieldPath": ".expiresAfter"
@@ -735,6 +740,41 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     }
                   }
                 }
+              }
+            }
+          },
+          "subjectAccess": {
+            "description": "Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope.",
+            "type": "object",
+            "required": [
+              "mode"
+            ],
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.mode != 'Bound' || has(self.subject)",
+                "message": "mode: Bound needs the subject: write subject: user-4711"
+              },
+              {
+                "rule": "self.mode != 'Required' || !has(self.subject)",
+                "message": "subject has no effect with mode: Required, where each call names one: write mode: Bound, or remove subject",
+                "fieldPath": ".subject"
+              }
+            ],
+            "properties": {
+              "mode": {
+                "description": "Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject.",
+                "type": "string",
+                "enum": [
+                  "Bound",
+                  "Required"
+                ]
+              },
+              "subject": {
+                "description": "The subject of a Bound key.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128,
+                "pattern": "^[A-Za-z0-9._@:+=/-]+$"
               }
             }
           },

@@ -50,6 +50,13 @@ export type PlatformKeyArgs = {
     /** Its namespace, which must be of the same team; the key's own where it is left out. */
     namespace?: Input<string> | undefined;
   }> | undefined;
+  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  subjectAccess?: Input<{
+    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    mode: Input<"Bound" | "Required">;
+    /** The subject of a Bound key. */
+    subject?: Input<string> | undefined;
+  }> | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: Input<"Active" | "Suspended"> | undefined;
   /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
@@ -121,6 +128,13 @@ export type PlatformKeyState = {
     name: string;
     /** Its namespace, which must be of the same team; the key's own where it is left out. */
     namespace?: string | undefined;
+  } | undefined;
+  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  subjectAccess?: {
+    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    mode: "Bound" | "Required";
+    /** The subject of a Bound key. */
+    subject?: string | undefined;
   } | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;
@@ -516,6 +530,13 @@ export type GetKeyResult = {
     name: string;
     /** Its namespace, which must be of the same team; the key's own where it is left out. */
     namespace?: string | undefined;
+  } | undefined;
+  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  subjectAccess?: {
+    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    mode: "Bound" | "Required";
+    /** The subject of a Bound key. */
+    subject?: string | undefined;
   } | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;

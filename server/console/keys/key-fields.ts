@@ -83,14 +83,14 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
  * @param base what the form does not show, and stays
  */
 export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const { expiresAfter, allowedModels, state } = base;
+  const { expiresAfter, allowedModels, state, subjectAccess } = base;
   const { displayName, preset, scopes, expires } = fields;
   const products = productsOf(fields);
   return {
     ...definedOnly({ expiresAfter, allowedModels, state }),
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
-    ...(products.has("memory") ? memoryOf(fields) : {}),
+    ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
     ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
     ...(expires === "" ? {} : { expiresAt: rfc3339Of(expires) }),
     ...limitsOf(fields),

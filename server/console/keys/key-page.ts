@@ -1,3 +1,4 @@
+import { subjectText } from "../../../domain/access/subject.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
@@ -98,7 +99,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
 
 function facts(key: KeyJson, now: number): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
-  const { rateLimit, allowedModels } = spec;
+  const { rateLimit, allowedModels, subjectAccess } = spec;
   const rows: Facts = [
     ["State", stateBadge(key.state)],
     ["Display name", key.displayName],
@@ -108,6 +109,7 @@ function facts(key: KeyJson, now: number): Html {
     ["Scopes", chips(key.scopes)],
     ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
     ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
+    ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", limits(rateLimit)] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],

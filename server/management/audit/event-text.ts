@@ -24,6 +24,7 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "library.created": "Library made",
   "library.changed": "Library changed",
   "library.deleted": "Library deleted",
+  "library.subject_erased": "Memory of a subject erased",
   "session.begun": "Signed in",
   "session.ended": "Session ended",
   "console_link.made": "One-time link made",

@@ -35,6 +35,7 @@ function declaredSpec(
     ...(policy.allowedModels && { allowedModels: [...policy.allowedModels] }),
     ...(libraryRefs && { libraryAccess: { mode: "Restricted", libraryRefs } }),
     ...(library && { mcpDefaultLibraryRef: library }),
+    ...(policy.subject && { subjectAccess: policy.subject }),
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...((policy.rateLimit !== null || policy.concurrent !== null) && {

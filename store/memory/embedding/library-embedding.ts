@@ -71,8 +71,8 @@ export async function declareEmbedding(tx: Tx, draft: EmbeddingDraft): Promise<v
 /** Has all atoms of a library embedded anew: vectors of another model are not compared with those to come. */
 export async function beginSpace(tx: Tx, libraryId: string): Promise<void> {
   await sql`update library_embeddings set space = space + 1, served_by = null, dimensions = null,
-      walked_at = '-infinity', walked_id = '00000000-0000-0000-0000-000000000000', is_walked = false, failures = 0,
-      failure = null, due_at = clock_timestamp() + interval '2 seconds', claim = null
+      walked_at = '-infinity', walked_id = '00000000-0000-0000-0000-000000000000', walked_subject = null,
+      is_walked = false, failures = 0, failure = null, due_at = clock_timestamp() + interval '2 seconds', claim = null
     where library_id = ${libraryId}`.execute(tx);
   await sql`update embedding_queue set tries = 0, refusal = null, due_at = clock_timestamp()
     where library_id = ${libraryId}`.execute(tx);
@@ -92,6 +92,7 @@ async function declareKey(tx: Tx, draft: EmbeddingDraft, keyId: string | undefin
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    subject: null,
   };
   const key = keyId === undefined ? undefined : await lockKey(tx, keyId);
   if (key !== undefined && key.state !== "revoked") {

@@ -2,11 +2,12 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Reach } from "../atom.ts";
+import { OF_SUBJECT } from "../reachable-libraries.ts";
 import { candidateCondition, type SearchScope } from "../search/candidates.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "../search/ranked-row.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
-/** Libraries whose vectors can be compared with one of a question. */
+/** Libraries, and a subject's parts of them, whose vectors can be compared with one of a question. */
 export type QuestionSpace = EmbeddingModel & {
   readonly servedBy: string;
   readonly dimensions: number;
@@ -38,8 +39,10 @@ export async function questionSpaces(
   reach: Reach,
   libraryId: string | null,
 ): Promise<QuestionSpace[] | undefined> {
-  const { rows } = await sql<ModelRow & { libraryId: string; space: number; isWanted: boolean }>`
-    select e.library_id as "libraryId", e.space, ${MODEL_COLUMNS},
+  const { rows } = await sql<ModelRow & { libraryIds: string[]; space: number; isWanted: boolean }>`
+    select array(select e.library_id union all select part.id from libraries part
+        where part.parent_id = l.id and part.subject = ${reach.subject ?? null}::text and part.state = ${OF_SUBJECT}
+      ) as "libraryIds", e.space, ${MODEL_COLUMNS},
       (${libraryId}::text is null or l.id = ${libraryId})
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[])) as "isWanted"
     from libraries l join library_embeddings e on e.library_id = l.id ${MODEL_JOINS}
@@ -55,7 +58,7 @@ export async function questionSpaces(
     const [first] = alike;
     if (first === undefined || first.servedBy === null || first.dimensions === null) return [];
     const { servedBy, dimensions } = first;
-    const libraries = alike.map(({ libraryId: id, space }) => ({ id, space }));
+    const libraries = alike.flatMap(({ libraryIds, space }) => libraryIds.map((id) => ({ id, space })));
     return [{ ...toModel(first), servedBy, dimensions, libraries }];
   });
 }

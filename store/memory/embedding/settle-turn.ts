@@ -57,7 +57,8 @@ async function saveVectors(
   await sql`
     insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
     select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(vector), vector from ${first}
-    join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
+    join atoms a on a.id = given.id and a.revision = given.revision
+    join libraries l on l.id = a.library_id and coalesce(l.parent_id, l.id) = ${libraryId}
     for key share of a
     on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision,
       signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
@@ -65,7 +66,7 @@ async function saveVectors(
   await sql`
     insert into atom_passages (library_id, atom_id, passage, space, revision, signature, embedding)
     select v.library_id, v.atom_id, given.passage, v.space, v.revision, binary_quantize(vector), vector from ${others}
-    join atom_embeddings v on v.library_id = ${libraryId} and v.atom_id = given.id and v.revision = given.revision
+    join atom_embeddings v on v.atom_id = given.id and v.revision = given.revision and v.space = ${space}::integer
     on conflict (library_id, atom_id, passage) do update set space = excluded.space, revision = excluded.revision,
       signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
   await sql`delete from embedding_queue q using unnest(${keysOf(atoms)}) as given (id, revision)

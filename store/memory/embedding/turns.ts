@@ -61,7 +61,7 @@ export async function claimTurn({ db }: Store, claim: string): Promise<Embedding
   return row && { ...row, ...toModel(row) };
 }
 
-/** Puts some of the atoms that were there before into the queue. */
+/** Puts some of the atoms that were there before into the queue: those of the library, then of each subject's part. */
 export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
   await withOrderedPlans(
     db,
@@ -69,7 +69,9 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
       sql`
       with slice as materialized (
         select a.id, a.created_at, a.revision from library_embeddings e cross join lateral (
-          select * from atoms a where a.library_id = e.library_id and (a.created_at, a.id) > (e.walked_at, e.walked_id)
+          select * from atoms a where a.library_id = case when e.walked_subject is null then e.library_id else (
+              select part.id from libraries part where part.parent_id = e.library_id and part.subject = e.walked_subject
+            ) end and (a.created_at, a.id) > (e.walked_at, e.walked_id)
           order by a.created_at, a.id limit ${WALK_SLICE}
         ) a where e.library_id = ${libraryId} and e.claim = ${claim}::uuid
       ), queued as (
@@ -77,9 +79,19 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
         select a.id, ${libraryId}, a.revision from atoms a
         where a.id = any(array(select id from slice)) order by a.id for key share
         on conflict (atom_id) do nothing
-      ), last as (select created_at, id from slice order by created_at desc, id desc limit 1)
-      update library_embeddings e set is_walked = (select count(*) from slice) < ${WALK_SLICE},
-        walked_at = coalesce((select created_at from last), e.walked_at),
+      ), last as (
+        select created_at, id from slice order by created_at desc, id desc limit 1
+      ), next as (
+        select part.subject from libraries part join library_embeddings e on e.library_id = part.parent_id
+        where part.parent_id = ${libraryId} and part.subject > coalesce(e.walked_subject, '')
+          and (select count(*) from slice) < ${WALK_SLICE}
+        order by part.subject limit 1
+      )
+      update library_embeddings e set
+        is_walked = (select count(*) from slice) < ${WALK_SLICE} and not exists (select from next),
+        walked_subject = coalesce((select subject from next), e.walked_subject),
+        walked_at = case when exists (select from next) then '-infinity'
+          else coalesce((select created_at from last), e.walked_at) end,
         walked_id = coalesce((select id from last), e.walked_id)
       where library_id = ${libraryId} and claim = ${claim}::uuid`.execute(tx),
     "read write",
@@ -140,7 +152,9 @@ async function deleteSlices(db: Db, libraryId: string): Promise<number> {
   let deleted = 0;
   for (const table of ["atom_embeddings", "embedding_queue"]) {
     const { numAffectedRows } = await sql`delete from ${sql.table(table)} where atom_id = any(array(
-      select atom_id from ${sql.table(table)} where library_id = ${libraryId} limit ${END_SLICE}))`.execute(db);
+      select v.atom_id from libraries l cross join lateral (
+        select atom_id from ${sql.table(table)} where library_id = l.id limit ${END_SLICE}) v
+      where l.id = ${libraryId} or l.parent_id = ${libraryId} limit ${END_SLICE}))`.execute(db);
     deleted += Number(numAffectedRows ?? 0n);
   }
   return deleted;

@@ -7,7 +7,7 @@ import { hasFacts, metadataFacts } from "../atom-facts.ts";
 import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
-import { isAskedFor } from "../reachable-libraries.ts";
+import { isAskedFor, isPart } from "../reachable-libraries.ts";
 import { IS_REPLACING } from "../replaced-atoms.ts";
 import type { Word } from "./folded-text.ts";
 import {
@@ -90,7 +90,7 @@ export async function resolveScope(
     select (${query})::text as query, array(
       select word from unnest(${words.map(({ text }) => text)}::text[]) word
       where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
-      select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by l.id) as ids, exists (
+      select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by ${ownFirst(reach)}) as ids, exists (
       select from libraries l cross join lateral (
         select from atoms a where a.library_id = l.id and ${IS_REPLACING} limit 1) a
       where ${isAskedFor(reach, libraryId)}) as "hasReplacing"`
@@ -98,6 +98,11 @@ export async function resolveScope(
     .catch(throwSearchTextError);
   const [{ query: printed, ids, ...found } = { query: "", ids: [], unindexed: [], hasReplacing: false }] = rows;
   return { reach, libraryIds: ids, query: printed, filter, ...found };
+}
+
+/** Of many libraries the last are not walked. */
+function ownFirst({ subject }: Reach): RawBuilder<unknown> {
+  return subject === undefined ? sql`l.id` : sql`l.parent_id is null, l.id`;
 }
 
 /** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
@@ -255,10 +260,9 @@ export function byMetadata(
 
 /** What the index has of the owners of a reach's atoms in these libraries. */
 export function owners(reach: Reach, libraryIds: readonly string[]): TextQuery {
-  const lexemes =
-    libraryIds.length > MAX_LIBRARIES_IN_INDEX
-      ? [`team ${reach.teamId}`]
-      : libraryIds.map((libraryId) => `library ${libraryId}`);
+  const isMany = libraryIds.length > MAX_LIBRARIES_IN_INDEX;
+  const named = isMany ? libraryIds.filter(isPart) : libraryIds;
+  const lexemes = [...(isMany ? [`team ${reach.teamId}`] : []), ...named.map((libraryId) => `library ${libraryId}`)];
   return { kind: "or", of: lexemes.map((lexeme) => ({ kind: "word", lexeme })) };
 }
 

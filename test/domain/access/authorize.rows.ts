@@ -43,6 +43,7 @@ const KEY = {
   allowedModels: null,
   rateLimit: null,
   concurrent: null,
+  subject: null,
 } as const;
 
 const gateway = { gatewayId: "gw_a", teamId: "team-a" };

@@ -110,6 +110,7 @@ export const KEY: KeySituation = {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    subject: null,
   },
   generation: 1,
   revocation: null,

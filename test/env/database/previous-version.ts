@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -16,15 +16,28 @@ export type Version = { readonly root: string; remove(): Promise<void> };
 export const thisVersion: Version = { root: CHECKOUT, remove: async () => {} };
 
 /**
- * Takes the previous version out of the checkout's history, and installs what it needs.
+ * Takes folders of the previous version out of the checkout's history, to be run with what is installed here.
  *
  * @throws where the history is not there, as in a shallow clone
  */
+export async function takeOutSources(folders: readonly string[]): Promise<Version> {
+  const version = await takeOut(folders);
+  await symlink(join(CHECKOUT, "node_modules"), join(version.root, "node_modules"));
+  return version;
+}
+
+/** Takes the previous version out of the checkout's history, and installs what it needs; throws likewise. */
 export async function takeOutPrevious(): Promise<Version> {
+  const version = await takeOut([]);
+  await run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: version.root });
+  return version;
+}
+
+/** @param folders all of it where none is named */
+async function takeOut(folders: readonly string[]): Promise<Version> {
   const root = await mkdtemp(join(tmpdir(), "keyplane-previous-"));
   const archive = join(root, "archive.tar");
-  await run("git", ["archive", "--output", archive, PREVIOUS], { cwd: CHECKOUT });
+  await run("git", ["archive", "--output", archive, PREVIOUS, ...folders], { cwd: CHECKOUT });
   await run("tar", ["--extract", "--file", archive, "--directory", root]);
-  await run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: root });
   return { root, remove: () => rm(root, { recursive: true }) };
 }

@@ -55,7 +55,7 @@ test("whatever is found, a page has the first of it and no more than its tokens"
         { items: atoms, isMore: true },
         {
           ...{ maxTokens, semantic, notes, show: (each: ShownAtom) => each },
-          scope: { list: "search", teamId: "team-a", library: null, filter: null },
+          scope: { list: "search", reach: { teamId: "team-a" }, library: null, filter: null },
           positionOf: ({ id = "" }) => ({ at: 9_999_999_999_999, id, importance: 1 / 3 }),
         },
       );

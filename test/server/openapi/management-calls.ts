@@ -42,6 +42,15 @@ export function managementCalls(): Record<string, Calls> {
       broken: { upstreams: [] },
       declared: (world) => world.declareGateway(),
     }),
+    "GET /api/v1/libraries/{id}/subjects": {
+      valid: async (world) => withToken("GET", `/libraries/${await world.declareLibrary(unique("declared"))}/subjects`),
+    },
+    "POST /api/v1/libraries/{id}/erased-subjects": {
+      valid: async (world) =>
+        withToken("POST", `/libraries/${await world.declareLibrary(unique("declared"))}/erased-subjects`, {
+          subject: "user-4711",
+        }),
+    },
     "POST /api/v1/leaks": { valid: () => withToken("POST", "/leaks", { leaks: [{ sha256: sha256("no key") }] }) },
     "POST /api/v1/teams/{id}/revoked-subjects": {
       valid: ({ team }) => withToken("POST", `/teams/${team.teamId}/revoked-subjects`, { subject: "ann" }),

@@ -360,6 +360,7 @@ describeOnEachEngine("The change feed", (store) => {
         allowedModels: ["fast chat", "a,b"],
         rateLimit: { requestsPerMinute: 60, burst: 5 },
         concurrent: 3,
+        subject: null,
       },
     });
     expect(recordOf(given)).toMatchObject({
@@ -373,6 +374,7 @@ describeOnEachEngine("The change feed", (store) => {
         allowedModels: null,
         rateLimit: null,
         concurrent: null,
+        subject: null,
       },
     });
   });

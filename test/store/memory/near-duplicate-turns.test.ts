@@ -7,8 +7,8 @@ import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 
 // The module that gives others their turn, with its calls counted.
-vi.mock(import("node:timers/promises"), async (load) => {
-  const original = await load();
+vi.mock("node:timers/promises", async (load) => {
+  const original = await load<typeof import("node:timers/promises")>();
   return { ...original, setImmediate: vi.fn(original.setImmediate) };
 });
 

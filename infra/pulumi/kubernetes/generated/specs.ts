@@ -30,6 +30,13 @@ export type PlatformKeySpecArgs = {
       namespace?: Input<string> | undefined;
     }>>> | undefined;
   }> | undefined;
+  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  subjectAccess?: Input<{
+    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    mode: Input<"Bound" | "Required">;
+    /** The subject of a Bound key. */
+    subject?: Input<string> | undefined;
+  }> | undefined;
   /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
   mcpDefaultLibraryRef?: Input<{
     /** The MemoryLibrary's name. */

@@ -1,0 +1,43 @@
+import { isSubject } from "../../domain/access/subject.ts";
+import type { AddCommand } from "../command/command.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { openManagement, type ServerChoice, serverOptions } from "../management/management-client.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { findLibrary } from "./named-library.ts";
+
+type Flags = ServerChoice & {
+  readonly library?: string;
+  readonly reason?: string;
+  readonly output?: StructuredFormat;
+};
+
+/** `keyplane memory-erase-subject`: all that a library has of a subject is gone, for ever. */
+export const addMemoryEraseSubject: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("memory-erase-subject")
+      .description("erase all that a library has of a subject, for ever and at once")
+      .argument("<subject>", "whose memory, as memory-subjects lists it"),
+  )
+    .option("--library <name>", "the library: name, or namespace/name")
+    .option("--reason <text>", "why, for the audit log")
+    .addOption(outputOption())
+    .example(
+      "keyplane memory-erase-subject user-4711 --library handbook --data .keyplane",
+      "of a library of keyplane up; what is shared stays",
+    )
+    .action(async (subject: string, { library: named, reason, output, ...choice }: Flags) => {
+      if (!isSubject(subject)) {
+        throw new UsageError("a subject has 1 to 128 of the characters A-Z a-z 0-9 . _ @ : + = / and -");
+      }
+      const client = await openManagement(env, choice);
+      const { id, name } = await findLibrary(client, named);
+      const erased = await client.eraseSubject(id, subject, reason);
+      if (output !== undefined) return out(outputText({ erased }, output));
+      out(
+        erased
+          ? `Erased: library ${name} has nothing of ${subject} any more.`
+          : `Library ${name} has nothing of ${subject}.`,
+      );
+    });
+};

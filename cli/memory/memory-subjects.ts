@@ -1,0 +1,21 @@
+import type { AddCommand } from "../command/command.ts";
+import { openManagement, type ServerChoice, serverOptions } from "../management/management-client.ts";
+import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { findLibrary } from "./named-library.ts";
+
+type Flags = ServerChoice & { readonly library?: string; readonly output?: StructuredFormat };
+
+/** `keyplane memory-subjects`: whose memory a library keeps, a name on each line. */
+export const addMemorySubjects: AddCommand = (program, { env, out }) => {
+  serverOptions(program.command("memory-subjects").description("list the subjects that have atoms in a library"))
+    .option("--library <name>", "the library: name, or namespace/name")
+    .addOption(outputOption())
+    .example("keyplane memory-subjects --library handbook --data .keyplane", "whose memory keyplane up keeps there")
+    .action(async ({ library: named, output, ...choice }: Flags) => {
+      const client = await openManagement(env, choice);
+      const { id } = await findLibrary(client, named);
+      if (output !== undefined)
+        return out(outputText({ items: await Array.fromAsync(client.listSubjects(id)) }, output));
+      for await (const { subject } of client.listSubjects(id)) out(subject);
+    });
+};

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from "fastify";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { change } from "../../store/database/change.ts";
+import { isId } from "../../store/database/ids.ts";
+import { eraseSubject, listSubjects } from "../../store/memory/subjects.ts";
+import { listObjects, lockObject } from "../../store/objects/objects.ts";
+import { principalOf } from "../auth/management/author.ts";
+import { problem } from "../http/errors.ts";
+import { changeContextOf } from "./change-context.ts";
+import type { Management } from "./context.ts";
+import { managedRoute } from "./managed-route.ts";
+import { pageOf, readCursor } from "./paging.ts";
+import { PAGE, type PageQuery, REASON, type ReasonBody } from "./request-schemas.ts";
+import { closedObject, pageSchema, TEXT, TIMESTAMP } from "./response-schemas.ts";
+import { requireRight, rightsOf, seesTeam, visibleTeams } from "./rights.ts";
+
+type ById = { id: string };
+
+const SUBJECT_NAME = { type: "string", minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9._@:+=/-]*$" } as const;
+
+const SUBJECT = closedObject("LibrarySubject", {
+  id: { ...TEXT, description: "Of its part of the library; another one once it was erased." },
+  subject: { ...TEXT, description: "As X-Keyplane-Subject and subjectAccess name it." },
+  since: { ...TIMESTAMP, description: "When something was first saved for it." },
+});
+const ERASED = closedObject("ErasedSubject", {
+  erased: { type: "boolean", description: "False where the library had nothing of the subject." },
+});
+
+const ERASE_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["subject"],
+  properties: { subject: SUBJECT_NAME, reason: REASON },
+} as const;
+
+/**
+ * The subjects of a library, for its team's admins: the names may be personal data, and stand in bodies and the audit log
+ * alone (docs/decisions/subjects.md).
+ */
+export function librarySubjectRoutes(app: FastifyInstance, management: Management): void {
+  const { store } = management;
+
+  app.get<{ Params: ById; Querystring: PageQuery }>(
+    "/libraries/:id/subjects",
+    {
+      config: managedRoute({
+        summary: "List the subjects that have atoms in a library",
+        response: pageSchema(SUBJECT),
+      }),
+      schema: { querystring: { type: "object", additionalProperties: false, properties: PAGE } },
+    },
+    async (request) => {
+      const rights = await rightsOf(store.db, principalOf(request));
+      const { id } = request.params;
+      const asked = { id, teamIds: visibleTeams(rights), limit: 1 };
+      const [library] = isId(id) ? await listObjects(store.db, "library", asked) : [];
+      if (library === undefined) throw NO_LIBRARY;
+      requireRight(rights, library.teamId, "change libraries");
+      const { limit, cursor } = request.query;
+      const found = await listSubjects(store.db, library.id, { afterId: readCursor(cursor), limit: limit + 1 });
+      return pageOf(
+        found.map(({ since, ...subject }) => ({ ...subject, since: rfc3339Millis(since) })),
+        limit,
+      );
+    },
+  );
+
+  app.post<{ Params: ById; Body: ReasonBody & { subject: string } }>(
+    "/libraries/:id/erased-subjects",
+    {
+      config: managedRoute({
+        summary: "Erase all that a library has of a subject, for ever and at once",
+        response: ERASED,
+        example: { subject: "user-4711", reason: "they asked for it" },
+      }),
+      schema: { body: ERASE_BODY },
+    },
+    async (request) => {
+      const { rights, author: by } = await changeContextOf(management, request, request.body);
+      const { id } = request.params;
+      const { subject } = request.body;
+      const { result: erased } = await change(store, null, async (tx) => {
+        const library = isId(id) ? await lockObject(tx, "library", id) : undefined;
+        if (library === undefined || !seesTeam(rights, library.teamId)) throw NO_LIBRARY;
+        requireRight(rights, library.teamId, "change libraries");
+        return eraseSubject(tx, { library, subject, by });
+      });
+      return { erased };
+    },
+  );
+}
+
+const NO_LIBRARY = problem("not_found", "There is no library of this id.");

@@ -1,0 +1,46 @@
+import { type QueryExecutorProvider, sql } from "kysely";
+import { type Author, appendAudit } from "../audit/audit.ts";
+import type { Tx } from "../database/change.ts";
+import { OF_SUBJECT } from "./reachable-libraries.ts";
+
+/** A subject that has saved something in a library; `since` in milliseconds since the epoch. */
+type LibrarySubject = { readonly id: string; readonly subject: string; readonly since: number };
+
+/**
+ * Subjects of a library, in the order of ids of theirs that say nothing of their names: a name would be in the addresses
+ * of pages.
+ */
+export async function listSubjects(
+  db: QueryExecutorProvider,
+  libraryId: string,
+  { afterId = "", limit }: { readonly afterId?: string | undefined; readonly limit: number },
+): Promise<LibrarySubject[]> {
+  const { rows } = await sql<LibrarySubject>`
+    select id, subject, extract(epoch from created_at)::float8 * 1000 as since from libraries
+    where parent_id = ${libraryId} and state = ${OF_SUBJECT} and id > ${afterId}
+    order by id limit ${limit}`.execute(db);
+  return rows;
+}
+
+type Erasure = {
+  readonly library: { readonly id: string; readonly namespace: string; readonly name: string; readonly teamId: string };
+  readonly subject: string;
+  /** For the audit log. */
+  readonly by: Author;
+};
+
+/**
+ * Erases what a subject has in a library, for ever: out of reach with this transaction, whatever is of it. Its rows go
+ * bit by bit (memory/deleted-libraries.ts). What the subject saves from then on is kept as that of a new one.
+ *
+ * @returns false where it has nothing there
+ */
+export async function eraseSubject(tx: Tx, { library, subject, by }: Erasure): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`update libraries set state = 'deleted', subject = null
+    where parent_id = ${library.id} and subject = ${subject} and state = ${OF_SUBJECT}`.execute(tx);
+  if (numAffectedRows === 0n) return false;
+  const { id, namespace, name, teamId } = library;
+  const place = { id, ...(namespace === "" ? {} : { namespace }), name };
+  await appendAudit(tx, [{ at: null, kind: "library.subject_erased", teamId, by, detail: { ...place, subject } }]);
+  return true;
+}

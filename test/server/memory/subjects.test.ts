@@ -1,0 +1,286 @@
+import { sql } from "kysely";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { OPERATIONS } from "../../../domain/access/operations.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { memoryServer } from "./memory-server.ts";
+
+/** What no other subject may learn; every atom is about coffee, so that each search would find all. */
+const SAID = {
+  shared: "Coffee is served on floor two: SHARED.",
+  ana: "Ana drinks her coffee black: ANAS.",
+  ben: "Ben drinks no coffee at all: BENS.",
+} as const;
+type Who = keyof typeof SAID;
+const NOWHERE = "00000000-0000-7000-8000-000000000000";
+
+const opened = memoryServer(mcpRoutes, memoryRoutes);
+const keys = { many: "", bound: "", plain: "" };
+beforeAll(() => {
+  const { server } = opened();
+  const scopes = scopeSet(["memory:read", "memory:write"]);
+  const fields = { scopes, teamDefaultLibraryId: "lib-handbook" };
+  keys.many = server.addKey({ ...fields, subject: { mode: "Required" } });
+  keys.bound = server.addKey({ ...fields, subject: { mode: "Bound", subject: "ana" } });
+  keys.plain = server.addKey(fields);
+});
+
+/** Who calls: a key that names the subject with each call, or one for what all share. */
+function headersOf(who: Who): Record<string, string> {
+  if (who === "shared") return { authorization: `Bearer ${keys.plain}` };
+  return { authorization: `Bearer ${keys.many}`, "x-keyplane-subject": who };
+}
+
+/** Headers in their order, the same one twice where it is. */
+type Sent = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
+function linesOf(headers: Sent, more: Readonly<Record<string, string>>): [string, string][] {
+  const given = Array.isArray(headers) ? headers : Object.entries(headers);
+  return [...given, ...Object.entries(more)];
+}
+
+type Answer = { readonly status: number; readonly text: string };
+
+async function rest(headers: Sent, method: string, path: string, body?: unknown): Promise<Answer> {
+  const isJson = body !== undefined;
+  const answer = await fetch(opened().server.url + path, {
+    method,
+    headers: linesOf(headers, isJson ? { "content-type": "application/json" } : {}),
+    ...(isJson ? { body: JSON.stringify(body) } : {}),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function rpc(headers: Sent, method: string, params: object): Promise<Answer> {
+  const accept = "application/json, text/event-stream";
+  const answer = await fetch(`${opened().server.url}/api/v1/memory/mcp`, {
+    method: "POST",
+    headers: linesOf(headers, { accept, "content-type": "application/json" }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text: /^data: (.*)$/m.exec(text)?.[1] ?? text };
+}
+
+const tool = (name: string, args: object = {}, headers?: Sent) =>
+  rpc(headers ?? headersOf("ana"), "tools/call", { name, arguments: args });
+
+const ids: Record<Who, string> = { shared: "", ana: "", ben: "" };
+beforeEach(async () => {
+  await sql`delete from forgotten_atoms`.execute(opened().store.db);
+  await sql`delete from repeatable_saves`.execute(opened().store.db);
+  for (const who of ["shared", "ana", "ben"] as const) {
+    const saved = await rest(headersOf(who), "POST", "/atoms", { content: SAID[who], tags: ["drinks"], source: who });
+    expect(saved.status, saved.text).toBe(201);
+    ids[who] = JSON.parse(saved.text).id;
+  }
+});
+
+/** Each operation that reads more than one atom, as a call with these headers. */
+const READS: Readonly<Record<string, (headers: Sent) => Promise<Answer>>> = {
+  "atoms.list": (as) => rest(as, "GET", "/atoms"),
+  "atoms.list of a library": (as) => rest(as, "GET", "/atoms?library=handbook&tag=drinks&sort=importance"),
+  "atoms.search": (as) => rest(as, "GET", "/atoms/search?q=coffee"),
+  "atoms.search of a library": (as) => rest(as, "GET", "/atoms/search?q=coffee&library=handbook"),
+  "atoms.search for what is similar": (as) => rest(as, "GET", "/atoms/search?q=coffe"),
+  "atoms.search for the nearest": (as) => rest(as, "GET", "/atoms/search?q=coffee+zebra"),
+  "atoms.export": (as) => rest(as, "GET", "/atoms/export?library=handbook"),
+  "mcp.memory_search": (as) => tool("memory_search", { query: "coffee" }, as),
+  "mcp.memory_recall": (as) => tool("memory_recall", { query: "what about coffee?" }, as),
+  "mcp.memory_recall by ids": (as) => tool("memory_recall", { ids: Object.values(ids) }, as),
+  "mcp.memory_wake_up": (as) => tool("memory_wake_up", {}, as),
+  "mcp.memory_list": (as) => tool("memory_list", { tags: ["drinks"] }, as),
+};
+
+describe.each(Object.entries(READS))("%s", (_name, read) => {
+  const MARKS = { shared: "SHARED", ana: "ANAS", ben: "BENS" } as const;
+
+  test.each([
+    ["shared", ["shared"]],
+    ["ana", ["shared", "ana"]],
+    ["ben", ["shared", "ben"]],
+  ] as const)("b120: called for %s shows what is of %j, and nothing else", async (who, seen) => {
+    const { status, text } = await read(headersOf(who));
+    expect(status, text).toBe(200);
+    const found = (Object.keys(MARKS) as Who[]).filter((mark) => text.includes(MARKS[mark]));
+    expect(found, text).toEqual(seen);
+  });
+
+  test("called by a key that is bound to a subject is the same as where the call names it", async () => {
+    // A rank falls with time.
+    const of = async (headers: Sent) => (await read(headers)).text.replace(/"rank":[0-9.]+/g, "");
+    expect(await of({ authorization: `Bearer ${keys.bound}` })).toBe(await of(headersOf("ana")));
+  });
+});
+
+/** Each operation that goes by an atom's id. */
+const BY_ID: Readonly<Record<string, (id: string, headers: Sent) => Promise<Answer>>> = {
+  "atoms.get": (id, as) => rest(as, "GET", `/atoms/${id}`),
+  "atoms.revisions": (id, as) => rest(as, "GET", `/atoms/${id}/revisions`),
+  "atoms.update": (id, as) => rest(as, "PATCH", "/atoms", { id, revision: 1, importance: 9 }),
+  "atoms.delete": (id, as) => rest(as, "DELETE", `/atoms/${id}`),
+  "atoms.restore": (id, as) => rest(as, "POST", `/atoms/${id}/restore`),
+  "mcp.memory_history": (id, as) => tool("memory_history", { id }, as),
+  "mcp.memory_recall": (id, as) => tool("memory_recall", { id }, as),
+  "mcp.memory_correct_atom": (id, as) => tool("memory_correct_atom", { id, importance: 9 }, as),
+  "mcp.memory_forget_atom": (id, as) => tool("memory_forget_atom", { id }, as),
+  "mcp.memory_forget_atom for ever": (id, as) => tool("memory_forget_atom", { id, now: true }, as),
+};
+const CHANGES = ["atoms.update", "atoms.delete", "mcp.memory_correct_atom", "mcp.memory_forget_atom"];
+
+describe.each(Object.entries(BY_ID))("%s", (name, call) => {
+  const isFine = ({ status, text }: Answer) => status < 300 && !text.includes('"isError":true');
+  /** But for what is of the call: its id in the log, and what it asked for. */
+  const plain = ({ status, text }: Answer) => ({
+    status,
+    text: text.replaceAll(ids.ben, NOWHERE).replace(/"requestId":"[^"]*"/, ""),
+  });
+
+  test("finds the subject's own atom", async () => {
+    expect(isFine(await call(ids.ana, headersOf("ana")))).toBe(true);
+  });
+
+  test.each(["ana", "shared"] as const)(
+    "does not tell another subject's atom from none, called for %s",
+    async (who) => {
+      expect(plain(await call(ids.ben, headersOf(who)))).toEqual(plain(await call(NOWHERE, headersOf(who))));
+      expect((await rest(headersOf("ben"), "GET", `/atoms/${ids.ben}`)).text).toContain('"revision":1');
+    },
+  );
+
+  test("changes no atom that is shared", async () => {
+    const before = await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`);
+    const answer = await call(ids.shared, headersOf("ana"));
+    const isChange = CHANGES.some((change) => name.startsWith(change));
+    expect(answer.text.includes("shared by all subjects"), answer.text).toBe(isChange);
+    if (name.startsWith("atoms.") && isChange) {
+      expect(answer.status).toBe(403);
+      expect(JSON.parse(answer.text).detail).toBe(
+        "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what holds for this one as a new atom, or change the shared one with a key that has no subject.",
+      );
+    }
+    expect(await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`)).toEqual(before);
+  });
+});
+
+describe("What a subject saves", () => {
+  const again = SAID.ben;
+  const SAVES: Readonly<Record<string, () => Promise<Answer>>> = {
+    "atoms.create": () => rest(headersOf("ana"), "POST", "/atoms?duplicates=refuse", { content: again }),
+    "atoms.create_batch": () =>
+      rest(headersOf("ana"), "POST", "/atoms/batch?duplicates=refuse", { atoms: [{ content: again }] }),
+    "atoms.import": () => rest(headersOf("ana"), "POST", "/atoms/import", { atoms: [{ content: again }] }),
+    "mcp.memory_save_atom": () => tool("memory_save_atom", { content: again }),
+  };
+
+  test.each(Object.entries(SAVES))("by %s is its own, also where another one has it already", async (_name, save) => {
+    const saved = await save();
+    expect(saved.status, saved.text).toBeLessThan(300);
+    expect(saved.text).not.toMatch(/"isError":true|Saved before/);
+    expect((await rest(headersOf("ana"), "GET", "/atoms/search?q=bens")).text).toContain("BENS");
+    expect((await rest(headersOf("shared"), "GET", "/atoms/search?q=bens")).text).not.toContain("BENS");
+    expect(JSON.parse((await rest(headersOf("ben"), "GET", "/atoms/search?q=bens")).text).items).toHaveLength(1);
+  });
+
+  test("is refused where what all share says almost the same", async () => {
+    const refused = await rest(headersOf("ana"), "POST", "/atoms?duplicates=refuse", { content: SAID.shared });
+    expect(refused).toMatchObject({ status: 409, text: expect.stringContaining(ids.shared) });
+  });
+
+  test("is repeated for that subject alone, by an Idempotency-Key and as it is", async () => {
+    const once = (who: Who) =>
+      rest({ ...headersOf(who), "idempotency-key": "k" }, "POST", "/atoms", { content: "Once." });
+    const [ana, ben, anew] = [await once("ana"), await once("ben"), await once("ana")];
+    expect([ana.status, ben.status, anew.status]).toEqual([201, 201, 200]);
+    expect(JSON.parse(anew.text).id).toBe(JSON.parse(ana.text).id);
+    expect(JSON.parse(ben.text).id).not.toBe(JSON.parse(ana.text).id);
+    const save = (who: Who) => tool("memory_save_atom", { content: "As it is." }, headersOf(who));
+    const idOf = ({ text }: Answer) => JSON.parse(text).result.structuredContent.atom.id;
+    const first = idOf(await save("ana"));
+    expect(idOf(await save("ben"))).not.toBe(first);
+    expect(idOf(await save("ana"))).toBe(first);
+  });
+
+  test("links to what it may read, and replaces what is its own", async () => {
+    const linked = (rel: string, id: string) =>
+      rest(headersOf("ana"), "POST", "/atoms", { content: `A link ${rel}.`, links: [{ rel, id }] });
+    expect((await linked("about", ids.shared)).status).toBe(201);
+    expect((await linked("replaces", ids.ana)).status).toBe(201);
+    expect(await linked("about", ids.ben)).toMatchObject({ status: 400 });
+    expect(await linked("replaces", ids.shared)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("shared by all subjects"),
+    });
+    const links = [
+      { rel: "replaces", id: ids.shared },
+      { rel: "about", id: ids.ben },
+    ];
+    const imported = await rest(headersOf("ana"), "POST", "/atoms/import", { atoms: [{ content: "x", links }] });
+    expect(JSON.parse(imported.text)).toMatchObject({ droppedLinks: 2 });
+  });
+
+  test("is restored for that subject alone", async () => {
+    await tool("memory_forget_atom", { id: ids.ana });
+    for (const who of ["ben", "shared"] as const) {
+      expect((await rest(headersOf(who), "POST", `/atoms/${ids.ana}/restore`)).status).toBe(404);
+    }
+    expect((await rest(headersOf("ana"), "POST", `/atoms/${ids.ana}/restore`)).status).toBe(200);
+  });
+});
+
+test("A cursor of one subject continues no list of another", async () => {
+  await rest(headersOf("ana"), "POST", "/atoms", { content: "One more." });
+  const { nextCursor } = JSON.parse((await rest(headersOf("ana"), "GET", "/atoms?limit=1")).text);
+  const next = (who: Who) => rest(headersOf(who), "GET", `/atoms?limit=1&cursor=${nextCursor}`);
+  expect((await next("ana")).status).toBe(200);
+  expect((await next("ben")).status).toBe(404);
+  expect((await next("shared")).status).toBe(404);
+});
+
+test("memory_libraries lists libraries alone, however many subjects have saved in them", async () => {
+  const of = async (who: Who) =>
+    JSON.parse((await tool("memory_libraries", {}, headersOf(who))).text).result.structuredContent.items;
+  expect(await of("ana")).toEqual(await of("shared"));
+  expect(await of("ana")).toHaveLength(3);
+});
+
+test("Each operation of the memory is in one of the tables", () => {
+  const tested = [...Object.keys(READS), ...Object.keys(BY_ID)].map((name) => name.split(" ")[0]);
+  const saves = ["atoms.create", "atoms.create_batch", "atoms.import", "mcp.memory_save_atom"];
+  const listed = Object.entries(OPERATIONS).flatMap(([name, { product }]) => (product === "memory" ? [name] : []));
+  const others = ["mcp.connect", "mcp.memory_libraries"];
+  expect([...new Set([...tested, ...saves, ...others])].sort()).toEqual(listed.sort());
+});
+
+describe("A call that does not say whose memory it means as its key is declared", () => {
+  const ways: Readonly<Record<string, (headers: Sent) => Promise<Answer>>> = {
+    "over REST": (as) => rest(as, "GET", "/atoms"),
+    "that writes, over REST": (as) => rest(as, "POST", "/atoms", { content: "Whose?" }),
+    "over MCP, whatever it asks": (as) => rpc(as, "tools/list", {}),
+    "of a tool": (as) => tool("memory_list", {}, as),
+  };
+  const as = (key: string, ...subjects: string[]): Sent => [
+    ["authorization", `Bearer ${key}`],
+    ...subjects.map((subject) => ["x-keyplane-subject", Buffer.from(subject).toString("latin1")] as const),
+  ];
+
+  test.each(Object.entries(ways))("is refused %s, and never given everything", async (_way, call) => {
+    const missing = await call(as(keys.many));
+    expect(missing).toMatchObject({ status: 400, text: expect.stringContaining("in the header X-Keyplane-Subject") });
+    for (const bad of ["a b", "ä", "*", "a,b", "u".repeat(129)]) {
+      const malformed = await call(as(keys.many, bad));
+      expect(malformed).toMatchObject({ status: 400, text: expect.stringContaining("names one subject, once") });
+    }
+    expect(await call(as(keys.many, "ana", "ana"))).toMatchObject({ status: 400 });
+    const undeclared = await call(as(keys.plain, "ana"));
+    expect(undeclared).toMatchObject({ status: 400, text: expect.stringContaining("declare subjectAccess") });
+    const another = await call(as(keys.bound, "ben"));
+    expect(JSON.parse(another.text)).toMatchObject({
+      status: 403,
+      detail:
+        "This key is bound to one subject, and X-Keyplane-Subject names another: leave the header out, or declare subjectAccess with mode Required on the PlatformKey.",
+    });
+    expect((await call(as(keys.bound, "ana"))).status).toBeLessThan(300);
+  });
+});
