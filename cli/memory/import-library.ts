@@ -42,13 +42,15 @@ export async function importLibrary(
   const newer: string[] = [];
   const leftOut: LeftOut[] = [];
   const openBatches: ImportItem[][] = [];
+  const pace = { atoms: MAX_ATOMS };
   let [done, droppedLinks] = [0, 0];
   const send = (batch: ImportItem[]) =>
-    sendBatch(target, library, batch, leftOut).catch((error: unknown) => {
+    sendBatch(target, { library, leftOut, pace }, batch).catch((error: unknown) => {
       throw brokenOff(error, counts.created + counts.corrected);
     });
-  for (const batch of batchesOf(items)) {
+  while (done < items.length) {
     onBatch(done);
+    const batch = batchFrom(items, done, pace.atoms);
     const size = batch.length;
     const answer = await send(batch);
     if (done === 0 && batch.length === 0) throw noneTaken(leftOut);
@@ -57,8 +59,11 @@ export async function importLibrary(
       counts[outcome]++;
       if (outcome === "newer") newer.push(batch[index]?.where ?? "");
     }
+    // Of a batch that was sent in halves, the second one was later.
+    const wasSplit = pace.atoms < size;
     const isLater = (link: unknown) => isObject(link) && (places.get(link.id) ?? -1) >= done;
-    if (batch.some(({ atom: { links } }) => Array.isArray(links) && links.some(isLater))) openBatches.push(batch);
+    if (wasSplit || batch.some(({ atom: { links } }) => Array.isArray(links) && links.some(isLater)))
+      openBatches.push(batch);
     else droppedLinks += answer.droppedLinks;
   }
   for (const batch of openBatches) droppedLinks += (await send(batch)).droppedLinks;
@@ -66,19 +71,30 @@ export async function importLibrary(
   return { imported, corrected, unchanged, newer, expired, droppedLinks, leftOut };
 }
 
-/** Takes out of the batch, one by one, what the server refuses of it. */
-async function sendBatch(
-  target: Target,
-  library: string | undefined,
-  batch: ImportItem[],
-  leftOut: LeftOut[],
-): Promise<Imported> {
+type Sending = {
+  readonly library: string | undefined;
+  readonly leftOut: LeftOut[];
+  /** How many atoms the server takes at once. */
+  readonly pace: { atoms: number };
+};
+
+/**
+ * Takes out of the batch, one by one, what the server refuses of it. A batch that takes a busy server too long is sent in
+ * halves, as all later ones are.
+ */
+async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
+  const { library, leftOut, pace } = sending;
   while (batch.length > 0) {
+    if (batch.length > pace.atoms) return sendInParts(target, sending, batch);
     const body = { ...(library === undefined ? {} : { library }), upsert: true, atoms: batch.map(({ atom }) => atom) };
     try {
       return await callApi<Imported>(target, "POST", "memory/atoms/import", body, randomUUID());
     } catch (error) {
       const message = errorMessage(error);
+      if (message.includes("(503 unavailable)") && batch.length > 1) {
+        pace.atoms = Math.ceil(batch.length / 2);
+        continue;
+      }
       const index = /"atoms\.(\d+)[."]/.exec(message)?.[1];
       const [refused] = index === undefined ? [] : batch.splice(Number(index), 1);
       if (refused === undefined) throw error;
@@ -86,6 +102,15 @@ async function sendBatch(
     }
   }
   return { outcomes: [], droppedLinks: 0 };
+}
+
+async function sendInParts(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
+  const rest = batch.splice(sending.pace.atoms);
+  const first = await sendBatch(target, sending, batch);
+  const second = await sendBatch(target, sending, rest);
+  batch.push(...rest);
+  const outcomes = [...first.outcomes, ...second.outcomes];
+  return { outcomes, droppedLinks: first.droppedLinks + second.droppedLinks };
 }
 
 /** The server counts the atoms of a batch; a person knows them by where they stand. */
@@ -96,21 +121,14 @@ function withoutPlace(message: string): string {
     .replace(/"atoms\.\d+"/g, "it");
 }
 
-function batchesOf(items: readonly ImportItem[]): ImportItem[][] {
-  const batches: ImportItem[][] = [];
+function batchFrom(items: readonly ImportItem[], from: number, most: number): ImportItem[] {
   let bytes = 0;
-  for (const item of items) {
-    const size = Buffer.byteLength(JSON.stringify(item.atom));
-    const last = batches.at(-1);
-    if (last === undefined || last.length === MAX_ATOMS || bytes + size > MAX_BYTES) {
-      batches.push([item]);
-      bytes = size;
-    } else {
-      last.push(item);
-      bytes += size;
-    }
-  }
-  return batches;
+  const next = items.slice(from, from + most);
+  const end = next.findIndex(({ atom }, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(atom));
+    return index > 0 && bytes > MAX_BYTES;
+  });
+  return end === -1 ? next : next.slice(0, end);
 }
 
 /** Then the file is another one than its reader took it for: to send the rest would refuse each of it. */

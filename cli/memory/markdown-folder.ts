@@ -36,8 +36,8 @@ export async function readMarkdownFolder(folder: string, limits: FolderLimits = 
   let bytes = 0;
   for (const path of paths) {
     try {
-      const { text, modifiedAt } = await readText(join(folder, path), limits.fileBytes);
-      bytes += text.length;
+      const { text, modifiedAt, size } = await readText(join(folder, path), limits.fileBytes);
+      bytes += size;
       if (bytes > limits.bytes) throw tooMuch(folder, `more than ${limits.bytes} bytes of Markdown`);
       const page = readPage(text);
       const item = readMarkdownAtom(page, path);
@@ -88,8 +88,11 @@ async function markdownBelow(folder: string, most: number, leftOut: LeftOut[]): 
   return found.sort();
 }
 
+/** With the bytes of the file, and when it was changed, in milliseconds since the epoch. */
+type ReadFile = { readonly text: string; readonly size: number; readonly modifiedAt: number };
+
 /** @throws Error for what is no file of UTF-8, or larger than that */
-async function readText(path: string, most: number): Promise<{ text: string; modifiedAt: number }> {
+async function readText(path: string, most: number): Promise<ReadFile> {
   // By then it may be a link, or a pipe.
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
     (error: unknown) => {
@@ -103,13 +106,13 @@ async function readText(path: string, most: number): Promise<{ text: string; mod
   }
 }
 
-async function readOpen(file: FileHandle, most: number): Promise<{ text: string; modifiedAt: number }> {
+async function readOpen(file: FileHandle, most: number): Promise<ReadFile> {
   const found = await file.stat();
   if (!found.isFile()) throw new Error("it is no file");
   if (found.size > most) throw new Error(`it has ${found.size} bytes, of ${most} at most: split it`);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.readFile());
-    return { text, modifiedAt: Math.round(found.mtimeMs) };
+    return { text, modifiedAt: Math.round(found.mtimeMs), size: found.size };
   } catch (error) {
     throw error instanceof TypeError ? new Error("it is no text in UTF-8: convert it") : error;
   }

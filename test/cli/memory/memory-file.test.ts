@@ -274,12 +274,14 @@ test("memory-import names the line of the file that a server refuses, and import
     { updated: "2024-13-01T00:00:00Z" },
     { id: 7 },
     { links: 1 },
+    { aliases: "x" },
+    { tags: ["a", "a"] },
   ];
   const lines = [...bad.map((field) => ({ content: "x", ...field })), ...good];
   const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
   expect(code).toBe(1);
-  expect(out).toContain("Imported 100 atoms.\nNot imported: 5.\n");
-  for (const [index, field] of ["importance", "created", "updated", "id", "links"].entries()) {
+  expect(out).toContain("Imported 100 atoms.\nNot imported: 7.\n");
+  for (const [index, field] of ["importance", "created", "updated", "id", "links", "aliases", "tags"].entries()) {
     expect(out).toMatch(new RegExp(`  line ${index + 1} of .*"${field}"`));
   }
   expect(out).not.toContain('"atoms.');
