@@ -590,9 +590,11 @@ AS $function$
 begin
   insert into embedding_queue (atom_id, library_id, revision, due_at)
   select new.id, e.library_id, new.revision,
-    case when l.parent_id is null then clock_timestamp() else '9999-01-01T00:00:00Z' end
-  from libraries l join library_embeddings e on e.library_id = coalesce(l.parent_id, l.id)
-  where l.id = new.library_id and not e.is_ended
+    case when e.library_id = new.library_id then clock_timestamp() else '9999-01-01T00:00:00Z' end
+  from library_embeddings e
+  where e.library_id = case when starts_with(new.library_id, 'part_')
+      then (select parent_id from libraries where id = new.library_id) else new.library_id end
+    and not e.is_ended
   on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
     due_at = excluded.due_at, refusal = null;
   return null;
@@ -795,9 +797,7 @@ CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) W
 CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (state = 'suspended'::text);
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_in_service ON public.libraries USING btree (team_id, id) WHERE (state = 'active'::text);
-CREATE INDEX libraries_of_library ON public.libraries USING btree (parent_id, id) WHERE (state = 'of_subject'::text);
 CREATE UNIQUE INDEX libraries_of_subjects ON public.libraries USING btree (parent_id, subject) WHERE (parent_id IS NOT NULL);
-CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
 CREATE INDEX libraries_to_delete ON public.libraries USING btree (id) WHERE (state = 'deleted'::text);
 CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
 CREATE INDEX repeatable_saves_by_time ON public.repeatable_saves USING btree (made_at);

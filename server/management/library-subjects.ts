@@ -59,6 +59,7 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
       requireRight(rights, library.teamId, "change libraries");
       const { limit, cursor } = request.query;
       const found = await listSubjects(store.db, library.id, { afterId: readCursor(cursor), limit: limit + 1 });
+      if (found === undefined) throw ERASED_MEANWHILE;
       return pageOf(
         found.map(({ since, ...subject }) => ({ ...subject, since: rfc3339Millis(since) })),
         limit,
@@ -91,4 +92,8 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
   );
 }
 
+const ERASED_MEANWHILE = problem(
+  "not_found",
+  "The subject that the page before ended with was erased meanwhile: begin without a cursor.",
+);
 const NO_LIBRARY = problem("not_found", "There is no library of this id.");

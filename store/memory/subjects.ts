@@ -1,25 +1,37 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import { type Author, appendAudit } from "../audit/audit.ts";
-import type { Tx } from "../database/change.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { OF_SUBJECT } from "./reachable-libraries.ts";
 
 /** A subject that has saved something in a library; `since` in milliseconds since the epoch. */
 type LibrarySubject = { readonly id: string; readonly subject: string; readonly since: number };
 
 /**
- * Subjects of a library, in the order of ids of theirs that say nothing of their names: a name would be in the addresses
- * of pages.
+ * Subjects of a library, in the order of their names.
+ *
+ * @param afterId the id of the last one before, since a name does not belong in the address of a page
+ * @returns undefined where that one was erased meanwhile
  */
 export async function listSubjects(
-  db: QueryExecutorProvider,
+  db: Db,
   libraryId: string,
-  { afterId = "", limit }: { readonly afterId?: string | undefined; readonly limit: number },
-): Promise<LibrarySubject[]> {
-  const { rows } = await sql<LibrarySubject>`
-    select id, subject, extract(epoch from created_at)::float8 * 1000 as since from libraries
-    where parent_id = ${libraryId} and state = ${OF_SUBJECT} and id > ${afterId}
-    order by id limit ${limit}`.execute(db);
+  { afterId, limit }: { readonly afterId?: string | undefined; readonly limit: number },
+): Promise<LibrarySubject[] | undefined> {
+  const after = afterId === undefined ? "" : await nameOf(db, libraryId, afterId);
+  if (after === undefined) return undefined;
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<LibrarySubject>`select id, subject, extract(epoch from created_at)::float8 * 1000 as since from libraries
+    where parent_id = ${libraryId} and state = ${OF_SUBJECT} and subject > ${after}
+    order by subject limit ${limit}`.execute(tx),
+  );
   return rows;
+}
+
+async function nameOf(db: QueryExecutorProvider, libraryId: string, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ subject: string }>`select subject from libraries
+    where id = ${id} and parent_id = ${libraryId} and state = ${OF_SUBJECT}`.execute(db);
+  return rows[0]?.subject;
 }
 
 type Erasure = {

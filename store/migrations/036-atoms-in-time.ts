@@ -107,8 +107,8 @@ create function atom_facts(team_id text, library_id text, metadata jsonb, links 
 -- in each index. One whose subject was erased is deleted as a library is, and names none.
 alter table libraries add column parent_id text references libraries (id), add column subject text;
 create unique index libraries_of_subjects on libraries (parent_id, subject) where parent_id is not null;
-create index libraries_of_library on libraries (parent_id, id) where state = 'of_subject';
--- However many parts there are beside them.
+-- However many parts there are beside them: an index of all would be as good to a planner without statistics.
+drop index libraries_of_team;
 create index libraries_in_service on libraries (team_id, id) where state = 'active';
 create index libraries_to_delete on libraries (id) where state = 'deleted';
 
@@ -119,9 +119,11 @@ create or replace function queue_embedding() returns trigger language plpgsql as
 begin
   insert into embedding_queue (atom_id, library_id, revision, due_at)
   select new.id, e.library_id, new.revision,
-    case when l.parent_id is null then clock_timestamp() else '9999-01-01T00:00:00Z' end
-  from libraries l join library_embeddings e on e.library_id = coalesce(l.parent_id, l.id)
-  where l.id = new.library_id and not e.is_ended
+    case when e.library_id = new.library_id then clock_timestamp() else '9999-01-01T00:00:00Z' end
+  from library_embeddings e
+  where e.library_id = case when starts_with(new.library_id, 'part_')
+      then (select parent_id from libraries where id = new.library_id) else new.library_id end
+    and not e.is_ended
   on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
     due_at = excluded.due_at, refusal = null;
   return null;

@@ -85,6 +85,27 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.libraryAccess.libraryRefs: libraryRefs has no effect with mode: All: write mode: Restricted",
   },
   {
+    rule: "a subject needs a memory scope",
+    accepts: [
+      key("{ preset: MCPReadOnly, subjectAccess: { mode: Required } }"),
+      key("{ scopes: ['memory:write'], subjectAccess: { mode: Bound, subject: user-4711 } }"),
+    ],
+    refuses: [key("{ scopes: ['gateway:generate'], subjectAccess: { mode: Required } }")],
+    says: "spec.subjectAccess: subjectAccess needs a memory scope: add memory:read or memory:write",
+  },
+  {
+    rule: "a key is bound to a subject that it names",
+    accepts: [key("{ preset: MCPReadOnly, subjectAccess: { mode: Bound, subject: user-4711 } }")],
+    refuses: [key("{ preset: MCPReadOnly, subjectAccess: { mode: Bound } }")],
+    says: "spec.subjectAccess: mode: Bound needs the subject: write subject: user-4711",
+  },
+  {
+    rule: "a subject is never ignored",
+    accepts: [key("{ preset: MCPReadOnly, subjectAccess: { mode: Required } }")],
+    refuses: [key("{ preset: MCPReadOnly, subjectAccess: { mode: Required, subject: user-4711 } }")],
+    says: "spec.subjectAccess.subject: subject has no effect with mode: Required",
+  },
+  {
     rule: "a library is named once",
     accepts: [
       key(

@@ -47,6 +47,7 @@ describe("whoami", () => {
       allowedModels: ["fast"],
       libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }, { name: "notes" }] },
       mcpDefaultLibraryRef: { name: "notes" },
+      subjectAccess: { mode: "Bound", subject: "user-4711" },
       expiresAfter: "1h",
       rateLimit: { requestsPerMinute: 600, burst: 10, concurrent: 3 },
     });
@@ -59,6 +60,7 @@ describe("whoami", () => {
         state: "active",
         scopes: ["gateway:generate", "memory:read"],
         libraryAccess: { mode: "Restricted", libraries: ["handbook", "notes"] },
+        subjectAccess: { mode: "Bound", subject: "user-4711" },
         defaultLibrary: "notes",
         gateway: "research-main",
         allowedModels: ["fast"],
@@ -81,7 +83,7 @@ describe("whoami", () => {
       const answer = await whoami(headers, query);
       expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
       expect(JSON.parse(answer.text)).toMatchObject({
-        ...{ id, gateway: null, allowedModels: null, expiresAt: null, defaultLibrary: null },
+        ...{ id, gateway: null, allowedModels: null, expiresAt: null, defaultLibrary: null, subjectAccess: null },
         libraryAccess: { mode: "All", libraries: null },
         limits: { requestsPerMinute: null, burst: null, concurrent: null },
       });

@@ -121,8 +121,12 @@ describeOnEachEngine("What subjects have in a library", (store) => {
       run(store(), (tx) =>
         eraseSubject(tx, { library: { ...draft, id: libraryId }, subject, by: { actor: "a test" } }),
       );
-    const names = async () => (await listSubjects(db, libraryId, { limit: 10 })).map(({ subject }) => subject).sort();
+    const names = async () =>
+      ((await listSubjects(db, libraryId, { limit: 10 })) ?? []).map(({ subject }) => subject).sort();
     expect(await names()).toEqual([ana.subject, ben.subject].sort());
+    const [first] = (await listSubjects(db, libraryId, { limit: 1 })) ?? [];
+    const next = () => listSubjects(db, libraryId, { afterId: first?.id, limit: 10 });
+    expect(await next()).toMatchObject([{ subject: ben.subject }]);
     expect(await erase(ana.subject)).toBe(true);
     expect(await erase(ana.subject)).toBe(false);
     const events = await db
@@ -134,6 +138,7 @@ describeOnEachEngine("What subjects have in a library", (store) => {
       { detail: expect.objectContaining({ id: libraryId, subject: ana.subject }) },
     ]);
     expect(await names()).toEqual([ben.subject]);
+    expect(await next()).toBeUndefined();
     expect(await findAtoms(db, ana, Object.values(ids))).toHaveLength(1);
     const deletion = libraryDeletion({ db, engine }, { slice: 1 });
     while (await deletion.next());

@@ -49,6 +49,19 @@ const librariesOf = async (id: string) => {
 };
 
 describe("editing a key that the API made in a namespace", () => {
+  test("b120: leaves it the subject that it is bound to, which its page shows", async () => {
+    const subjectAccess = { mode: "Bound", subject: "user-4711" };
+    const id = await makeKey("here", [{ name: "handbook" }], { subjectAccess });
+    expect((await pages.get(`/keys/${id}`)).text).toContain("user-4711");
+    const form = await openForm(id);
+    form.set("displayName", "Renamed");
+    expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body).toMatchObject({
+      displayName: "Renamed",
+      spec: { subjectAccess },
+    });
+  });
+
   test("is offered, and keeps what the key is bound to where nothing of it is changed", async () => {
     const id = await makeKey("here", [{ name: "handbook" }], { mcpDefaultLibraryRef: { name: "handbook" } });
     expect((await pages.get(`/keys/${id}`)).text).toContain(`href="/dashboard/keys/${id}/edit"`);

@@ -8,6 +8,7 @@ import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "../filled-library.ts";
+import { rowsRead } from "../rows-read.ts";
 
 const ATOMS = 20_000;
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
@@ -51,22 +52,3 @@ describeNightlyOnEachEngine("a memory of 20,000 atoms", (opened) => {
     },
   );
 });
-
-/** How often the atoms were read whole, and how many rows of them by an index. */
-async function rowsRead(db: Db, question: (db: Db) => Promise<unknown>): Promise<{ scans: number; rows: number }> {
-  return db.connection().execute(async (connection) => {
-    const before = await tally(connection);
-    await question(connection);
-    const after = await tally(connection);
-    return { scans: after.scans - before.scans, rows: after.rows - before.rows };
-  });
-}
-
-async function tally(connection: Db): Promise<{ scans: number; rows: number }> {
-  // The first has the database note what this connection has done, the next one's end is when it does.
-  await sql`select pg_stat_force_next_flush()`.execute(connection);
-  const { rows } = await sql<{ scans: number; rows: number }>`
-    select seq_scan::integer as scans, idx_tup_fetch::integer as rows
-    from pg_stat_user_tables where relname = 'atoms'`.execute(connection);
-  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
-}
