@@ -1,0 +1,53 @@
+import { hideSecrets } from "./hidden-secrets.ts";
+
+export const ROLES = ["user", "assistant", "tool", "system"] as const;
+
+/** What was said in a conversation, and by whom. */
+export type Message = { readonly role: (typeof ROLES)[number]; readonly content: string };
+
+/** What a program puts around what it has recalled, so that it is not remembered again as if somebody had said it. */
+export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" } as const;
+
+/** Characters of one passage, each of which is one call of a model; and passages of one conversation. */
+const MAX_PASSAGE = 20_000;
+export const MAX_PASSAGES = 10;
+/** Of one message, in characters: a longer one is several. So a passage is never more than half empty. */
+const MAX_PIECE = 10_000;
+
+/**
+ * A conversation as a model is to read it, in passages: JSON arrays of messages, which nothing that is said can end. What
+ * tools gave, what the system said and what was recalled are left out, and secrets are hidden.
+ *
+ * @returns none where nobody has said anything; more than {@link MAX_PASSAGES} where it is too long
+ */
+export function conversationPassages(messages: readonly Message[]): readonly string[] {
+  const said = messages
+    .filter(({ role }) => role === "user" || role === "assistant")
+    .flatMap(({ role, content }) => piecesOf(hideSecrets(withoutRecalled(content)).trim(), role));
+  const passages: Message[][] = [];
+  let room = 0;
+  for (const message of said) {
+    const length = message.content.length;
+    if (length > room) {
+      passages.push([]);
+      room = MAX_PASSAGE;
+    }
+    passages.at(-1)?.push(message);
+    room -= length;
+  }
+  return passages.map((passage) => JSON.stringify(passage));
+}
+
+function piecesOf(content: string, role: Message["role"]): Message[] {
+  const count = Math.ceil(content.length / MAX_PIECE);
+  return Array.from({ length: count }, (_, n) => ({
+    role,
+    content: content.slice(n * MAX_PIECE, (n + 1) * MAX_PIECE).toWellFormed(),
+  }));
+}
+
+/** One that does not end goes on to the end of the text. */
+function withoutRecalled(text: string): string {
+  const [before = "", ...others] = text.split(RECALLED.begin);
+  return before + others.map((rest) => rest.split(RECALLED.end).slice(1).join("")).join("");
+}
