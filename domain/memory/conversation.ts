@@ -11,8 +11,10 @@ export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" 
 /** Characters of one passage, each of which is one call of a model; and passages of one conversation. */
 const MAX_PASSAGE = 20_000;
 export const MAX_PASSAGES = 10;
-/** Of one message, in characters: a longer one is several. So a passage is never more than half empty. */
-const MAX_PIECE = 10_000;
+/** Of one message, in characters: a longer one is several, so that each passage but the last is nearly full. */
+const MAX_PIECE = 4_000;
+/** So many characters always fit. */
+export const MAX_CONVERSATION = MAX_PASSAGES * (MAX_PASSAGE - MAX_PIECE);
 
 /**
  * A conversation as a model is to read it, in passages: JSON arrays of messages, which nothing that is said can end. What

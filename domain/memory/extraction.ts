@@ -1,6 +1,7 @@
 import { Ajv } from "ajv";
 import { hideSecrets } from "./hidden-secrets.ts";
 import { foldStatement, nearness } from "./near-duplicate.ts";
+import { estimateTokens } from "./token-estimate.ts";
 
 /** The source of an atom that a model took out of a conversation: by it it stands behind what somebody wrote. */
 export const EXTRACTED = "extracted";
@@ -27,6 +28,11 @@ The user message is a JSON array of messages, each with its role and its content
 Write down what will still matter later: facts, decisions with their reasons, preferences, names, and what went wrong with how it was solved. Leave out small talk, common knowledge, the steps of the work, what the assistant merely supposed, and every secret.
 Each statement is understood without the conversation, names whom or what it is about, is in the language of the conversation, and has one to three sentences. Say nothing that the conversation does not say.
 Answer with one JSON object and nothing else: {"statements": [{"content": "the statement", "tags": ["a label"], "importance": a number from 0 to 10}]}. At most ${MAX_STATEMENTS} statements; an empty array where there is nothing to remember.`;
+
+/** What a call takes at most, by estimate. */
+export function tokensOfCall(passage: string): number {
+  return estimateTokens(INSTRUCTIONS) + estimateTokens(passage) + MAX_ANSWER_TOKENS;
+}
 
 const isAnswer = new Ajv().compile<{
   statements: { content: string; tags?: string[]; importance?: number }[];

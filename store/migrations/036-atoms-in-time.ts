@@ -1,7 +1,7 @@
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
- * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. The
- * vectors of every passage of a long atom need the extension vector: their table is made where that is
+ * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others. Some
+ * come from conversations (docs/decisions/capture.md). The vectors of every passage of a long atom need the extension vector: their table is made where that is
  * (store/database/migrate/vector-table.ts).
  */
 export const sql = `
@@ -66,6 +66,52 @@ create trigger atoms_delete_revisions after delete on atoms
   for each row execute function delete_atom_revisions();
 create trigger forgotten_atoms_delete_revisions after delete on forgotten_atoms
   for each row execute function delete_atom_revisions();
+
+-- By which model of which gateway statements are taken out of the conversations that a library is handed, and the key
+-- that this is done with (store/memory/extraction/).
+create table library_extractions (
+  library_id text primary key references libraries (id) on delete cascade,
+  gateway_id text not null,
+  model text not null,
+  key_id text not null,
+  tokens_per_day bigint not null,
+  -- On the last day, by UTC, on which there was a conversation.
+  used_on date not null default '-infinity',
+  used_tokens bigint not null default 0,
+  failures integer not null default 0,
+  due_at timestamptz not null default clock_timestamp(),
+  claim uuid
+);
+create index library_extractions_due on library_extractions (due_at);
+
+create table extraction_jobs (
+  id uuid primary key default gen_random_uuid(),
+  library_id text not null references libraries (id) on delete cascade,
+  -- Of the conversation as the model is to read it.
+  digest bytea not null,
+  state text not null default 'queued',
+  -- Each is for one call of the model. None once the job is over.
+  passages text[] not null,
+  -- Calls that the job takes, and how many of them are done.
+  calls integer not null,
+  done integer not null default 0,
+  -- Answers to the next of them that were of no use.
+  tries integer not null default 0,
+  -- What the calls have found, until it is saved together.
+  statements jsonb not null default '[]',
+  found integer not null default 0,
+  known integer not null default 0,
+  atom_ids uuid[] not null default '{}',
+  failure text,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  ended_at timestamptz(3)
+);
+alter table extraction_jobs
+  alter column passages set statistics 0,
+  alter column statements set statistics 0;
+create unique index extraction_jobs_of_conversation on extraction_jobs (library_id, digest);
+create index extraction_jobs_open on extraction_jobs (library_id, created_at, id) where ended_at is null;
+create index extraction_jobs_by_age on extraction_jobs (created_at);
 `;
 
 /**
