@@ -3,30 +3,30 @@ import { hideSecrets } from "./hidden-secrets.ts";
 export const ROLES = ["user", "assistant", "tool", "system"] as const;
 
 /** What was said in a conversation, and by whom. */
-export type Message = { readonly role: (typeof ROLES)[number]; readonly content: string };
+export type ConversationMessage = { readonly role: (typeof ROLES)[number]; readonly content: string };
 
-/** What a program puts around what it has recalled, so that it is not remembered again as if somebody had said it. */
+/** What a program puts around what it has recalled, so that it is not remembered again as something new. */
 export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" } as const;
 
-/** Characters of one passage, each of which is one call of a model; and passages of one conversation. */
+/** Characters of one passage, each of which is one call of a model; and passages, and so calls, of one conversation. */
 const MAX_PASSAGE = 20_000;
-export const MAX_PASSAGES = 10;
+export const MAX_MODEL_CALLS = 10;
 /** Of one message, in characters: a longer one is several, so that each passage but the last is nearly full. */
 const MAX_PIECE = 4_000;
 /** So many characters always fit. */
-export const MAX_CONVERSATION = MAX_PASSAGES * (MAX_PASSAGE - MAX_PIECE);
+export const MAX_CONVERSATION = MAX_MODEL_CALLS * (MAX_PASSAGE - MAX_PIECE);
 
 /**
  * A conversation as a model is to read it, in passages: JSON arrays of messages, which nothing that is said can end. What
  * tools gave, what the system said and what was recalled are left out, and secrets are hidden.
  *
- * @returns none where nobody has said anything; more than {@link MAX_PASSAGES} where it is too long
+ * @returns none where nothing was said; more than {@link MAX_MODEL_CALLS} where it is too long
  */
-export function conversationPassages(messages: readonly Message[]): readonly string[] {
+export function conversationPassages(messages: readonly ConversationMessage[]): readonly string[] {
   const said = messages
     .filter(({ role }) => role === "user" || role === "assistant")
     .flatMap(({ role, content }) => piecesOf(hideSecrets(withoutRecalled(content)).trim(), role));
-  const passages: Message[][] = [];
+  const passages: ConversationMessage[][] = [];
   let room = 0;
   for (const message of said) {
     const length = message.content.length;
@@ -40,7 +40,7 @@ export function conversationPassages(messages: readonly Message[]): readonly str
   return passages.map((passage) => JSON.stringify(passage));
 }
 
-function piecesOf(content: string, role: Message["role"]): Message[] {
+function piecesOf(content: string, role: ConversationMessage["role"]): ConversationMessage[] {
   const count = Math.ceil(content.length / MAX_PIECE);
   return Array.from({ length: count }, (_, n) => ({
     role,

@@ -1,5 +1,5 @@
 /** What the hook asks of Keyplane. */
-import type { Message } from "./transcript.ts";
+import type { SaidMessage } from "./transcript.ts";
 
 /** A library, and how it is reached. */
 export type Memory = { readonly url: string; readonly key: string; readonly library: string };
@@ -40,7 +40,7 @@ export type Sent = { readonly kind: "taken" } | { readonly kind: "later" | "refu
 const REFUSED: ReadonlySet<number> = new Set([400, 404, 409, 413]);
 
 /** Hands a conversation over. */
-export async function handOver({ url, key, library }: Memory, messages: readonly Message[]): Promise<Sent> {
+export async function sendConversation({ url, key, library }: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
   const response = await fetch(new URL("/atoms/extract", url), {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { handOver, type Memory } from "./memory.ts";
-import type { Message } from "./transcript.ts";
+import { type Memory, sendConversation } from "./memory.ts";
+import type { SaidMessage } from "./transcript.ts";
 
 /** Of more the oldest are given up. */
 const MAX_KEPT = 100;
 const PROBLEM = "problem.txt";
 
 /** Keeps a conversation until it is sent. */
-export async function keep(folder: string, messages: readonly Message[]): Promise<void> {
+export async function keep(folder: string, messages: readonly SaidMessage[]): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = join(folder, `${Date.now()}-${randomUUID()}`);
   await writeFile(`${name}.part`, JSON.stringify(messages), { mode: 0o600 });
@@ -23,7 +23,7 @@ export async function sendKept(folder: string, memory: Memory): Promise<void> {
   for (const name of names.slice(0, -MAX_KEPT)) await rm(join(folder, name), { force: true });
   for (const name of names.slice(-MAX_KEPT)) {
     const file = join(folder, name);
-    const sent = await handOver(memory, JSON.parse(await readFile(file, "utf8")));
+    const sent = await sendConversation(memory, JSON.parse(await readFile(file, "utf8")));
     if (sent.kind !== "taken") await writeFile(join(folder, PROBLEM), sent.why, { mode: 0o600 });
     if (sent.kind === "later") return;
     await rm(file, { force: true });

@@ -1,7 +1,7 @@
 /** What was said in a session, from the file that Claude Code or Codex writes of it: a JSON object on each line. */
 import { open } from "node:fs/promises";
 
-export type Message = { readonly role: "user" | "assistant"; readonly content: string };
+export type SaidMessage = { readonly role: "user" | "assistant"; readonly content: string };
 
 /** Of a long session its end: bytes of the file, and characters that are handed over. */
 const MAX_BYTES = 8 << 20;
@@ -10,9 +10,9 @@ const MAX_CHARACTERS = 150_000;
 const OF_AGENT = /^\s*(?:<[a-z]+[-_][a-z_-]*>|# AGENTS\.md instructions)/;
 
 /** The messages of people and of the assistant, without what tools gave. Lines of any other form are left out. */
-export async function readConversation(path: string): Promise<readonly Message[]> {
+export async function readConversation(path: string): Promise<readonly SaidMessage[]> {
   const said = (await lastLines(path)).flatMap(messagesOf);
-  const kept: Message[] = [];
+  const kept: SaidMessage[] = [];
   let room = MAX_CHARACTERS;
   for (const { role, content } of said.toReversed()) {
     if (room === 0) break;
@@ -32,7 +32,7 @@ async function lastLines(path: string): Promise<string[]> {
   return start === 0 ? lines : lines.slice(1);
 }
 
-function messagesOf(line: string): Message[] {
+function messagesOf(line: string): SaidMessage[] {
   const entry = parsed(line);
   // Claude Code has the message in `message`, Codex in `payload`.
   const isCodex = entry?.type === "response_item" && entry.payload?.type === "message";

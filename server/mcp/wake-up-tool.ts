@@ -106,7 +106,7 @@ const MAX_PAGES = 4;
 const MAX_STEPS = 5;
 
 /**
- * The first atoms of a library that are valid, and that no other one replaces, those that somebody wrote before those
+ * The first atoms of a library that are valid, and that no other one replaces, written ones before those
  * that a model took out of conversations; what is far behind is no briefing.
  */
 async function presentAtoms(

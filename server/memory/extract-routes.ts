@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { conversationPassages, MAX_CONVERSATION, MAX_PASSAGES } from "../../domain/memory/conversation.ts";
+import { conversationPassages, MAX_CONVERSATION, MAX_MODEL_CALLS } from "../../domain/memory/conversation.ts";
 import { tokensOfCall } from "../../domain/memory/extraction.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
@@ -36,7 +36,7 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
       const { library: named, messages } = request.body;
       const passages = conversationPassages(messages);
       if (passages.length === 0) throw NOTHING_SAID;
-      if (passages.length > MAX_PASSAGES) throw TOO_LONG;
+      if (passages.length > MAX_MODEL_CALLS) throw TOO_LONG;
       const asked = { passages, digest: sha256(JSON.stringify(passages)), tokens: tokensOfAll(passages) };
       const job = await callMemory(deps, request, reply, async (db, key) => {
         const { id: libraryId } = await requireLibrary(db, key, named);
@@ -102,15 +102,11 @@ const FULL = problem(
   `${MAX_OPEN} conversations of this library wait to be read: try again later. GET /atoms/extract/{id} of one of them says why it waits.`,
   { "retry-after": "60" },
 );
+const SPENT =
+  "This conversation would take more than is left of the library's tokens of the day: hand it over tomorrow (UTC), or a shorter one, or raise spec.extraction.tokensPerDay of its MemoryLibrary.";
 
 function refusal(result: Exclude<HandedOver, { kind: "job" }>): Problem {
   if (result.kind === "undeclared") return UNDECLARED;
   if (result.kind === "full") return FULL;
-  const seconds = String(Math.max(1, Math.ceil(result.resetsInMs / 1_000)));
-  const bound = result.tokensPerDay.toLocaleString("en");
-  return problem(
-    "rate_limited",
-    `This conversation would take more than is left of the ${bound} tokens that the library's conversations have a day: hand it over tomorrow (UTC), or a shorter one, or raise spec.extraction.tokensPerDay of its MemoryLibrary.`,
-    { "retry-after": seconds },
-  );
+  return problem("rate_limited", SPENT, { "retry-after": String(Math.max(1, Math.ceil(result.resetsInMs / 1_000))) });
 }

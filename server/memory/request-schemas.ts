@@ -1,4 +1,4 @@
-import { MAX_CONVERSATION, type Message, ROLES } from "../../domain/memory/conversation.ts";
+import { type ConversationMessage, MAX_CONVERSATION, ROLES } from "../../domain/memory/conversation.ts";
 import type { Sort } from "../../store/memory/atom-order.ts";
 import type { SearchSort } from "../../store/memory/search/atom-search.ts";
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
@@ -32,7 +32,7 @@ export type ImportedInput = AtomInput & { id?: string; created?: string; updated
 export type ImportBody = { atoms: ImportedInput[]; library?: string };
 export type ExportQuery = { library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
-export type ExtractBody = { messages: Message[]; library?: string };
+export type ExtractBody = { messages: ConversationMessage[]; library?: string };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSort };
 

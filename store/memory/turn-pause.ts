@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 300_000;
  *
  * @param failures in a row before this one
  */
-export function pauseAfter(failures: number, retryAfterMs: number | undefined): number {
+export function turnPauseMs(failures: number, retryAfterMs: number | undefined): number {
   const wantedMs = retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
   return Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
 }

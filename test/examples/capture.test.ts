@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, type TestContext, test } from "vitest";
 import { startModelStub } from "../../examples/model-stub/stub.ts";
-import { ROOT } from "../architecture/sources.ts";
+import { ROOT, read } from "../architecture/sources.ts";
+import { blocksIn } from "../env/blocks.ts";
 import { describeOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { startExtractingLibrary } from "../server/extraction/extracting-library.ts";
@@ -83,6 +84,23 @@ async function startSilentServer(context: TestContext): Promise<string> {
   if (typeof address !== "object" || address === null) throw new Error("no port");
   return `http://127.0.0.1:${address.port}`;
 }
+
+test("docs/guides/capture.md configures the hook as it reads it, for the events that it knows", async () => {
+  const [config = "", hooks = ""] = blocksIn(read("docs/guides/capture.md"))
+    .filter(({ language }) => language === "json")
+    .map(({ text }) => text);
+  expect(Object.keys(JSON.parse(config))).toEqual(["url", "keyFile", "library"]);
+  const commands = Object.entries<{ hooks: { command: string }[] }[]>(JSON.parse(hooks).hooks).map(
+    ([event, groups]) => [
+      event,
+      ...groups.flatMap((group) => group.hooks.map(({ command }) => command.split("/").at(-1))),
+    ],
+  );
+  expect(commands).toEqual([
+    ["SessionStart", "hook.ts"],
+    ["SessionEnd", "hook.ts"],
+  ]);
+});
 
 describeOnEachEngine("The hook of examples/capture", (store) => {
   for (const [agent, transcript] of [

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
-import { pauseAfter } from "../turn-pause.ts";
+import { turnPauseMs } from "../turn-pause.ts";
 import { beginSpace } from "./library-embedding.ts";
 import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
 
@@ -101,7 +101,7 @@ async function release(
   { libraryId, failures }: EmbeddingTurn,
   failed?: Extract<TurnResult, { kind: "failed" }>,
 ): Promise<void> {
-  const pauseMs = failed === undefined ? 0 : pauseAfter(failures, failed.retryAfterMs);
+  const pauseMs = failed === undefined ? 0 : turnPauseMs(failures, failed.retryAfterMs);
   await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
       failures = ${failed === undefined ? 0 : failures + 1}::integer,
       due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'

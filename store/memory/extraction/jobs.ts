@@ -26,7 +26,7 @@ export type HandedOver =
   /** {@link MAX_OPEN} wait already. */
   | { readonly kind: "full" }
   /** It would take more than is left of the library's tokens of the day. */
-  | { readonly kind: "spent"; readonly tokensPerDay: number; readonly resetsInMs: number };
+  | { readonly kind: "spent"; readonly resetsInMs: number };
 
 /** Conversations of a library that wait or are being read. */
 export const MAX_OPEN = 100;
@@ -57,7 +57,7 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
     where library_id = ${libraryId} and ended_at is null limit ${MAX_OPEN}) j`.execute(tx);
   if ((open.rows[0]?.count ?? 0) >= MAX_OPEN) return { kind: "full" };
   const { tokensPerDay, used, resetsInMs } = extraction;
-  if (used + tokens > tokensPerDay) return { kind: "spent", tokensPerDay, resetsInMs };
+  if (used + tokens > tokensPerDay) return { kind: "spent", resetsInMs };
   await useTokens(tx, libraryId, tokens);
   const made = await sql<{ id: string; state: JobState }>`
     insert into extraction_jobs (library_id, digest, passages, calls)

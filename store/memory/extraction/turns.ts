@@ -5,7 +5,7 @@ import { fromDigest } from "../../database/digest.ts";
 import type { Store } from "../../database/store.ts";
 import { insertAtom } from "../atom-writes.ts";
 import { MODEL_JOINS } from "../embedding/embedding-model.ts";
-import { pauseAfter } from "../turn-pause.ts";
+import { turnPauseMs } from "../turn-pause.ts";
 import { useTokens } from "./jobs.ts";
 
 /** A passage of a conversation that this process is to read: no other process does until the turn ends, or its time is over. */
@@ -85,7 +85,7 @@ export async function settleExtraction({ db }: Store, turn: ExtractionTurn, resu
       await sql`select from extraction_jobs where id = ${jobId}::uuid and ended_at is null for update`.execute(tx);
     if (job.rows.length > 0) await settleJob(tx, turn, result);
     const failed = result.kind === "failed" ? result : undefined;
-    const pauseMs = failed === undefined ? 0 : pauseAfter(turn.failures, failed.retryAfterMs);
+    const pauseMs = failed === undefined ? 0 : turnPauseMs(turn.failures, failed.retryAfterMs);
     await sql`update library_extractions set claim = null,
         failures = ${failed === undefined ? 0 : turn.failures + 1}::integer,
         due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'

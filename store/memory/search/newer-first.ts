@@ -63,7 +63,7 @@ export async function newerFirst<T extends PlacedAtom>(
   /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
-    // What a model makes of a conversation contradicts nothing that somebody wrote.
+    // What a model makes of a conversation contradicts nothing that was written.
     if (newer.atom.isExtracted && !older.atom.isExtracted) return 0;
     const share = newer.atom.closeness / older.atom.closeness;
     const meaning = alike(older.atom.id, newer.atom.id) ?? 0;

@@ -8,7 +8,7 @@ export type ExtractablePlace = RankedPlace & { readonly isExtracted: boolean };
 const MIN_SHARE = 0.9;
 
 /**
- * Puts what somebody wrote before what a model took out of a conversation: each of these comes behind the last written
+ * Puts what was written before what a model took out of a conversation: each of these comes behind the last written
  * atom that has about as much of what is asked for. All others keep their order.
  *
  * @param placed in the order of an answer

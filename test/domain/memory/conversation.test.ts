@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { conversationPassages, MAX_PASSAGES, type Message, RECALLED } from "../../../domain/memory/conversation.ts";
+import {
+  type ConversationMessage,
+  conversationPassages,
+  MAX_MODEL_CALLS,
+  RECALLED,
+} from "../../../domain/memory/conversation.ts";
 
-const user = (content: string): Message => ({ role: "user", content });
-const read = (passages: readonly string[]): Message[] => passages.flatMap((passage) => JSON.parse(passage));
+const user = (content: string): ConversationMessage => ({ role: "user", content });
+const read = (passages: readonly string[]): ConversationMessage[] => passages.flatMap((passage) => JSON.parse(passage));
 
 test("what people and the assistant said is kept with its role, and nothing of tools and the system", () => {
-  const said: Message[] = [user("We deploy on Monday."), { role: "assistant", content: "Noted." }];
-  const others: Message[] = [
+  const said: ConversationMessage[] = [user("We deploy on Monday."), { role: "assistant", content: "Noted." }];
+  const others: ConversationMessage[] = [
     { role: "tool", content: "An atom that was recalled." },
     { role: "system", content: "Be brief." },
     user("  "),
@@ -32,9 +37,10 @@ test("what was recalled is left out, also where its end was cut off", () => {
 test("a long conversation is several passages, none of them long and nothing of it lost", () => {
   const messages = Array.from({ length: 30 }, (_, n) => user(`${n} `.padEnd(1_000 * n + 2, "word ")));
   const passages = conversationPassages(messages);
-  expect(passages.length).toBeGreaterThan(MAX_PASSAGES);
+  expect(passages.length).toBeGreaterThan(MAX_MODEL_CALLS);
   for (const passage of passages) expect(passage.length).toBeLessThan(22_000);
-  const joined = (all: readonly Message[]) => all.map(({ content }) => content.replaceAll(" ", "")).join("");
+  const joined = (all: readonly ConversationMessage[]) =>
+    all.map(({ content }) => content.replaceAll(" ", "")).join("");
   expect(joined(read(passages))).toBe(joined(messages));
 });
 

@@ -32,9 +32,9 @@ test.each([
   expect(readStatements(text)).toBeUndefined();
 });
 
-test("what the model was told is no statement, whole or in part", () => {
-  const told = INSTRUCTIONS.split(/(?<=\.) /);
-  const given = ["the statement", "The user message is a JSON array of messages", ...told.slice(0, 8)];
+test("an instruction is no statement, whole or in part", () => {
+  const sentences = INSTRUCTIONS.split(/(?<=\.) /);
+  const given = ["the statement", "The user message is a JSON array of messages", ...sentences.slice(0, 8)];
   expect(
     contents(answer(...given.map((content) => ({ content: content.slice(0, 1_000) })), { content: "Tea." })),
   ).toEqual(["Tea."]);

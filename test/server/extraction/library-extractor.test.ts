@@ -193,14 +193,30 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     await library.declare();
     expect((await library.handOver("Anna drinks tea.")).status).toBe(202);
     const refused = await library.handOver("Anna drinks coffee.");
-    expect([refused.status, refused.json.code]).toEqual([429, "rate_limited"]);
-    expect(refused.json.detail).toContain("raise spec.extraction.tokensPerDay");
+    expect([refused.status, refused.json.detail]).toEqual([
+      429,
+      "This conversation would take more than is left of the library's tokens of the day: hand it over tomorrow (UTC), or a shorter one, or raise spec.extraction.tokensPerDay of its MemoryLibrary.",
+    ]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await library.handOver("Anna drinks tea.")).status).toBe(202);
     await sql`update library_extractions set used_on = used_on - 1 where library_id = ${library.libraryId}`.execute(
       store().db,
     );
     expect((await library.handOver("Anna drinks coffee.")).status).toBe(202);
+  });
+
+  test("has 100 conversations wait at most", async (context) => {
+    const library = await startExtractingLibrary(context, store(), { workers: 0 });
+    await library.declare();
+    await sql`insert into extraction_jobs (library_id, digest, passages, calls)
+      select ${library.libraryId}, sha256(n::text::bytea), '{[]}', 1 from generate_series(1, 100) n`.execute(
+      store().db,
+    );
+    const refused = await library.handOver("Anna drinks tea.");
+    expect([refused.status, refused.json.detail]).toEqual([
+      429,
+      "100 conversations of this library wait to be read: try again later. GET /atoms/extract/{id} of one of them says why it waits.",
+    ]);
   });
 
   test("b58: is handed nothing by a key that may not write into it, and shows nothing to one that may not read it", async (context) => {

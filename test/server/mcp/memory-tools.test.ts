@@ -154,7 +154,7 @@ test("memory_wake_up reads on behind what is replaced, and leaves out what is no
   expect(structured.important.map(({ id }: { id: string }) => id).toSorted()).toEqual([...kept, last].toSorted());
 });
 
-test("memory_wake_up has what somebody wrote before what a model took out of a conversation", async () => {
+test("memory_wake_up has what was written before what a model took out of a conversation", async () => {
   for (const day of [1, 2, 3]) {
     await call("memory_save_atom", { content: `Guess ${day} about the pier.`, importance: 10, source: "extracted" });
   }

@@ -30,7 +30,7 @@ describeOnEachEngine("What a model took out of a conversation", (opened) => {
     (await recallAtoms(opened().db, TEAM_A, { ...search, query })).atoms.map(({ content }) => content);
 
   test.each(["staging database heron", "staging database", "on which port does the staging database of heron listen"])(
-    "comes behind what somebody wrote in equal words, though it is newer and more important: %s",
+    "comes behind what was written in equal words, though it is newer and more important: %s",
     async (query) => {
       await save(WRITTEN, { importance: 0 }, 300);
       await save(FALSE, { importance: 10, source: EXTRACTED }, 0);

@@ -31,7 +31,7 @@ test("what is older stays behind", async () => {
   expect(await ordered(atom(NEWER, 9), atom(OLDER, 0))).toEqual([NEWER, OLDER]);
 });
 
-test("what a model took out of a conversation passes nothing that somebody wrote", async () => {
+test("what a model took out of a conversation passes nothing that was written", async () => {
   const extracted = { isExtracted: true };
   expect(await ordered(atom(OLDER, 0), atom(NEWER, 9, extracted))).toEqual([OLDER, NEWER]);
   expect(await ordered(atom(OLDER, 0, extracted), atom(NEWER, 9, extracted))).toEqual([NEWER, OLDER]);
