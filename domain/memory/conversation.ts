@@ -10,22 +10,26 @@ export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" 
 
 /** Characters of one passage, each of which is one call of a model; and passages, and so calls, of one conversation. */
 const MAX_PASSAGE = 20_000;
-export const MAX_MODEL_CALLS = 10;
+const MAX_MODEL_CALLS = 10;
 /** Of one message, in characters: a longer one is several, so that each passage but the last is nearly full. */
 const MAX_PIECE = 4_000;
-/** So many characters always fit. */
+/** So many characters always fit; and no more than these. */
 export const MAX_CONVERSATION = MAX_MODEL_CALLS * (MAX_PASSAGE - MAX_PIECE);
+const NEVER_FIT = MAX_MODEL_CALLS * MAX_PASSAGE;
 
 /**
  * A conversation as a model is to read it, in passages: JSON arrays of messages, which nothing that is said can end. What
  * tools gave, what the system said and what was recalled are left out, and secrets are hidden.
  *
- * @returns none where nothing was said; more than {@link MAX_MODEL_CALLS} where it is too long
+ * @returns none where nothing was said; undefined where it takes more than {@link MAX_MODEL_CALLS}
  */
-export function conversationPassages(messages: readonly ConversationMessage[]): readonly string[] {
-  const said = messages
+export function conversationPassages(messages: readonly ConversationMessage[]): readonly string[] | undefined {
+  const kept = messages
     .filter(({ role }) => role === "user" || role === "assistant")
-    .flatMap(({ role, content }) => piecesOf(hideSecrets(withoutRecalled(content)).trim(), role));
+    .map(({ role, content }) => ({ role, content: withoutRecalled(content) }));
+  // Before secrets are looked for, which takes a while in a megabyte.
+  if (kept.reduce((sum, { content }) => sum + content.length, 0) > NEVER_FIT) return undefined;
+  const said = kept.flatMap(({ role, content }) => piecesOf(hideSecrets(content).trim(), role));
   const passages: ConversationMessage[][] = [];
   let room = 0;
   for (const message of said) {
@@ -37,7 +41,7 @@ export function conversationPassages(messages: readonly ConversationMessage[]): 
     passages.at(-1)?.push(message);
     room -= length;
   }
-  return passages.map((passage) => JSON.stringify(passage));
+  return passages.length > MAX_MODEL_CALLS ? undefined : passages.map((passage) => JSON.stringify(passage));
 }
 
 function piecesOf(content: string, role: ConversationMessage["role"]): ConversationMessage[] {

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { hideSecrets } from "./hidden-secrets.ts";
-import { foldStatement, nearness } from "./near-duplicate.ts";
+import { foldStatement, nearness, sketchOf } from "./near-duplicate.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 /** The source of an atom that a model took out of a conversation: by it the atom stands behind written ones. */
@@ -72,8 +72,8 @@ export function readStatements(answer: string): readonly FoundStatement[] | unde
   const parsed = parseJson(withoutFence(answer));
   if (!isAnswer(parsed)) return undefined;
   const found = parsed.statements.map(({ content, tags = [], importance = USUAL_IMPORTANCE }) => ({
-    content: hideSecrets(content).trim(),
-    tags: [...new Set(tags.map(hideSecrets))],
+    content: hideSecrets(content).trim().toWellFormed(),
+    tags: [...new Set(tags.map((tag) => hideSecrets(tag).toWellFormed()))],
     importance: Math.min(importance, MAX_IMPORTANCE),
   }));
   return distinct(found.filter(({ content }) => content !== "" && !isInstruction(content)));
@@ -82,8 +82,15 @@ export function readStatements(answer: string): readonly FoundStatement[] | unde
 /** Of statements that say almost the same the first. */
 export function distinct(statements: readonly FoundStatement[]): readonly FoundStatement[] {
   const kept: FoundStatement[] = [];
+  // Most share nothing: to compare each with each in full would hold up others.
+  const bySketch = new Map<string, string[]>();
   for (const statement of statements) {
-    if (!kept.some(({ content }) => saysTheSame(content, statement.content))) kept.push(statement);
+    const { same, bands } = sketchOf(statement.content);
+    const parts = [same, ...bands];
+    const alike = new Set(parts.flatMap((part) => bySketch.get(part) ?? []));
+    if ([...alike].some((content) => saysTheSame(content, statement.content))) continue;
+    kept.push(statement);
+    for (const part of parts) bySketch.set(part, [...(bySketch.get(part) ?? []), statement.content]);
   }
   return kept;
 }

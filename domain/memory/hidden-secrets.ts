@@ -7,7 +7,7 @@ export const SECRET_MARK = "[secret]";
 const CREDENTIALS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   // OpenAI, Anthropic and others; Stripe; GitHub; GitLab; Slack; npm; Hugging Face.
-  /\b(?:sk|rk|pk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,4}[A-Za-z0-9_-]{16,512}/g,
+  /\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,512}/g,
   /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|xapp-|npm_|hf_|whsec_)[A-Za-z0-9_-]{10,512}/g,
   // AWS, Google.
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,

@@ -43,11 +43,22 @@ export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS):
     ...{ most: MAX_TURNS, pollMs },
     async takeTurn() {
       const turn = await claimExtraction(store, randomUUID());
-      if (turn !== undefined) await settleExtraction(store, turn, await read(extraction, turn));
+      if (turn !== undefined) await take(extraction, turn);
       return turn !== undefined;
     },
     onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
   });
+}
+
+/** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
+async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
+  try {
+    await settleExtraction(extraction.store, turn, await read(extraction, turn));
+  } catch (error) {
+    const why = "what the model found could not be saved";
+    await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
+    throw error;
+  }
 }
 
 async function read({ store, generator }: Extraction, turn: ExtractionTurn): Promise<ExtractionResult> {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { conversationPassages, MAX_CONVERSATION, MAX_MODEL_CALLS } from "../../domain/memory/conversation.ts";
+import { conversationPassages, MAX_CONVERSATION } from "../../domain/memory/conversation.ts";
 import { tokensOfCall } from "../../domain/memory/extraction.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
@@ -35,8 +35,8 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
     async (request, reply) => {
       const { library: named, messages } = request.body;
       const passages = conversationPassages(messages);
+      if (passages === undefined) throw TOO_LONG;
       if (passages.length === 0) throw NOTHING_SAID;
-      if (passages.length > MAX_MODEL_CALLS) throw TOO_LONG;
       const asked = { passages, digest: sha256(JSON.stringify(passages)), tokens: tokensOfAll(passages) };
       const job = await callMemory(deps, request, reply, async (db, key) => {
         const { id: libraryId } = await requireLibrary(db, key, named);

@@ -45,6 +45,12 @@ test("of what says the same the first is kept, and what has other numbers is ano
   expect(contents(answer(...given))).toEqual(["The port is 5433.", "The port is 5434."]);
 });
 
+test("half of a character is none, in which no database would take it", () => {
+  expect(readStatements('{"statements": [{"content": "Tea \\ud83c.", "tags": ["\\udf75"]}]}')).toEqual([
+    { content: "Tea \ufffd.", tags: ["\ufffd"], importance: 3 },
+  ]);
+});
+
 test("a secret is hidden", () => {
   expect(contents(answer({ content: "The password: hunter22" }))).toEqual(["The password: [secret]"]);
 });

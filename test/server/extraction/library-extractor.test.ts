@@ -139,6 +139,24 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect(await library.contents()).toEqual([TEA]);
   });
 
+  test("asks no model without end for what cannot be saved", async (context) => {
+    const library = await startExtractingLibrary(context, store());
+    library.upstream.answerWith((response, received) => answerText(response, received, found("unsaveable")));
+    await sql`alter table atoms add constraint test_saveable check (content <> 'unsaveable') not valid`.execute(
+      store().db,
+    );
+    context.onTestFinished(async () => {
+      await sql`alter table atoms drop constraint test_saveable`.execute(store().db);
+    });
+    await library.declare();
+    const { id } = (await library.handOver("Anna drinks tea.")).json;
+    expect(await library.ended(id)).toMatchObject({
+      status: "failed",
+      failure: "what the model found could not be saved",
+    });
+    expect(library.upstream.received).toHaveLength(2);
+  });
+
   test("waits while the upstream fails, and says why", async (context) => {
     const library = await startExtractingLibrary(context, store());
     library.upstream.answerWith((response) => response.writeHead(503).end());
