@@ -181,7 +181,7 @@ export async function startServer({
     receipts: createReceipts(store, clock),
   });
   const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
-  const conversations = startLibraryExtractor({ store, generator, log });
+  const conversations = startLibraryExtractor({ store, generator, log, count: metrics.countRead });
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
     run: (signal) => prune(store, config.retentionMs, signal),

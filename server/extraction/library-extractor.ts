@@ -18,11 +18,13 @@ import {
 } from "../../store/memory/extraction/turns.ts";
 import { findNearDuplicates } from "../../store/memory/near-duplicates.ts";
 import type { TextGenerator } from "../gateway/generate-text.ts";
+import type { CountRead } from "./metrics.ts";
 
 type Extraction = {
   readonly store: Store;
   readonly generator: Pick<TextGenerator, "generate">;
   readonly log: Logger;
+  readonly count: CountRead;
 };
 
 const POLL_MS = 1_000;
@@ -53,10 +55,13 @@ export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS):
 /** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
 async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
   try {
-    await settleExtraction(extraction.store, turn, await read(extraction, turn));
+    const result = await read(extraction, turn);
+    await settleExtraction(extraction.store, turn, result);
+    extraction.count(result.kind === "done" ? "read" : result.kind);
   } catch (error) {
     const why = "what the model found could not be saved";
     await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
+    extraction.count("useless");
     throw error;
   }
 }

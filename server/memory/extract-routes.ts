@@ -97,6 +97,10 @@ const UNDECLARED = problem(
   "conflict",
   "This library takes no atoms out of conversations: declare spec.extraction on its MemoryLibrary, with a gatewayRef and a model, or save atoms by POST /atoms.",
 );
+const REVOKED = problem(
+  "conflict",
+  "The key by which this library calls its model was revoked: take spec.extraction of its MemoryLibrary away and put it back for another key.",
+);
 const FULL = problem(
   "rate_limited",
   `${MAX_OPEN} conversations of this library wait to be read: try again later. GET /atoms/extract/{id} of one of them says why it waits.`,
@@ -107,6 +111,7 @@ const SPENT =
 
 function refusal(result: Exclude<HandedOver, { kind: "job" }>): Problem {
   if (result.kind === "undeclared") return UNDECLARED;
+  if (result.kind === "revoked") return REVOKED;
   if (result.kind === "full") return FULL;
   return problem("rate_limited", SPENT, { "retry-after": String(Math.max(1, Math.ceil(result.resetsInMs / 1_000))) });
 }

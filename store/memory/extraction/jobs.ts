@@ -23,6 +23,8 @@ export type HandedOver =
   | { readonly kind: "job"; readonly id: string; readonly state: JobState; readonly libraryId: string }
   /** The library does not declare it. */
   | { readonly kind: "undeclared" }
+  /** Its key was revoked. */
+  | { readonly kind: "revoked" }
   /** {@link MAX_OPEN} wait already. */
   | { readonly kind: "full" }
   /** It would take more than is left of the library's tokens of the day. */
@@ -42,13 +44,14 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
   const present = await sql`select from libraries l where l.id = ${libraryId} and ${isReachable(reach)}`.execute(tx);
   if (present.rows.length === 0) return undefined;
   // Locked: of two at once the second sees what the first has used, and its job.
-  const { rows } = await sql<{ tokensPerDay: number; used: number; resetsInMs: number }>`
-    select tokens_per_day::float8 as "tokensPerDay",
+  const { rows } = await sql<{ isRevoked: boolean; tokensPerDay: number; used: number; resetsInMs: number }>`
+    select (select state = 'revoked' from keys where id = key_id) as "isRevoked", tokens_per_day::float8 as "tokensPerDay",
       (case when used_on = ${TODAY} then used_tokens else 0 end)::float8 as used,
       extract(epoch from (${TODAY} + 1)::timestamp at time zone 'UTC' - clock_timestamp())::float8 * 1000 as "resetsInMs"
     from library_extractions where library_id = ${libraryId} for update`.execute(tx);
   const [extraction] = rows;
   if (extraction === undefined) return { kind: "undeclared" };
+  if (extraction.isRevoked) return { kind: "revoked" };
   const known = await sql<{ id: string; state: JobState }>`select id::text, state from extraction_jobs
     where library_id = ${libraryId} and digest = ${toDigest(digest)}::bytea`.execute(tx);
   const [before] = known.rows;

@@ -85,7 +85,9 @@ export async function startExtractingLibrary(
     usage: { record: () => {}, countRequest: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });
-  const running = Array.from({ length: workers }, () => startLibraryExtractor({ store, generator, log }, 20));
+  const counted: string[] = [];
+  const count = (outcome: string) => counted.push(outcome);
+  const running = Array.from({ length: workers }, () => startLibraryExtractor({ store, generator, log, count }, 20));
   context.onTestFinished(async () => {
     await generator.close();
     for (const each of running) await each.close();
@@ -96,7 +98,7 @@ export async function startExtractingLibrary(
   const reach = { teamId: home.teamId, libraryIds: null };
 
   const extracting = {
-    ...{ home, reach, libraryId, draft, upstream, server, key, lines },
+    ...{ home, reach, libraryId, draft, upstream, server, key, lines, counted },
     async declare(changed: Partial<ExtractionDraft> = {}): Promise<void> {
       await run(store, (tx) => declareExtraction(tx, { ...draft, ...changed }));
       await extracting.caughtUp();

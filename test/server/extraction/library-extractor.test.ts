@@ -132,6 +132,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
       failure: "the model's answer is not the JSON that it was asked for",
     });
     expect(library.upstream.received).toHaveLength(3);
+    expect(library.counted).toEqual(["read", "useless", "useless"]);
     expect(await library.contents()).toEqual([]);
     library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
     expect((await library.handOver(LONG)).json).toEqual({ id, status: "queued" });
@@ -178,17 +179,23 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect((await library.job(id)).failure).toBe("the upstream's answer was too long");
   });
 
-  test("stops when its key is revoked, which nothing replaces", async (context) => {
+  test("stops when its key is revoked, which nothing replaces, and says what to do", async (context) => {
     const library = await startExtractingLibrary(context, store());
+    library.upstream.answerWith((response) => response.writeHead(503).end());
     await library.declare();
+    const { id } = (await library.handOver("Anna drinks tea.")).json;
+    await until("the model is asked", () => library.upstream.received.length > 0);
     const keyId = await library.keyId();
     await run(store(), (tx) => revokeKey(tx, keyId, "ByHand"));
     await library.declare();
-    const { id } = (await library.handOver("Anna drinks tea.")).json;
-    await until("the failure is shown", async () => (await library.job(id)).failure !== null);
-    expect((await library.job(id)).failure).toBe("the library's key is refused at its gateway (revoked)");
+    const asked = library.upstream.received.length;
+    await library.hurry();
+    const refused = "the library's key is refused at its gateway (revoked)";
+    await until("the failure is shown", async () => (await library.job(id)).failure === refused);
     expect(await library.keyId()).toBe(keyId);
-    expect(library.upstream.received).toEqual([]);
+    expect(library.upstream.received).toHaveLength(asked);
+    const handed = await library.handOver("Anna drinks coffee.");
+    expect([handed.status, handed.json.detail]).toEqual([409, expect.stringContaining("put it back")]);
   });
 
   test("reads nothing more once it is not declared any more", async (context) => {
