@@ -13,8 +13,9 @@ const MAX_PASSAGE = 20_000;
 const MAX_MODEL_CALLS = 10;
 /** Of one message, in characters: a longer one is several, so that each passage but the last is nearly full. */
 const MAX_PIECE = 4_000;
-/** So many characters always fit; and no more than these. */
+/** So many characters always fit. */
 export const MAX_CONVERSATION = MAX_MODEL_CALLS * (MAX_PASSAGE - MAX_PIECE);
+/** More never do. */
 const NEVER_FIT = MAX_MODEL_CALLS * MAX_PASSAGE;
 
 /**

@@ -3,7 +3,7 @@ import { redactKeys } from "../redact.ts";
 /** What stands where a secret was. */
 export const SECRET_MARK = "[secret]";
 
-/** Credentials that are known by their form. None of these takes more than one look at each character. */
+/** Credentials that are known by their form. What each may repeat is bounded, so that a long text takes no longer by its form. */
 const CREDENTIALS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   // OpenAI, Anthropic and others; Stripe; GitHub; GitLab; Slack; npm; Hugging Face.

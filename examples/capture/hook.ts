@@ -58,7 +58,8 @@ async function run(): Promise<void> {
 
 async function start(config: Config): Promise<void> {
   sendLater();
-  const [remembered, problem] = await Promise.all([wakeUp(config), takeProblem(config.spool)]);
+  const remembered = await wakeUp(config);
+  const problem = await takeProblem(config.spool);
   say({
     hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: remembered },
     ...(problem !== undefined && { systemMessage: `Keyplane kept no conversation: ${problem}` }),
