@@ -28,8 +28,8 @@ type Extraction = {
 };
 
 const POLL_MS = 1_000;
-/** Conversations that one process reads at a time. */
-const MAX_TURNS = 4;
+/** Conversations that one process reads at a time: a turn waits for its model, and asks little of the database. */
+const MAX_TURNS = 8;
 /** A turn asks once, and is over before its claim is. */
 const TIMEOUT_MS = 60_000;
 

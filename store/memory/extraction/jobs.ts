@@ -66,7 +66,7 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
     insert into extraction_jobs (library_id, digest, passages, calls)
     values (${libraryId}, ${toDigest(digest)}::bytea, ${[...passages]}::text[], ${passages.length}::integer)
     on conflict (library_id, digest) do update set state = 'queued', passages = excluded.passages, done = 0, tries = 0,
-      found = 0, known = 0, failure = null, ended_at = null
+      found = 0, known = 0, failure = null, created_at = excluded.created_at, ended_at = null
     returning id::text, state`.execute(tx);
   const [job] = made.rows;
   return job && { kind: "job", ...job, libraryId };

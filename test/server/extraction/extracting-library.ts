@@ -43,6 +43,12 @@ export function found(...contents: string[]): string {
   return JSON.stringify({ statements: contents.map((content) => ({ content })) });
 }
 
+const MOUNTS = [
+  { at: "", routes: memoryRoutes },
+  { at: "/api/v1/memory", routes: memoryRoutes },
+  { at: "", routes: mcpRoutes },
+] as const;
+
 type Options = {
   readonly dialect?: Dialect;
   readonly routes?: readonly RouteRecord[];
@@ -92,7 +98,7 @@ export async function startExtractingLibrary(
     await generator.close();
     for (const each of running) await each.close();
   });
-  const server = await startHarness({ store, mounts: [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes })) });
+  const server = await startHarness({ store, mounts: MOUNTS });
   context.onTestFinished(() => server.close());
   const key = server.addKey({ teamId: home.teamId, namespace: home.namespace });
   const reach = { teamId: home.teamId, libraryIds: null };
