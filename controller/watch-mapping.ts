@@ -46,8 +46,8 @@ export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"Mo
     .list("ModelGateway")
     .filter(({ uid, spec }) => publicID !== undefined && spec.publicID === publicID && uid !== gateway.uid);
   const libraries = cluster.list("MemoryLibrary").filter(({ namespace: own, spec }) => {
-    const ref = spec.embedding?.gatewayRef;
-    return ref?.name === gateway.name && (ref.namespace ?? own) === gateway.namespace;
+    const refs = [spec.embedding?.gatewayRef, spec.extraction?.gatewayRef];
+    return refs.some((ref) => ref?.name === gateway.name && (ref.namespace ?? own) === gateway.namespace);
   });
   return [...sharing, ...libraries, ...keysReferringTo(cluster, gateway)];
 }

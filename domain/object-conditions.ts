@@ -99,18 +99,28 @@ export function credentialsAccepted(refused: readonly RefusingUpstream[]): State
   return condition("CredentialsAccepted", "False", "CredentialRefused", message);
 }
 
-/**
- * Of a library: the gateway that it is embedded through.
- *
- * @param gateway as `namespace/name`
- */
-export function embeddingGateway(isThere: boolean, gateway: string): StatedCondition {
-  return isThere
-    ? condition("ResolvedRefs", "True", "Resolved", "The gateway that embeds exists.")
-    : condition(
-        "ResolvedRefs",
-        "False",
-        "ReferenceNotFound",
-        `spec.embedding.gatewayRef: the team has no ModelGateway ${gateway}, so that nothing is embedded.`,
-      );
+/** A gateway that a library calls, as `namespace/name`. */
+export type LibraryGateway = {
+  readonly field: "embedding" | "extraction";
+  readonly gateway: string;
+  readonly isThere: boolean;
+};
+
+const WITHOUT_GATEWAY: Readonly<Record<LibraryGateway["field"], string>> = {
+  embedding: "nothing is embedded",
+  extraction: "no conversation is read",
+};
+
+/** Of a library: the gateways that it calls; undefined where it calls none. */
+export function libraryGateways(named: readonly LibraryGateway[]): StatedCondition | undefined {
+  if (named.length === 0) return undefined;
+  const missing = named
+    .filter(({ isThere }) => !isThere)
+    .map(
+      ({ field, gateway }) =>
+        `spec.${field}.gatewayRef: the team has no ModelGateway ${gateway}, so that ${WITHOUT_GATEWAY[field]}.`,
+    );
+  return missing.length === 0
+    ? condition("ResolvedRefs", "True", "Resolved", "The gateways that it calls exist.")
+    : condition("ResolvedRefs", "False", "ReferenceNotFound", missing.join(" "));
 }

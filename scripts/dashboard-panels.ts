@@ -359,6 +359,15 @@ export const SECTIONS: readonly Section[] = [
             'sum by (outcome) (rate(keyplane_embedded_atoms_total{namespace="$namespace"}[$__rate_interval]))',
         },
       },
+      {
+        title: "Passages of conversations",
+        description: "Passages each second that a model was to take atoms out of, by what came of it.",
+        unit: "ops",
+        queries: {
+          "{{outcome}}":
+            'sum by (outcome) (rate(keyplane_read_passages_total{namespace="$namespace"}[$__rate_interval]))',
+        },
+      },
     ],
   },
   {

@@ -27,7 +27,9 @@ import type { ServerConfig } from "./context/config.ts";
 import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
 import { startLibraryEmbedder } from "./embedding/library-embedder.ts";
 import { createQuestionEmbedder } from "./embedding/question.ts";
+import { startLibraryExtractor } from "./extraction/library-extractor.ts";
 import { createTextEmbedder } from "./gateway/embed-texts.ts";
+import { createTextGenerator } from "./gateway/generate-text.ts";
 import { openGuardedPosts } from "./gateway/upstream/guarded-post.ts";
 import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
 import { isLoopback } from "./http/connections/all-addresses.ts";
@@ -152,6 +154,7 @@ export async function startServer({
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
   const calling = { store, streams, usage, log, config, index: replica.view, clock: time };
   const embedder = createTextEmbedder(calling);
+  const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
     answers: new AnswerRoom(answerLimits(1)),
@@ -178,6 +181,7 @@ export async function startServer({
     receipts: createReceipts(store, clock),
   });
   const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
+  const conversations = startLibraryExtractor({ store, generator, log, count: metrics.countRead });
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
     run: (signal) => prune(store, config.retentionMs, signal),
@@ -194,7 +198,7 @@ export async function startServer({
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
-    await Promise.all([libraries.close(), embedder.close()]);
+    await Promise.all([libraries.close(), embedder.close(), conversations.close(), generator.close()]);
     await Promise.all([usage.close(), refusals.close()]);
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();

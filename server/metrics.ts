@@ -3,6 +3,7 @@ import { observeLog } from "../runtime/log-metrics.ts";
 import { type AuthMetrics, authMetrics } from "./auth/metrics.ts";
 import { type CountCutStream, cutStreamMetrics } from "./calls/call-metrics.ts";
 import { type CountEmbedded, embeddingMetrics } from "./embedding/metrics.ts";
+import { type CountRead, extractionMetrics } from "./extraction/metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./http/request-metrics.ts";
 import { type IndexMetrics, indexMetrics } from "./key-index/metrics.ts";
 import { type CountDelivery, deliveryMetrics } from "./webhooks/metrics.ts";
@@ -15,6 +16,7 @@ export type ServerMetrics = RequestMetrics &
     readonly countCutStream: CountCutStream;
     readonly countDelivery: CountDelivery;
     readonly countEmbedded: CountEmbedded;
+    readonly countRead: CountRead;
   };
 
 /** Makes the server's metrics on a registry of their own. */
@@ -29,5 +31,6 @@ export function createMetrics(): ServerMetrics {
     countCutStream: cutStreamMetrics(registry),
     countDelivery: deliveryMetrics(registry),
     countEmbedded: embeddingMetrics(registry),
+    countRead: extractionMetrics(registry),
   };
 }

@@ -11,6 +11,8 @@ const CHANGES_KEPT = 100_000;
 const REQUESTS_KEPT = sql`interval '8 days'`;
 /** A delivery is of no use so late. Where a receiver never answers, more may wait than ever get their ten tries. */
 const DELIVERIES_WAIT = sql`interval '30 days'`;
+/** For so long the same conversation is known again. */
+const CONVERSATIONS_KEPT = sql`interval '30 days'`;
 /** So that no statement holds up others for long, nor a round the next one. */
 const ROWS_AT_ONCE = 1_000;
 const MAX_BATCHES = 100;
@@ -27,6 +29,8 @@ type Pruned = {
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
   readonly saves: number;
+  /** Conversations that were handed over, with what came of them. */
+  readonly conversations: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
   readonly changes: number;
@@ -34,8 +38,8 @@ type Pruned = {
 
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
- * over or too old to be sent go after the retention; counts of requests go after theirs, repeatable creations and saves
- * after a day, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any
+ * over or too old to be sent go after the retention; counts of requests go after theirs, conversations after 30 days,
+ * repeatable creations and saves after a day, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any
  * number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
  * digests stay: a revoked secret is known for ever.
  *
@@ -46,6 +50,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
   const oldCounts = sql`where slot < clock_timestamp() - ${REQUESTS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
+  const oldConversations = sql`where created_at < clock_timestamp() - ${CONVERSATIONS_KEPT} order by created_at`;
   const dayOld = sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
@@ -61,6 +66,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
+    conversations: await all("extraction_jobs", oldConversations),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),
   };

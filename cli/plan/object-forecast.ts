@@ -3,8 +3,9 @@ import type { StatedCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
 import {
-  embeddingGateway,
   gatewayCredentials,
+  type LibraryGateway,
+  libraryGateways,
   namespaceClaims,
   namespaceUnclaimed,
   publicIdAccepted,
@@ -40,13 +41,18 @@ function teamConditions({ name, spec }: WorldObject<"PlatformTeam">, world: Mani
 }
 
 function libraryConditions(
-  { namespace, spec: { embedding } }: WorldObject<"MemoryLibrary">,
+  { namespace, spec }: WorldObject<"MemoryLibrary">,
   team: string,
   world: ManifestWorld,
 ): StatedCondition[] {
-  if (embedding === undefined) return [];
-  const ref = { namespace, ...embedding.gatewayRef };
-  return [embeddingGateway(world.isOfTeam("ModelGateway", ref, team), `${ref.namespace}/${ref.name}`)];
+  const named = (["embedding", "extraction"] as const).flatMap((field): LibraryGateway[] => {
+    const declared = spec[field];
+    if (declared === undefined) return [];
+    const ref = { namespace, ...declared.gatewayRef };
+    const isThere = world.isOfTeam("ModelGateway", ref, team);
+    return [{ field, isThere, gateway: `${ref.namespace}/${ref.name}` }];
+  });
+  return [libraryGateways(named) ?? []].flat();
 }
 
 function gatewayConditions(

@@ -1,7 +1,6 @@
 import { condition, type StatedCondition } from "../../domain/conditions.ts";
 import { REVOCATION_MESSAGES } from "../../domain/key/key-conditions.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
-import { embeddingGateway } from "../../domain/object-conditions.ts";
+import type { LibraryGateway } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
 import {
   type EmbeddingProgress,
@@ -9,10 +8,10 @@ import {
   MAX_COUNTED_ATOMS,
 } from "../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
-import { findInTeam } from "../../store/objects/references.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import { modelDraft } from "./model-draft.ts";
 
 /** Until the progress is looked at again, while atoms are being embedded and while none is. */
 const UNDER_WAY_MS = 5_000;
@@ -20,7 +19,7 @@ const AT_REST_MS = 60_000;
 
 type LibraryEmbedding = {
   /** What Ready depends on. */
-  readonly refs: readonly StatedCondition[];
+  readonly gateways: readonly LibraryGateway[];
   readonly progress: readonly StatedCondition[];
   readonly result: ReconcileResult;
 };
@@ -28,33 +27,23 @@ type LibraryEmbedding = {
 /** Has a library embedded as it declares, or no longer. */
 export async function reconcileEmbedding(
   deps: ControllerDeps,
-  { namespace, name, generation, spec: { embedding } }: DeclaredObject<"MemoryLibrary">,
+  object: DeclaredObject<"MemoryLibrary">,
   library: { readonly id: string; readonly teamId: string },
 ): Promise<LibraryEmbedding> {
-  const { cluster, store, fence } = deps;
+  const { store, fence } = deps;
+  const { embedding } = object.spec;
   if (embedding === undefined) {
     if ((await embeddingProgress(store.db, library.id)) !== undefined) {
       await change(store, fence, (tx) => endEmbedding(tx, library.id));
     }
-    return { refs: [], progress: [], result: AT_REST };
+    return { gateways: [], progress: [], result: AT_REST };
   }
-  const { gatewayRef, model, dimensions = null } = embedding;
-  const ref = { namespace: gatewayRef.namespace ?? namespace, name: gatewayRef.name };
-  const [found] = await findInTeam(store.db, "gateways", library.teamId, [ref], cluster.uid);
-  const gatewayId = typeof found === "object" ? found.id : undefined;
-  const draft = {
-    library: { ...library, cluster: cluster.uid, namespace, name },
-    ...{ gatewayId, model, dimensions, generation },
-    // The plaintext is dropped here: no client presents this key.
-    mint() {
-      const plaintext = mintKey(deps.randomBytes);
-      return { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) };
-    },
-  };
-  await change(store, fence, (tx) => declareEmbedding(tx, draft));
+  const { dimensions = null } = embedding;
+  const { draft, gateway } = await modelDraft(deps, object, library, "embedding", embedding);
+  await change(store, fence, (tx) => declareEmbedding(tx, { ...draft, dimensions }));
   const progress = await embeddingProgress(store.db, library.id);
   return {
-    refs: [embeddingGateway(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
+    gateways: [gateway],
     progress: progress === undefined ? [] : [embeddedCondition(progress)],
     result: { requeueAfterMs: nextLookMs(progress) },
   };

@@ -1,4 +1,5 @@
 import { condition } from "../../domain/conditions.ts";
+import { libraryGateways } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
@@ -11,6 +12,7 @@ import { declaredStatus, unclaimedStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
 import { reconcileEmbedding } from "./library-embedding.ts";
+import { reconcileExtraction } from "./library-extraction.ts";
 
 /** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
 const SLICES_A_ROUND = 20;
@@ -53,9 +55,11 @@ export async function reconcileLibrary(
     "Accepted",
     "The library is there, and its namespace belongs to a team.",
   );
-  const embedding = await reconcileEmbedding(deps, object, { id: result.libraryId, teamId: team.id });
+  const library = { id: result.libraryId, teamId: team.id };
+  const embedding = await reconcileEmbedding(deps, object, library);
+  const gateways = libraryGateways([...embedding.gateways, ...(await reconcileExtraction(deps, object, library))]);
   const now = deps.clock.now();
-  const { conditions = [], ...status } = declaredStatus(object, [accepted, ...embedding.refs], now);
+  const { conditions = [], ...status } = declaredStatus(object, [accepted, ...(gateways ? [gateways] : [])], now);
   await writeStatus(deps, object, {
     ...status,
     // No part of Ready: what is not embedded yet is found by its words.

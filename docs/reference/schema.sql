@@ -94,6 +94,25 @@ create table encryption_key (
   constraint encryption_key_only_one_check CHECK (only_one),
   constraint encryption_key_only_one_key UNIQUE (only_one)
 );
+create table extraction_jobs (
+  id uuid default gen_random_uuid() not null,
+  library_id text not null,
+  digest bytea not null,
+  state text default 'queued'::text not null,
+  passages text[] not null,
+  calls integer not null,
+  done integer default 0 not null,
+  tries integer default 0 not null,
+  statements jsonb default '[]'::jsonb not null,
+  found integer default 0 not null,
+  known integer default 0 not null,
+  atom_ids uuid[] default '{}'::uuid[] not null,
+  failure text,
+  created_at timestamp(3) with time zone default clock_timestamp() not null,
+  ended_at timestamp(3) with time zone,
+  constraint extraction_jobs_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint extraction_jobs_pkey PRIMARY KEY (id)
+);
 create table feed (
   head bigint not null,
   only_one boolean default true not null,
@@ -325,6 +344,20 @@ create table library_embeddings (
   walked_subject text,
   constraint library_embeddings_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint library_embeddings_pkey PRIMARY KEY (library_id)
+);
+create table library_extractions (
+  library_id text not null,
+  gateway_id text not null,
+  model text not null,
+  key_id text not null,
+  tokens_per_day bigint not null,
+  used_on date default '-infinity'::date not null,
+  used_tokens bigint default 0 not null,
+  failures integer default 0 not null,
+  due_at timestamp with time zone default clock_timestamp() not null,
+  claim uuid,
+  constraint library_extractions_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint library_extractions_pkey PRIMARY KEY (library_id)
 );
 create table logout_tokens (
   issuer text not null,
@@ -769,6 +802,9 @@ CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id)
 CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);
 CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
 CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
+CREATE INDEX extraction_jobs_by_age ON public.extraction_jobs USING btree (created_at);
+CREATE UNIQUE INDEX extraction_jobs_of_conversation ON public.extraction_jobs USING btree (library_id, digest);
+CREATE INDEX extraction_jobs_open ON public.extraction_jobs USING btree (library_id, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX forgotten_atoms_by_end ON public.forgotten_atoms USING btree (kept_until, id);
 CREATE INDEX forgotten_atoms_of_library ON public.forgotten_atoms USING btree (library_id, forgotten_at DESC, id DESC);
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
@@ -800,6 +836,7 @@ CREATE INDEX libraries_in_service ON public.libraries USING btree (team_id, id) 
 CREATE UNIQUE INDEX libraries_of_subjects ON public.libraries USING btree (parent_id, subject) WHERE (parent_id IS NOT NULL);
 CREATE INDEX libraries_to_delete ON public.libraries USING btree (id) WHERE (state = 'deleted'::text);
 CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
+CREATE INDEX library_extractions_due ON public.library_extractions USING btree (due_at);
 CREATE INDEX repeatable_saves_by_time ON public.repeatable_saves USING btree (made_at);
 CREATE INDEX repeatable_saves_of_caller ON public.repeatable_saves USING btree (caller, made_at);
 CREATE INDEX repeatable_saves_of_library ON public.repeatable_saves USING btree (library_id);
@@ -822,6 +859,8 @@ alter table atoms alter column sketch set statistics 0;
 alter index atoms_facts alter column 1 set statistics 0;
 alter index atoms_parts alter column 1 set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
+alter table extraction_jobs alter column passages set statistics 0;
+alter table extraction_jobs alter column statements set statistics 0;
 alter table forgotten_atoms alter column content set statistics 0;
 alter table forgotten_atoms alter column tags set statistics 0;
 alter table forgotten_atoms alter column source set statistics 0;

@@ -152,7 +152,11 @@ function referencesOf(object: WorldObject): Reference[] {
     ];
   }
   if (isOfKind(object, "MemoryLibrary")) {
-    return within("ModelGateway", object.spec.embedding?.gatewayRef, ["embedding", "gatewayRef"]);
+    const { embedding, extraction } = object.spec;
+    return [
+      ...within("ModelGateway", embedding?.gatewayRef, ["embedding", "gatewayRef"]),
+      ...within("ModelGateway", extraction?.gatewayRef, ["extraction", "gatewayRef"]),
+    ];
   }
   if (!isOfKind(object, "PlatformKey")) return [];
   const { gatewayRef, mcpDefaultLibraryRef, libraryAccess } = object.spec;

@@ -9,29 +9,32 @@ export type UnservedModel = {
   readonly gateway: WorldObject<"ModelGateway">;
 };
 
-/** The models that a key bound to a gateway, or a library embedded through one, names in vain. */
+/** The models that a key bound to a gateway, or a library that calls one, names in vain. */
 export function unservedModels(object: WorldObject, { find }: Pick<ManifestWorld, "find">): UnservedModel[] {
-  const { ref, models } = namedModels(object);
-  const gateway = ref && find("ModelGateway", { namespace: ref.namespace ?? object.namespace, name: ref.name });
-  if (gateway === undefined || gateway.spec.routesOnly !== true) return [];
-  const served = new Set(gateway.spec.routes.map(({ model }) => model));
-  return models.filter(({ model }) => !served.has(model)).map((named) => ({ ...named, gateway }));
+  return namedModels(object).flatMap(({ ref, path, model }) => {
+    const gateway = ref && find("ModelGateway", { namespace: ref.namespace ?? object.namespace, name: ref.name });
+    if (gateway === undefined || gateway.spec.routesOnly !== true) return [];
+    return gateway.spec.routes.some((route) => route.model === model) ? [] : [{ path, model, gateway }];
+  });
 }
 
-type Ref = Pick<NamedRef, "name"> & Partial<NamedRef>;
+type NamedModel = {
+  readonly ref: (Pick<NamedRef, "name"> & Partial<NamedRef>) | undefined;
+  readonly path: Path;
+  readonly model: string;
+};
 
-function namedModels(object: WorldObject): {
-  readonly ref: Ref | undefined;
-  readonly models: readonly { readonly path: Path; readonly model: string }[];
-} {
+function namedModels(object: WorldObject): NamedModel[] {
   if (isOfKind(object, "PlatformKey")) {
-    const { gatewayRef, allowedModels = [] } = object.spec;
-    return {
-      ref: gatewayRef,
-      models: allowedModels.map((model, i) => ({ path: ["spec", "allowedModels", i], model })),
-    };
+    const { gatewayRef: ref, allowedModels = [] } = object.spec;
+    return allowedModels.map((model, i) => ({ ref, path: ["spec", "allowedModels", i], model }));
   }
-  const embedding = isOfKind(object, "MemoryLibrary") ? object.spec.embedding : undefined;
-  if (embedding === undefined) return { ref: undefined, models: [] };
-  return { ref: embedding.gatewayRef, models: [{ path: ["spec", "embedding", "model"], model: embedding.model }] };
+  if (!isOfKind(object, "MemoryLibrary")) return [];
+  const { spec } = object;
+  return (["embedding", "extraction"] as const).flatMap((field) => {
+    const declared = spec[field];
+    return declared === undefined
+      ? []
+      : [{ ref: declared.gatewayRef, path: ["spec", field, "model"], model: declared.model }];
+  });
 }

@@ -17,6 +17,26 @@ export function tokensOf(model: unknown): string[] {
   return `I am a stub, not a model. You asked for ${typeof model === "string" ? model : "no model"}.`.split(/(?<= )/);
 }
 
+/** What Keyplane asks of a model that is to take statements out of a conversation. */
+const ASKS_FOR_STATEMENTS = '{"statements":';
+
+/** As if a model had read a conversation: what each of its users says. Undefined where no statements are asked for. */
+export function statementsIn(messages: unknown): string | undefined {
+  const [system, user]: unknown[] = Array.isArray(messages) ? messages : [];
+  const instructions = contentOf(system);
+  if (!instructions.includes(ASKS_FOR_STATEMENTS)) return undefined;
+  const said: { role: string; content: string }[] = JSON.parse(contentOf(user));
+  const statements = said
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => ({ content: content.slice(0, 900) }));
+  return JSON.stringify({ statements: statements.slice(0, 10) });
+}
+
+function contentOf(message: unknown): string {
+  const { content } = { content: "", ...(typeof message === "object" ? message : {}) };
+  return String(content);
+}
+
 /** Words that mean the same to the stub; the first of them stands for all. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["holiday", "vacation", "leave"],

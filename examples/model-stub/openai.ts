@@ -1,5 +1,5 @@
 /** OpenAI's dialect: chat completions, completions, responses, embeddings. */
-import { type Body, countOf, type StubAnswer, tokensOf, vectorOf } from "./answer.ts";
+import { type Body, countOf, type StubAnswer, statementsIn, tokensOf, vectorOf } from "./answer.ts";
 
 const CREATED = 1_767_225_600;
 const usageOf = (input: unknown, output: number) => {
@@ -8,7 +8,8 @@ const usageOf = (input: unknown, output: number) => {
 };
 
 export function chatCompletions(body: Body): StubAnswer {
-  const tokens = tokensOf(body.model);
+  const statements = statementsIn(body.messages);
+  const tokens = statements === undefined ? tokensOf(body.model) : [statements];
   const base = { id: "chatcmpl-stub", created: CREATED, model: body.model, system_fingerprint: "stub" };
   if (body.stream !== true) {
     const message = { role: "assistant", content: tokens.join(""), refusal: null };

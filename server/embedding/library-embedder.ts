@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
+import { startTurns } from "../../runtime/turns.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type EmbeddedAtom, settleTurn, type TurnResult } from "../../store/memory/embedding/settle-turn.ts";
 import {
@@ -38,34 +39,15 @@ const PROBE = "keyplane";
  */
 export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = embedding;
-  let isClosed = false;
-  const underWay = new Set<Promise<void>>();
-
-  async function takeTurns(): Promise<void> {
-    try {
-      while (!isClosed) {
-        const turn = await claimTurn(store, randomUUID());
-        if (turn === undefined) return;
-        await take(embedding, turn);
-      }
-    } catch (error) {
-      if (!isClosed) log.warn({ error }, "the atoms of a library could not be embedded; it is tried again");
-    }
-  }
-
-  const timer = setInterval(() => {
-    if (underWay.size >= MAX_TURNS[store.engine]) return;
-    const turns = takeTurns().finally(() => underWay.delete(turns));
-    underWay.add(turns);
-  }, pollMs);
-  timer.unref();
-  return {
-    async close() {
-      isClosed = true;
-      clearInterval(timer);
-      await Promise.all(underWay);
+  return startTurns({
+    ...{ most: MAX_TURNS[store.engine], pollMs },
+    async takeTurn() {
+      const turn = await claimTurn(store, randomUUID());
+      if (turn !== undefined) await take(embedding, turn);
+      return turn !== undefined;
     },
-  };
+    onFailure: (error) => log.warn({ error }, "the atoms of a library could not be embedded; it is tried again"),
+  });
 }
 
 async function take({ store, embedder, count }: Embedding, turn: EmbeddingTurn): Promise<void> {

@@ -1,13 +1,8 @@
-import type { Dialect } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
-import type { UpstreamPath } from "./classify.ts";
+import type { CallFormat, CallFormats } from "./library-call.ts";
+import { memberOf } from "./member-of.ts";
 
 /** How a dialect is asked for vectors, and how it answers. Pure. */
-export type EmbeddingFormat = {
-  readonly operation: GatewayOperation;
-  readonly path: UpstreamPath;
-  /** Whether the path names the model. */
-  readonly namesModel: boolean;
+export type EmbeddingFormat = CallFormat & {
   /** @param dimensions undefined for as many as the model gives */
   body(model: string, texts: readonly string[], dimensions: number | undefined): object;
   /** The vectors of an answer in the order of the texts, unchecked; undefined for what is no such answer. */
@@ -15,7 +10,7 @@ export type EmbeddingFormat = {
 };
 
 /** Those that know embeddings. */
-export const EMBEDDING_FORMATS: Readonly<Partial<Record<Dialect, EmbeddingFormat>>> = {
+export const EMBEDDING_FORMATS: CallFormats<EmbeddingFormat> = {
   openai: {
     operation: "gateway.embeddings",
     path: { version: "v1", before: "/embeddings", after: "" },
@@ -90,10 +85,4 @@ function isVector(vector: unknown): vector is number[] {
     vector.every((number) => typeof number === "number" && Number.isFinite(Math.fround(number))) &&
     vector.some((number) => Math.fround(number) !== 0)
   );
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

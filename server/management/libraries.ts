@@ -66,9 +66,10 @@ async function save(
   const { namespace, name, teamId, ownerUid } = library;
   const old = storedName === undefined ? undefined : { spec: { displayName: storedName }, status: {} };
   const spec = readGivenObject("MemoryLibrary", { name, namespace, spec: given }, old);
-  if (spec.embedding !== undefined) {
+  for (const field of ["embedding", "extraction"] as const) {
+    if (spec[field] === undefined) continue;
     const message = "is for a library that a manifest declares, whose controller makes its key: leave it out";
-    throw invalid([{ path: "spec.embedding", message }]);
+    throw invalid([{ path: `spec.${field}`, message }]);
   }
   const { libraryId: id } = await saveLibrary(tx, {
     cluster: API_CLUSTER,

@@ -1,3 +1,4 @@
+import { EXTRACTED } from "../../domain/memory/extraction.ts";
 import type { Atom } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
 import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
@@ -104,7 +105,10 @@ const LEFT_OUT = "memory_recall finds what is left out by topic; maxTokens and l
 const MAX_PAGES = 4;
 const MAX_STEPS = 5;
 
-/** The first atoms of a library, or of all, that are valid, and that no other one replaces; what is far behind is no briefing. */
+/**
+ * The first atoms of a library, or of all, that are valid, and that no other one replaces, written ones before those that
+ * a model took out of conversations; what is far behind is no briefing.
+ */
 async function presentAtoms(
   { db, reach, clock }: ToolContext,
   libraryId: string | null,
@@ -113,19 +117,22 @@ async function presentAtoms(
 ): Promise<Atom[]> {
   const page = { libraryId, sort, characters: BRIEF + 1, asOf: clock.now() };
   const bounds = { ...ATOM_PAGE_BOUNDS, walked: 4 * limit, steps: MAX_STEPS };
-  const present: Atom[] = [];
+  const written: Atom[] = [];
+  const extracted: Atom[] = [];
   let last: Atom | undefined;
-  for (let pages = 0; pages < MAX_PAGES && present.length < limit; pages++) {
+  for (let pages = 0; pages < MAX_PAGES && written.length < limit; pages++) {
     const after = last === undefined ? null : positionOf(sort, last);
     // Each time twice as many, since where some are replaced most may be.
     const { items, isMore } = await listAtoms(db, reach, { ...page, after, limit: limit * 2 ** pages }, bounds);
     const ids = items.map(({ id }) => id);
     const replacements = await findReplacements(db, reach, ids);
-    present.push(...items.filter(({ id }) => !replacements.has(id)));
+    for (const atom of items.filter(({ id }) => !replacements.has(id))) {
+      (atom.source === EXTRACTED ? extracted : written).push(atom);
+    }
     last = items.at(-1);
     if (!isMore) break;
   }
-  return present.slice(0, limit);
+  return [...written, ...extracted].slice(0, limit);
 }
 
 /** The most important and the latest take turns, each in its order. */

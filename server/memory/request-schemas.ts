@@ -1,3 +1,4 @@
+import { type ConversationMessage, MAX_CONVERSATION, ROLES } from "../../domain/memory/conversation.ts";
 import type { Sort } from "../../store/memory/atom-order.ts";
 import type { SearchSort } from "../../store/memory/search/atom-search.ts";
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
@@ -7,6 +8,7 @@ import {
   ATOM_ID,
   ATOM_INPUT,
   atomListSchema,
+  CONTENT,
   CURSOR,
   FILTERS,
   LIBRARY,
@@ -32,6 +34,7 @@ export type ImportedInput = AtomInput & { id?: string; created?: string; updated
 export type ImportBody = { atoms: ImportedInput[]; library?: string; upsert?: boolean };
 export type ExportQuery = { library?: string; own?: boolean };
 export type SaveQuery = { duplicates: DuplicatePolicy };
+export type ExtractBody = { messages: ConversationMessage[]; library?: string };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSort };
 
@@ -148,6 +151,35 @@ export const SAVE_QUERY = {
     key: {},
   },
 } as const;
+export const EXTRACT_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["messages"],
+  properties: {
+    library: LIBRARY,
+    messages: {
+      type: "array",
+      minItems: 1,
+      maxItems: 10_000,
+      items: {
+        type: "object",
+        additionalProperties: false,
+        required: ["role", "content"],
+        properties: {
+          role: {
+            type: "string",
+            enum: ROLES,
+            description: "Who says it. Of user and assistant atoms are made, of tool and system none.",
+          },
+          content: { type: "string", pattern: CONTENT.pattern },
+        },
+      },
+      description: `The conversation, in its order: at most ${MAX_CONVERSATION.toLocaleString("en")} characters of what user and assistant say.`,
+    },
+  },
+} as const;
+/** Of a job, which is named by its path. */
+export const JOB_QUERY = { type: "object", additionalProperties: false, properties: { key: {} } } as const;
 export const UPDATE_BODY = {
   type: "object",
   additionalProperties: false,
@@ -167,6 +199,12 @@ export const IMPORT_EXAMPLE = {
   atoms: [
     { id: "a", content: "The deploy freeze ends on Monday.", created: "2026-11-20T09:00:00Z" },
     { id: "b", content: "Anna decides on freezes.", links: [{ rel: "explains", id: "a" }] },
+  ],
+} as const;
+export const EXTRACT_EXAMPLE = {
+  messages: [
+    { role: "user", content: "We deploy on Mondays from now on." },
+    { role: "assistant", content: "Understood." },
   ],
 } as const;
 export const UPDATE_EXAMPLE = { id: "...", revision: 1, content: "The deploy freeze ended on Monday." } as const;

@@ -188,6 +188,25 @@ export const IMPORT_RESULT = closedObject("ImportResult", {
   droppedLinks: { type: "integer", description: "Links that led to no atom of the import, nor to one that is there." },
 });
 
+const JOB_STATUS = { type: "string", enum: ["queued", "running", "done", "failed"] } as const;
+export const HANDED_OVER = closedObject("HandedOver", {
+  id: { type: "string", description: "Of the job; the same for the same conversation in the same library." },
+  status: JOB_STATUS,
+});
+export const EXTRACTION = closedObject("Extraction", {
+  id: TEXT,
+  status: JOB_STATUS,
+  library: ATOM_FIELDS.library,
+  calls: { type: "integer", description: "Calls of the model that the conversation takes." },
+  done: { type: "integer", description: "How many of them are done." },
+  found: { type: "integer", description: "Statements that the model found." },
+  known: { type: "integer", description: "Those of them that the library had almost so, and that were not saved." },
+  atomIds: { type: "array", items: TEXT, description: "The atoms of the others, all saved together at the end." },
+  failure: { type: ["string", "null"], description: "Why the last call, or the job, came to nothing." },
+  created: TIME,
+  ended: { type: ["string", "null"], format: "date-time" },
+});
+
 export const ATOM_LINES = {
   title: "AtomLines",
   type: "string",

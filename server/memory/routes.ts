@@ -5,6 +5,7 @@ import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";
 import { memoryExportRoutes } from "./export-routes.ts";
+import { memoryExtractRoutes } from "./extract-routes.ts";
 import { memoryImportRoutes } from "./import-routes.ts";
 import { memoryReadRoutes } from "./read-routes.ts";
 import { memorySaveRoutes } from "./save-routes.ts";
@@ -24,6 +25,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps, questions: 
   memoryExportRoutes(app, deps);
   memoryImportRoutes(app, deps);
   memoryChangeRoutes(app, deps);
+  memoryExtractRoutes(app, deps);
 }
 
 /**

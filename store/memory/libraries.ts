@@ -4,6 +4,7 @@ import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 import { auditObject } from "../objects/audit-objects.ts";
 import { endEmbedding } from "./embedding/library-embedding.ts";
+import { endExtraction } from "./extraction/library-extraction.ts";
 
 export type LibraryDraft = {
   readonly cluster: string;
@@ -43,7 +44,10 @@ async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId:
     .where("state", "=", "active")
     .returning("id")
     .execute();
-  for (const { id } of others) await endEmbedding(tx, id, "Moved");
+  for (const { id } of others) {
+    await endEmbedding(tx, id, "Moved");
+    await endExtraction(tx, id, "Moved");
+  }
   await sql`
     insert into libraries (id, cluster, namespace, name, team_id, owner_uid, display_name, description,
       deletion_policy, state)
@@ -97,7 +101,10 @@ async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> 
     .select("id")
     .where((is) => is.and(declared))
     .execute();
-  for (const { id } of ending) await endEmbedding(tx, id);
+  for (const { id } of ending) {
+    await endEmbedding(tx, id);
+    await endExtraction(tx, id);
+  }
   if (policy === "Delete") {
     await tx
       .updateTable("libraries")

@@ -48,9 +48,12 @@ type Erasure = {
  * @returns false where it has nothing there
  */
 export async function eraseSubject(tx: Tx, { library, subject, by }: Erasure): Promise<boolean> {
-  const { numAffectedRows = 0n } = await sql`update libraries set state = 'deleted', subject = null
-    where parent_id = ${library.id} and subject = ${subject} and state = ${OF_SUBJECT}`.execute(tx);
-  if (numAffectedRows === 0n) return false;
+  const { rows } = await sql<{ id: string }>`update libraries set state = 'deleted', subject = null
+    where parent_id = ${library.id} and subject = ${subject} and state = ${OF_SUBJECT} returning id`.execute(tx);
+  const [part] = rows;
+  if (part === undefined) return false;
+  // What its conversations say goes at once: no model is asked about it any more.
+  await sql`delete from extraction_jobs where stored_in = ${part.id}`.execute(tx);
   const { id, namespace, name, teamId } = library;
   const place = { id, ...(namespace === "" ? {} : { namespace }), name };
   await appendAudit(tx, [{ at: null, kind: "library.subject_erased", teamId, by, detail: { ...place, subject } }]);

@@ -1,10 +1,10 @@
 /**
  * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
  * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others; and
- * whose they are. They are looked up by their metadata and their links, too (docs/decisions/atom-facts.md), and those that
- * were imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md). The
- * vectors of every passage of a long atom need the extension vector: their table is made where that is
- * (store/database/migrate/vector-table.ts).
+ * whose they are. They are looked up by their metadata and their links, too (docs/decisions/atom-facts.md). Those that were
+ * imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md), and some come
+ * from conversations (docs/decisions/capture.md). The vectors of every passage of a long atom need the extension vector:
+ * their table is made where that is (store/database/migrate/vector-table.ts).
  */
 export const sql = `
 -- From valid_from on, and before valid_to; null where that is not said. A server of an earlier build leaves them as they
@@ -196,6 +196,54 @@ left join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespa
 left join gateways g on g.id = k.gateway_id and g.team_id = k.team_id and g.state = 'active'
 left join libraries d on d.cluster = t.cluster and d.namespace = t.default_library_namespace
   and d.name = t.default_library_name and d.team_id = t.id and d.state = 'active';
+
+-- By which model of which gateway statements are taken out of the conversations that a library is handed, and the key
+-- that this is done with (store/memory/extraction/).
+create table library_extractions (
+  library_id text primary key references libraries (id) on delete cascade,
+  gateway_id text not null,
+  model text not null,
+  key_id text not null,
+  tokens_per_day bigint not null,
+  -- On the last day, by UTC, on which there was a conversation.
+  used_on date not null default '-infinity',
+  used_tokens bigint not null default 0,
+  failures integer not null default 0,
+  due_at timestamptz not null default clock_timestamp(),
+  claim uuid
+);
+create index library_extractions_due on library_extractions (due_at);
+
+create table extraction_jobs (
+  id uuid primary key default gen_random_uuid(),
+  library_id text not null references libraries (id) on delete cascade,
+  -- The library, or the subject's part of it, that its atoms are saved in.
+  stored_in text not null references libraries (id) on delete cascade,
+  -- Of the conversation as the model is to read it.
+  digest bytea not null,
+  state text not null default 'queued',
+  -- Each is for one call of the model. None once the job is over.
+  passages text[] not null,
+  -- Calls that the job takes, and how many of them are done.
+  calls integer not null,
+  done integer not null default 0,
+  -- Answers to the next of them that were of no use.
+  tries integer not null default 0,
+  -- What the calls have found, until it is saved together.
+  statements jsonb not null default '[]',
+  found integer not null default 0,
+  known integer not null default 0,
+  atom_ids uuid[] not null default '{}',
+  failure text,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  ended_at timestamptz(3)
+);
+alter table extraction_jobs
+  alter column passages set statistics 0,
+  alter column statements set statistics 0;
+create unique index extraction_jobs_of_conversation on extraction_jobs (stored_in, digest);
+create index extraction_jobs_open on extraction_jobs (library_id, created_at, id) where ended_at is null;
+create index extraction_jobs_by_age on extraction_jobs (created_at);
 `;
 
 /**

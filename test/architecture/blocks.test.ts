@@ -37,6 +37,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/architecture.md": ["test/architecture/docs.test.ts"],
   "docs/clients.md": ["test/e2e/clients.test.ts", "test/e2e/clients.system.test.ts"],
   "docs/tutorials/first-key.md": ["test/e2e/first-key.browser.test.ts"],
+  "docs/guides/capture.md": ["test/examples/capture.test.ts"],
   "docs/guides/from-hand-made-keys.md": ["test/e2e/guides.test.ts"],
   "docs/guides/from-litellm-or-portkey.md": ["test/e2e/guides.test.ts"],
   "docs/guides/leaked-key.md": ["test/e2e/guides.test.ts"],

@@ -42,6 +42,32 @@ export type MemoryLibrarySpec = {
      */
     dimensions?: number;
   };
+  /**
+   * Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken.
+   */
+  extraction?: {
+    /**
+     * The ModelGateway to read conversations through.
+     */
+    gatewayRef: {
+      /**
+       * The ModelGateway's name.
+       */
+      name: string;
+      /**
+       * Its namespace, which must be of the same team; the library's own where it is left out.
+       */
+      namespace?: string;
+    };
+    /**
+     * The model, or one of the gateway's logical routes.
+     */
+    model: string;
+    /**
+     * How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day.
+     */
+    tokensPerDay: number;
+  };
 };
 
 /**

@@ -103,6 +103,52 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "maximum": 4096
               }
             }
+          },
+          "extraction": {
+            "description": "Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken.",
+            "type": "object",
+            "required": [
+              "gatewayRef",
+              "model"
+            ],
+            "properties": {
+              "gatewayRef": {
+                "description": "The ModelGateway to read conversations through.",
+                "type": "object",
+                "required": [
+                  "name"
+                ],
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                  "name": {
+                    "description": "The ModelGateway's name.",
+                    "type": "string",
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                  },
+                  "namespace": {
+                    "description": "Its namespace, which must be of the same team; the library's own where it is left out.",
+                    "type": "string",
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                  }
+                }
+              },
+              "model": {
+                "description": "The model, or one of the gateway's logical routes.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 256
+              },
+              "tokensPerDay": {
+                "description": "How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day.",
+                "type": "integer",
+                "format": "int64",
+                "minimum": 10000,
+                "maximum": 1000000000000,
+                "default": 1000000
+              }
+            }
           }
         }
       },

@@ -442,6 +442,20 @@ export type MemoryLibraryArgs = {
     /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
     dimensions?: Input<number> | undefined;
   }> | undefined;
+  /** Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken. */
+  extraction?: Input<{
+    /** The ModelGateway to read conversations through. */
+    gatewayRef: Input<{
+      /** The ModelGateway's name. */
+      name: Input<string>;
+      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      namespace?: Input<string> | undefined;
+    }>;
+    /** The model, or one of the gateway's logical routes. */
+    model: Input<string>;
+    /** How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day. Default `1000000`. */
+    tokensPerDay?: Input<number> | undefined;
+  }> | undefined;
 };
 
 /** A library of atoms: remembered statements that keys with a memory scope read and write. */
@@ -471,6 +485,20 @@ export type MemoryLibraryState = {
     model: string;
     /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
     dimensions?: number | undefined;
+  } | undefined;
+  /** Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken. */
+  extraction?: {
+    /** The ModelGateway to read conversations through. */
+    gatewayRef: {
+      /** The ModelGateway's name. */
+      name: string;
+      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      namespace?: string | undefined;
+    };
+    /** The model, or one of the gateway's logical routes. */
+    model: string;
+    /** How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day. Default `1000000`. */
+    tokensPerDay?: number | undefined;
   } | undefined;
   /** The id of its team. */
   teamId: string;

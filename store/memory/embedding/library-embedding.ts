@@ -1,30 +1,12 @@
 import { sql } from "kysely";
-import type { KeyPolicy, RevocationReason } from "../../../domain/key/stored-key.ts";
 import type { Tx } from "../../database/change.ts";
-import { newId } from "../../database/ids.ts";
-import { lockKey } from "../../keys/api-managed-keys.ts";
-import { reserveVersion } from "../../keys/key-reservations.ts";
-import { activateVersion } from "../../keys/key-versions.ts";
-import { revokeKey, updateKeyPolicy } from "../../keys/keys.ts";
+import { revokeKey } from "../../keys/keys.ts";
+import { declareLibraryKey, type LibraryModelDraft } from "../library-key.ts";
 
 /** How a library is declared to be embedded. */
-export type EmbeddingDraft = {
-  readonly library: {
-    readonly id: string;
-    readonly cluster: string;
-    readonly namespace: string;
-    readonly name: string;
-    readonly teamId: string;
-  };
-  /** Undefined for a gateway that does not exist: then no embedding begins, and one that there is may call none. */
-  readonly gatewayId: string | undefined;
-  readonly model: string;
+export type EmbeddingDraft = LibraryModelDraft & {
   /** Null for as many as the model gives. */
   readonly dimensions: number | null;
-  /** Of the declaration. */
-  readonly generation: number;
-  /** Makes a secret that is not kept: no client presents the library's key, and servers act for it by its digest. */
-  readonly mint: () => { readonly digest: string; readonly prefix: string };
 };
 
 type Row = {
@@ -34,9 +16,6 @@ type Row = {
   asked_dimensions: number | null;
   is_ended: boolean;
 };
-
-/** Reasons for which a person has ended a key: no other is minted in its place. */
-const FINAL: ReadonlySet<RevocationReason> = new Set<RevocationReason>(["ByHand", "Leaked"]);
 
 /**
  * Has a library embedded as declared, by a key of its own: bound to the gateway, with `gateway:embed` alone and the one
@@ -49,7 +28,7 @@ export async function declareEmbedding(tx: Tx, draft: EmbeddingDraft): Promise<v
     where library_id = ${library.id} for update`.execute(tx);
   const [row] = rows;
   if (gatewayId === undefined && (row === undefined || row.is_ended)) return;
-  const keyId = await declareKey(tx, draft, row?.is_ended === false ? row.key_id : undefined);
+  const keyId = await declareLibraryKey(tx, "embeddings", draft, row?.is_ended === false ? row.key_id : undefined);
   if (gatewayId === undefined || keyId === undefined) return;
   await sql`insert into library_embeddings (library_id, gateway_id, model, asked_dimensions, key_id)
     values (${library.id}, ${gatewayId}, ${model}, ${dimensions}::integer, ${keyId})
@@ -76,45 +55,6 @@ export async function beginSpace(tx: Tx, libraryId: string): Promise<void> {
     where library_id = ${libraryId}`.execute(tx);
   await sql`update embedding_queue set tries = 0, refusal = null, due_at = clock_timestamp()
     where library_id = ${libraryId}`.execute(tx);
-}
-
-/** @returns the id of the key to go by; undefined where a person has revoked it */
-async function declareKey(tx: Tx, draft: EmbeddingDraft, keyId: string | undefined): Promise<string | undefined> {
-  const { library, gatewayId, model, generation } = draft;
-  const policy: KeyPolicy = {
-    displayName: `Embeddings of library ${library.name}`,
-    scopes: ["gateway:embed"],
-    boundGatewayId: gatewayId ?? "",
-    libraryIds: null,
-    mcpDefaultLibraryId: null,
-    allowedModels: [model],
-    suspended: false,
-    expiresAt: null,
-    rateLimit: null,
-    concurrent: null,
-    subject: null,
-  };
-  const key = keyId === undefined ? undefined : await lockKey(tx, keyId);
-  if (key !== undefined && key.state !== "revoked") {
-    const { boundGatewayId, allowedModels } = key.policy;
-    if (boundGatewayId !== policy.boundGatewayId || allowedModels?.[0] !== model) {
-      const latest = Math.max(generation, key.generation);
-      await updateKeyPolicy(tx, { keyId: key.id, policy, generation: latest, expiresAfter: null });
-    }
-    return key.id;
-  }
-  if (key?.revocation != null && FINAL.has(key.revocation.reason)) return undefined;
-  const id = newId("key");
-  const { cluster, namespace, teamId } = library;
-  const name = `embeddings-${library.name}`;
-  // No declaration of a key owns it: it can be revoked by hand, and nothing else.
-  const managedBy = `MemoryLibrary ${namespace}/${library.name}`;
-  await reserveVersion(tx, {
-    key: { id, cluster, namespace, name, ownerUid: null, teamId, source: "Generate", generation, managedBy },
-    ...{ policy, number: 1, ...draft.mint(), expiresAfter: null, rotationTrigger: null },
-  });
-  await activateVersion(tx, { keyId: id, number: 1, overlapMs: 0 });
-  return id;
 }
 
 /**

@@ -1,12 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
+import { turnPauseMs } from "../turn-pause.ts";
 import { beginSpace } from "./library-embedding.ts";
 import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
 
-/** From a failure to the next try, however soon or late an upstream says that it may be asked. */
-const MIN_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 300_000;
 /** After so many an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
 
@@ -104,8 +102,7 @@ async function release(
   { libraryId, failures }: EmbeddingTurn,
   failed?: Extract<TurnResult, { kind: "failed" }>,
 ): Promise<void> {
-  const wantedMs = failed?.retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
-  const pauseMs = failed === undefined ? 0 : Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
+  const pauseMs = failed === undefined ? 0 : turnPauseMs(failures, failed.retryAfterMs);
   await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
       failures = ${failed === undefined ? 0 : failures + 1}::integer,
       due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'

@@ -17,6 +17,8 @@ export type PlacedAtom = RankedPlace & {
   /** Milliseconds since the epoch. */
   readonly updatedMs: number;
   readonly text: string;
+  /** Whether a model took it out of a conversation. */
+  readonly isExtracted: boolean;
 };
 
 /** How an answer was asked for, and what is known beside its texts. */
@@ -61,6 +63,8 @@ export async function newerFirst<T extends PlacedAtom>(
   /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
+    // What a model makes of a conversation contradicts nothing that was written.
+    if (newer.atom.isExtracted && !older.atom.isExtracted) return 0;
     const share = newer.atom.closeness / older.atom.closeness;
     const meaning = alike(older.atom.id, newer.atom.id) ?? 0;
     if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
@@ -84,9 +88,13 @@ export async function newerFirst<T extends PlacedAtom>(
   return [...ordered, ...ranked.filter((atom) => !ordered.has(atom))];
 }
 
-/** Whether an atom may stand before another one that has more of what is asked for, where no text is compared. */
-export function answersAsWell(atom: RankedPlace, other: RankedPlace): boolean {
-  return !isLessExact(atom, other) && atom.closeness >= MIN_SHARE * other.closeness;
+/**
+ * Whether an atom may stand before another one that has more of what is asked for, where no text is compared.
+ *
+ * @param share how much of the other one's closeness it has to have
+ */
+export function answersAsWell(atom: RankedPlace, other: RankedPlace, share = MIN_SHARE): boolean {
+  return !isLessExact(atom, other) && atom.closeness >= share * other.closeness;
 }
 
 function isLessExact(atom: RankedPlace, other: RankedPlace): boolean {

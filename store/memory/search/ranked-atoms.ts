@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { EXTRACTED } from "../../../domain/memory/extraction.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, Reach } from "../atom.ts";
@@ -14,6 +15,7 @@ import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from 
 import { replacedLast } from "./replaced-last.ts";
 import type { SearchWords } from "./search-words.ts";
 import { validFirst } from "./valid-first.ts";
+import { writtenFirst } from "./written-first.ts";
 
 /**
  * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning
@@ -101,8 +103,8 @@ const MAX_BEGINNING = 600;
 const MIN_QUESTION = 4;
 
 /**
- * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, and what another
- * atom replaces marked and in that of {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
+ * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, what a model took
+ * out of a conversation in that of {@link writtenFirst}, and what another atom replaces marked and in that of {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
  */
 export async function orderRanked(
   db: Db,
@@ -166,21 +168,29 @@ async function orderByTime(
   if (ranked.length < 2) return ranked;
   const first = ranked.slice(0, MAX_PLACES);
   const ids = first.map(({ id }) => id);
-  const { rows } = await sql<{ id: string; text: string; isValid: boolean }>`${preparedStatement}
-    select a.id::text, left(a.content, ${MAX_BEGINNING}::integer) as text, ${validThen(scope.filter)} as "isValid"
+  const { rows } = await sql<{ id: string } & Read>`${preparedStatement}
+    select a.id::text, left(a.content, ${MAX_BEGINNING}::integer) as text, ${validThen(scope.filter)} as "isValid",
+      coalesce(a.source = ${EXTRACTED}::text, false) as "isExtracted"
     from unnest(${ids}::uuid[]) placed (id) cross join lateral (
-      select a.id, a.content, a.valid_from, a.valid_to from atoms a where a.id = placed.id offset 0) a`.execute(db);
+      select a.id, a.content, a.source, a.valid_from, a.valid_to from atoms a where a.id = placed.id offset 0) a`.execute(
+    db,
+  );
   const read = new Map(rows.map(({ id, ...atom }) => [id, atom]));
   const ordered = await newerFirst(
-    first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? { text: "", isValid: true }) })),
+    first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? GONE) })),
     {
       sample,
       isQuestion: words.wanted.length >= MIN_QUESTION,
       alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
     },
   );
-  return [...validFirst(ordered).map(({ text, isValid, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
+  const placed = writtenFirst(validFirst(ordered));
+  return [...placed.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
 }
+
+/** What is read of an atom to give it its place; of one that went meanwhile, nothing. */
+type Read = { readonly text: string; readonly isValid: boolean; readonly isExtracted: boolean };
+const GONE: Read = { text: "", isValid: true, isExtracted: false };
 
 /** The ranked atoms with their text, but those that went meanwhile, as far as there is room for them. */
 export async function readRankedAtoms(

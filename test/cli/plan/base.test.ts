@@ -124,6 +124,11 @@ describe("keyplane plan --base shows what will not be as declared", () => {
       "MemoryLibrary dev/notes will not be ready: ReferenceNotFound: spec.embedding.gatewayRef: the team has no ModelGateway dev/mian, so that nothing is embedded. Declare what is referred to, or correct its name and namespace.",
     ],
     [
+      "a library that reads conversations through a gateway that is not there",
+      { more: library("notes", "extraction: { gatewayRef: { name: mian }, model: small }") },
+      "MemoryLibrary dev/notes will not be ready: ReferenceNotFound: spec.extraction.gatewayRef: the team has no ModelGateway dev/mian, so that no conversation is read. Declare what is referred to, or correct its name and namespace.",
+    ],
+    [
       "a gateway with another's public id, whatever the gateways are called",
       { more: gateway("https://api.example.com").replace("name: main", "name: a") },
       "ModelGateway dev/a will not be ready: PublicIDTaken: The public id dev-main belongs to another gateway. Declare another ModelGateway with another spec.publicID, and delete this one.",

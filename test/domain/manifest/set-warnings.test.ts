@@ -166,6 +166,16 @@ describe("warns of", () => {
       ],
       "warning: spec.embedding.model: no route of ModelGateway dev/main has it, and that gateway serves its routes alone: write one of small",
     ],
+    [
+      "a model to read conversations with that no route has",
+      [
+        DEV,
+        secret("provider"),
+        gateway("main", routes("small")),
+        library("notes", { extraction: { gatewayRef: { name: "main" }, model: "text" } }),
+      ],
+      "warning: spec.extraction.model: no route of ModelGateway dev/main has it, and that gateway serves its routes alone: write one of small",
+    ],
   ])("%s", (_, manifests, says) => {
     expect(warningsOf(...manifests)).toEqual([says]);
   });

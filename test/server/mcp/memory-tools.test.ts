@@ -154,6 +154,19 @@ test("memory_wake_up reads on behind what is replaced, and leaves out what is no
   expect(structured.important.map(({ id }: { id: string }) => id).toSorted()).toEqual([...kept, last].toSorted());
 });
 
+test("memory_wake_up has what was written before what a model took out of a conversation", async () => {
+  for (const day of [1, 2, 3]) {
+    await call("memory_save_atom", { content: `Guess ${day} about the pier.`, importance: 10, source: "extracted" });
+  }
+  const written = ["The harbour opens at six.", "The ferry has two decks."];
+  for (const content of written) await call("memory_save_atom", { content, importance: 1 });
+  for (const day of [4, 5])
+    await call("memory_save_atom", { content: `Guess ${day} about the quay.`, source: "extracted" });
+  const { structured } = await call("memory_wake_up", { limit: 2 });
+  const shown = [...structured.important, ...(structured.recent ?? [])].map(({ content }) => content);
+  expect(shown.toSorted()).toEqual(written.toSorted());
+});
+
 test("memory_wake_up keeps within its budget, the most important and the latest first, and says what it left out", async () => {
   const words = "A statement that takes some room in the briefing. ".repeat(8);
   for (let i = 0; i < 12; i++)

@@ -109,6 +109,25 @@ function memoryCalls(prefix: string): Record<string, Calls> {
           withKey(world, "POST", `${atoms}/import`, { library: "nowhere", atoms: [{ content: "x" }] }),
       },
     },
+    [`POST ${atoms}/extract`]: {
+      valid: async (world) => withKey(world, "POST", `${atoms}/extract`, await conversation(world)),
+      refused: {
+        not_found: (world) => withKey(world, "POST", `${atoms}/extract`, { library: "nowhere", messages: SAID }),
+        conflict: async (world) =>
+          withKey(world, "POST", `${atoms}/extract`, { library: await libraryOf(world), messages: SAID }),
+      },
+    },
+    [`GET ${atoms}/extract/{id}`]: {
+      valid: async (world) => {
+        const handed = await fetch(`${world.url}/atoms/extract`, {
+          method: "POST",
+          headers: { "x-api-key": world.key, "content-type": "application/json" },
+          body: JSON.stringify(await conversation(world)),
+        });
+        const { id }: { id: string } = JSON.parse(await handed.text());
+        return withKey(world, "GET", `${atoms}/extract/${id}`);
+      },
+    },
     [`PATCH ${atoms}`]: {
       valid: async (world) => {
         const { id, revision } = await atom(world);
@@ -126,6 +145,15 @@ function memoryCalls(prefix: string): Record<string, Calls> {
       valid: async (world) => withKey(world, "POST", `${atoms}/${(await atom(world)).id}/restore`),
     },
   };
+}
+
+const SAID = [{ role: "user", content: SAVED }];
+
+/** For a library of its own, which takes conversations. */
+async function conversation(world: World): Promise<object> {
+  const library = unique("library");
+  await world.declareExtraction(library);
+  return { library, messages: SAID };
 }
 
 const libraries = new WeakMap<World, string>();

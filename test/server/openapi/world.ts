@@ -12,9 +12,19 @@ import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { declareExtraction } from "../../../store/memory/extraction/library-extraction.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { openMigrated } from "../../env/database/engines.ts";
-import { gatewayDraft, libraryDraft, makeTeam, nextVersion, reservationOf, run, unique } from "../../store/fixtures.ts";
+import {
+  digestOf,
+  gatewayDraft,
+  libraryDraft,
+  makeTeam,
+  nextVersion,
+  reservationOf,
+  run,
+  unique,
+} from "../../store/fixtures.ts";
 import { type Browser, signIn } from "../auth/session/sign-in.ts";
 import { allDialects, routeOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
@@ -77,6 +87,13 @@ export async function startWorld() {
     /** Declares a library in the team's namespace, and gives its id. */
     declareLibrary: (name: string) =>
       run(store, async (tx) => (await saveLibrary(tx, libraryDraft(team, { name, displayName: name }))).libraryId),
+    /** Declares a library that takes conversations. */
+    async declareExtraction(name: string): Promise<void> {
+      const id = await this.declareLibrary(name);
+      const mint = () => ({ digest: digestOf(name), prefix: unique("inf_") });
+      const draft = { library: { ...team, id, name }, gatewayId: "gw_none", model: "small", mint };
+      await run(store, (tx) => declareExtraction(tx, { ...draft, generation: 1, tokensPerDay: 1_000_000 }));
+    },
     /** Declares a gateway, and gives its id. */
     declareGateway: () =>
       run(

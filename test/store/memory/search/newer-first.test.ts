@@ -9,7 +9,7 @@ const SAMPLE = Array.from({ length: 50 }, (_, n) => `Note ${n} is about the roof
 
 /** As if saved so many days after the first. */
 function atom(text: string, day: number, place: Partial<PlacedAtom> = {}): PlacedAtom {
-  return { id: text, text, updatedMs: day * 86_400_000, closeness: 1, match: "nearest", ...place };
+  return { id: text, text, updatedMs: day * 86_400_000, closeness: 1, match: "nearest", isExtracted: false, ...place };
 }
 
 /** Asked for with many words, where no model compares the atoms. */
@@ -29,6 +29,13 @@ test("what is newer comes before what is about the same", async () => {
 
 test("what is older stays behind", async () => {
   expect(await ordered(atom(NEWER, 9), atom(OLDER, 0))).toEqual([NEWER, OLDER]);
+});
+
+test("what a model took out of a conversation passes nothing that was written", async () => {
+  const extracted = { isExtracted: true };
+  expect(await ordered(atom(OLDER, 0), atom(NEWER, 9, extracted))).toEqual([OLDER, NEWER]);
+  expect(await ordered(atom(OLDER, 0, extracted), atom(NEWER, 9, extracted))).toEqual([NEWER, OLDER]);
+  expect(await ordered(atom(OLDER, 0, extracted), atom(NEWER, 9))).toEqual([NEWER, OLDER]);
 });
 
 test("what is newer and about something else stays behind", async () => {

@@ -1,0 +1,99 @@
+/**
+ * A hook of Claude Code and of Codex: `node examples/capture/hook.ts --config ~/.keyplane/capture.json`. As a session
+ * starts it gives the agent what a library remembers; as one ends it hands the conversation over. It never fails, and
+ * never holds a session up for long: what cannot be sent now is sent as the next session starts.
+ */
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { parseArgs } from "node:util";
+import { type Memory, wakeUp } from "./memory.ts";
+import { keep, sendKept, takeProblem } from "./spool.ts";
+import { readConversation } from "./transcript.ts";
+
+/** What agents wait for at most: Codex gives the end of a session a second. */
+const LIMITS_MS = { SessionStart: 4_000, SessionEnd: 900, send: 60_000 };
+
+const { values } = parseArgs({
+  options: {
+    config: { type: "string", default: join(homedir(), ".keyplane", "capture.json") },
+    send: { type: "boolean", default: false },
+  },
+});
+
+type Config = Memory & {
+  /** Where conversations wait that could not be sent. */
+  readonly spool: string;
+};
+
+async function readConfig(): Promise<Config> {
+  const {
+    url,
+    keyFile,
+    library,
+    spool = join(homedir(), ".keyplane", "conversations"),
+  } = JSON.parse(await readFile(values.config, "utf8"));
+  return { url, library, spool, key: (await readFile(keyFile, "utf8")).trim() };
+}
+
+/** In a process of its own, which goes on when the session has ended. */
+function sendLater(): void {
+  const args = [import.meta.filename, "--send", "--config", values.config];
+  spawn(process.execPath, args, { detached: true, stdio: "ignore" }).unref();
+}
+
+async function run(): Promise<void> {
+  if (values.send) {
+    const config = await readConfig();
+    return sendKept(config.spool, config);
+  }
+  const event = JSON.parse(await text(process.stdin));
+  endWithin(event.hook_event_name === "SessionStart" ? LIMITS_MS.SessionStart : LIMITS_MS.SessionEnd);
+  const config = await readConfig();
+  if (event.hook_event_name === "SessionStart") await start(config);
+  if (event.hook_event_name === "SessionEnd") await end(config, event);
+}
+
+async function start(config: Config): Promise<void> {
+  sendLater();
+  const remembered = await wakeUp(config);
+  const problem = await takeProblem(config.spool);
+  say({
+    hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: remembered },
+    ...(problem !== undefined && { systemMessage: `Keyplane kept no conversation: ${problem}` }),
+  });
+}
+
+type Ended = { readonly transcript_path?: string | null };
+
+async function end({ spool }: Config, { transcript_path: path }: Ended): Promise<void> {
+  const messages = path ? await readConversation(path) : [];
+  if (messages.length === 0) return;
+  await keep(spool, messages);
+  sendLater();
+}
+
+function say(output: object): void {
+  process.stdout.write(JSON.stringify(output));
+}
+
+function endWithin(ms: number): void {
+  setTimeout(() => process.exit(0), ms).unref();
+}
+
+/** What fetch says of a server that cannot be reached is in the cause. */
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
+}
+
+if (values.send) endWithin(LIMITS_MS.send);
+try {
+  await run();
+} catch (error) {
+  // Shown to the person, and no failure to the agent.
+  if (!values.send) say({ systemMessage: `Keyplane: ${whyOf(error)}` });
+}

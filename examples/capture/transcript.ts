@@ -1,0 +1,72 @@
+/** What was said in a session, from the file that Claude Code or Codex writes of it: a JSON object on each line. */
+import { open } from "node:fs/promises";
+
+export type SaidMessage = { readonly role: "user" | "assistant"; readonly content: string };
+
+/** Of a long session its end: bytes of the file, and characters that are handed over. */
+const MAX_BYTES = 8 << 20;
+const MAX_CHARACTERS = 150_000;
+/** What agents write in the place of a person: `<environment_context>`, `<command-name>` and the like. */
+const OF_AGENT = /^\s*(?:<[a-z]+[-_][a-z_-]*>|# AGENTS\.md instructions)/;
+
+/** The messages of people and of the assistant, without what tools gave. Lines of any other form are left out. */
+export async function readConversation(path: string): Promise<readonly SaidMessage[]> {
+  const said = (await lastLines(path)).flatMap(messagesOf);
+  const kept: SaidMessage[] = [];
+  let room = MAX_CHARACTERS;
+  for (const { role, content } of said.toReversed()) {
+    if (room === 0) break;
+    kept.unshift({ role, content: content.slice(-room) });
+    room -= Math.min(room, content.length);
+  }
+  return kept;
+}
+
+async function lastLines(path: string): Promise<string[]> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const start = Math.max(0, size - MAX_BYTES);
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
+  const lines = buffer.subarray(0, bytesRead).toString().split("\n");
+  // The first of a part of the file has no beginning.
+  return start === 0 ? lines : lines.slice(1);
+}
+
+function messagesOf(line: string): SaidMessage[] {
+  const entry = parsed(line);
+  // Claude Code has the message in `message`, Codex in `payload`.
+  const isCodex = entry?.type === "response_item" && entry.payload?.type === "message";
+  const message = isCodex ? entry?.payload : entry?.message;
+  const role = message?.role;
+  if (entry?.isMeta || entry?.isSidechain || (role !== "user" && role !== "assistant")) return [];
+  const content = textOf(message?.content);
+  return content.trim() === "" || (role === "user" && OF_AGENT.test(content)) ? [] : [{ role, content }];
+}
+
+type Entry = {
+  readonly type?: string;
+  readonly isMeta?: boolean;
+  readonly isSidechain?: boolean;
+  readonly message?: Said;
+  readonly payload?: Said;
+};
+type Said = { readonly type?: string; readonly role?: string; readonly content?: unknown };
+
+function parsed(line: string): Entry | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const TEXTS: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text"]);
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
+    .join("\n");
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import {
+  distinct,
+  type FoundStatement,
+  INSTRUCTIONS,
+  MAX_ANSWER_TOKENS,
+  readStatements,
+  tokensOfCall,
+} from "../../domain/memory/extraction.ts";
+import type { Logger } from "../../runtime/log.ts";
+import { startTurns } from "../../runtime/turns.ts";
+import type { Store } from "../../store/database/store.ts";
+import {
+  claimExtraction,
+  type ExtractionResult,
+  type ExtractionTurn,
+  reachOfTurn,
+  settleExtraction,
+} from "../../store/memory/extraction/turns.ts";
+import { findNearDuplicates } from "../../store/memory/near-duplicates.ts";
+import type { TextGenerator } from "../gateway/generate-text.ts";
+import type { CountRead } from "./metrics.ts";
+
+type Extraction = {
+  readonly store: Store;
+  readonly generator: Pick<TextGenerator, "generate">;
+  readonly log: Logger;
+  readonly count: CountRead;
+};
+
+const POLL_MS = 1_000;
+/** Conversations that one process reads at a time: a turn waits for its model, and asks little of the database. */
+const MAX_TURNS = 8;
+/** A turn asks once, and is over before its claim is. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
+ * passage each, whichever process has them. A model adds statements, and nothing else; what fails is tried again later.
+ *
+ * @returns ends it: what is under way is waited for
+ */
+export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
+  const { store, log } = extraction;
+  return startTurns({
+    ...{ most: MAX_TURNS, pollMs },
+    async takeTurn() {
+      const turn = await claimExtraction(store, randomUUID());
+      if (turn !== undefined) await take(extraction, turn);
+      return turn !== undefined;
+    },
+    onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
+  });
+}
+
+/** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
+async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
+  try {
+    const result = await read(extraction, turn);
+    await settleExtraction(extraction.store, turn, result);
+    extraction.count(result.kind === "done" ? "read" : result.kind);
+  } catch (error) {
+    const why = "what the model found could not be saved";
+    await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
+    extraction.count("useless");
+    throw error;
+  }
+}
+
+async function read({ store, generator }: Extraction, turn: ExtractionTurn): Promise<ExtractionResult> {
+  const { digest, publicId, model, passage } = turn;
+  const result = await generator.generate({
+    ...{ digest, publicId, model },
+    ...{ instructions: INSTRUCTIONS, material: passage, maxTokens: MAX_ANSWER_TOKENS, timeoutMs: TIMEOUT_MS },
+  });
+  const useless = (why: string): ExtractionResult => ({ kind: "useless", why, tokens: tokensOfCall(passage) });
+  if (result.kind !== "text") {
+    const { kind, why, retryAfterMs } = result;
+    return kind === "refused" ? useless(why) : { kind, why, retryAfterMs };
+  }
+  const found = result.text === undefined ? undefined : readStatements(result.text);
+  if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");
+  const statements = distinct([...turn.statements, ...found]);
+  return turn.isLast ? saveNew(store, turn, statements) : { kind: "read", statements };
+}
+
+/** What the library has almost so already is not saved again: it may well have been recalled in the conversation. */
+async function saveNew(
+  { db }: Store,
+  turn: ExtractionTurn,
+  statements: readonly FoundStatement[],
+): Promise<ExtractionResult> {
+  const fresh: FoundStatement[] = [];
+  for (const statement of statements) {
+    const near = await findNearDuplicates(db, reachOfTurn(turn), turn.libraryId, statement.content);
+    if (near.every(({ otherNumbers }) => otherNumbers)) fresh.push(statement);
+  }
+  return { kind: "done", statements: fresh, known: statements.length - fresh.length };
+}

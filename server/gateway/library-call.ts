@@ -1,0 +1,281 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Pool } from "undici";
+import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
+import { decideForKey } from "../auth/decide.ts";
+import { Problem } from "../http/errors.ts";
+import type { ServerDeps } from "../product/deps.ts";
+import type { Consumer } from "../usage/usage-recorder.ts";
+import type { UpstreamPath } from "./classify.ts";
+import { upstreamTarget } from "./request-target.ts";
+import { resolve, type UpstreamCandidate } from "./resolve.ts";
+import { createAddressGuard } from "./upstream/addresses.ts";
+import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
+import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
+import { mayRefuseCredential, REFUSED_CREDENTIAL_REASON, refusesCredential } from "./upstream/upstream-failure.ts";
+import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
+
+/** How a dialect is asked for what a library needs. */
+export type CallFormat = {
+  readonly operation: GatewayOperation;
+  readonly path: UpstreamPath;
+  /** Whether the path names the model. */
+  readonly namesModel: boolean;
+  /** What its provider wants besides. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Those that know it. */
+export type CallFormats<F extends CallFormat> = Readonly<Partial<Record<Dialect, F>>>;
+
+/** By which key, gateway and model a library calls. */
+export type LibraryModel = {
+  /** Of the key, which no caller presents. */
+  readonly digest: string;
+  readonly publicId: string;
+  readonly model: string;
+};
+
+type LibraryCall<F> = LibraryModel & {
+  readonly timeoutMs: number;
+  /** Of the answer, in bytes. */
+  readonly maxAnswer: number;
+  body(format: F, model: string): object;
+};
+
+/** That nothing came of a call. */
+export type FailedCall = {
+  /** The upstream does not take this; or nothing can be asked at present. */
+  readonly kind: "refused" | "failed";
+  /** For people, in words without anything that the upstream has said. */
+  readonly why: string;
+  /** When to try again, where the upstream or the key's rate limit says. */
+  readonly retryAfterMs?: number;
+};
+
+type LibraryAnswer<F> =
+  | {
+      readonly kind: "answered";
+      readonly format: F;
+      /** Parsed, unchecked; undefined for what is no JSON. */
+      readonly answer: unknown;
+      /** Which upstream and model gave it. */
+      readonly servedBy: string;
+    }
+  | FailedCall;
+
+/** Calls models for libraries, as a gateway's callers do. */
+export type LibraryCaller<F> = {
+  /** Never fails. */
+  call(request: LibraryCall<F>): Promise<LibraryAnswer<F>>;
+  close(): Promise<void>;
+};
+
+export type CallerDeps = Pick<ServerDeps, "index" | "streams" | "usage" | "clock" | "log" | "store" | "config">;
+
+type Calling<F extends CallFormat> = {
+  readonly formats: CallFormats<F>;
+  /** What the calls count as in the use of a key. */
+  readonly userAgent: string;
+};
+
+/** Beside those of the gateway's callers. */
+const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
+const MAX_RETRY_AFTER_MS = 300_000;
+/** Nanoseconds in a millisecond. */
+const NANOSECONDS = 1e6;
+/** What an upstream answers that does not take this, and something else perhaps. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+
+/**
+ * Makes what calls models for libraries. Each call is decided as a request with the library's key is, on this replica's
+ * index, and is cut when the key ends; it goes by the gateway's own rules for addresses, credentials and models, and
+ * counts as a use of the key. A route's fallbacks are not asked: the library declares one model.
+ */
+export function createLibraryCaller<F extends CallFormat>(
+  deps: CallerDeps,
+  { formats, userAgent }: Calling<F>,
+): LibraryCaller<F> {
+  const { clock, config } = deps;
+  const consumer: Consumer = { ip: "127.0.0.1", headers: { "user-agent": userAgent } };
+  const pools = createUpstreamPools(createAddressGuard(config.allowedPrivateUpstreams), clock.monotonic, SLOTS);
+  const outcomes = new UpstreamOutcomes(clock.now);
+  const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
+
+  return {
+    async call(request) {
+      const { timeoutMs, maxAnswer } = request;
+      const way = findWay(deps, formats, request);
+      if ("kind" in way) return way;
+      const { key, gatewayId, upstream, model, format } = way;
+      const rate = key.rateLimit === null ? undefined : deps.index.chargeRequest(key, clock.monotonic() * NANOSECONDS);
+      if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
+      const cut = new AbortController();
+      const call = deps.streams.track(key, () => cut.abort());
+      const now = clock.now();
+      deps.usage.record(key, now, consumer);
+      deps.usage.countRequest(key, format.operation, now);
+      try {
+        const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream);
+        if (!slots.tryTake()) return failed("too many calls of libraries are under way at this upstream");
+        try {
+          const body = JSON.stringify(request.body(format, model));
+          const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");
+          const [name, credential] = credentialHeader;
+          const headers = { ...format.headers, [name]: credential };
+          const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
+          const answer = await post(pool, { path, headers, body, signal, maxAnswer });
+          outcomes.answered(gatewayId, upstream, answer.status);
+          if (isCredentialRefused(upstream, answer)) {
+            outcomes.refusedCredential(gatewayId, upstream);
+            return failed("the upstream refuses the gateway's credential");
+          }
+          if (answer.status !== 200) return refusal(answer.status, answer.headers);
+          const servedBy = `${upstream.name} ${upstream.dialect} ${model}`;
+          return { kind: "answered", format, answer: parsed(answer.text), servedBy };
+        } finally {
+          slots.release();
+        }
+      } catch (error) {
+        const why = cut.signal.aborted ? "the library's key may no longer be used" : whyOf(error, timeoutMs);
+        outcomes.failed(gatewayId, upstream, why);
+        return failed(why);
+      } finally {
+        call.end();
+      }
+    },
+    async close() {
+      clearInterval(flush);
+      await pools.close();
+    },
+  };
+}
+
+type Way<F> = {
+  readonly key: KeyRecord;
+  readonly gatewayId: string;
+  readonly upstream: ReachableUpstream;
+  readonly model: string;
+  readonly format: F;
+};
+
+/** Decides a call, and where it goes. */
+function findWay<F extends CallFormat>(
+  deps: CallerDeps,
+  formats: CallFormats<F>,
+  { digest, publicId, model }: LibraryModel,
+): Way<F> | FailedCall {
+  const { index, streams } = deps;
+  if (!index.isCurrent()) return failed("this server cannot prove at present that the library's key may be used");
+  const found = index.findKey(digest);
+  const gateway = index.findGateway(publicId);
+  const dialect = gateway && dialectOf(gateway, model, formats);
+  const format = dialect && formats[dialect];
+  const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId });
+  if ("granted" in judged) {
+    if (judged.code === "not_found") {
+      return failed(`the gateway has no upstream that speaks ${Object.keys(formats).join(" or ")}`);
+    }
+    return failed(`the library's key is refused at its gateway (${judged.cause})`);
+  }
+  const { key } = judged;
+  if (dialect === undefined || format === undefined || judged.gateway === null) return failed("the gateway is gone");
+  if (!streams.hasRoom(key)) return failed("the library's key has too many calls under way");
+  // The declaration names the route: no caller does.
+  const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };
+  const resolved = resolve(judged.gateway, resolving, dialect, model);
+  if (resolved instanceof Problem) return failed(`the gateway does not serve the model: ${resolved.detail}`);
+  const [candidate] = resolved.candidates;
+  if (!isReachable(candidate)) return failed("the gateway has no credential for the upstream");
+  const { upstream } = candidate;
+  return { key, gatewayId: judged.gateway.gatewayId, upstream, model: candidate.model ?? model, format };
+}
+
+/** Of the route that the model names; else the first one that knows what is asked for. */
+function dialectOf<F extends CallFormat>(
+  { routes, upstreams }: GatewayRecord,
+  model: string,
+  formats: CallFormats<F>,
+): Dialect | undefined {
+  const named = routes.find((route) => route.model === model);
+  const upstream = upstreams.find(({ name, dialect }) =>
+    named === undefined ? formats[dialect] !== undefined : name === named.upstream,
+  );
+  return upstream?.dialect;
+}
+
+function isReachable(
+  candidate: UpstreamCandidate,
+): candidate is UpstreamCandidate & { readonly upstream: ReachableUpstream } {
+  return candidate.upstream.credential !== null;
+}
+
+type Post = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  /** Bytes. */
+  readonly maxAnswer: number;
+};
+type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
+
+class TooLongError extends Error {}
+
+async function post(pool: Pool, { path, headers: given, body, signal, maxAnswer }: Post): Promise<Answer> {
+  let interimAnswers = 0;
+  const {
+    statusCode: status,
+    headers,
+    body: answer,
+  } = await pool.request({
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json", accept: "application/json", ...given },
+    body,
+    signal,
+    onInfo: () => assertFewInterimAnswers(++interimAnswers),
+  });
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of answer) {
+    length += piece.length;
+    if (length > maxAnswer) throw new TooLongError();
+    pieces.push(piece);
+  }
+  return { status, headers, text: Buffer.concat(pieces).toString() };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCredentialRefused(upstream: ReachableUpstream, { status, text }: Answer): boolean {
+  return refusesCredential(status) || (mayRefuseCredential(upstream, status) && REFUSED_CREDENTIAL_REASON.test(text));
+}
+
+function refusal(status: number, headers: IncomingHttpHeaders): FailedCall {
+  const why = `the upstream answered ${status}`;
+  if (REFUSED.has(status)) return { kind: "refused", why };
+  const seconds = Number(headers["retry-after"]);
+  if (!(seconds >= 0)) return failed(why);
+  return { kind: "failed", why, retryAfterMs: Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) };
+}
+
+function failed(why: string): FailedCall {
+  return { kind: "failed", why };
+}
+
+/** By codes alone: a message may hold what the other side sent. */
+function whyOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof TooLongError) return "the upstream's answer was too long";
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return `the upstream did not answer within ${timeoutMs / 1_000} s`;
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^[A-Z0-9_]{1,64}$/.test(code) ? `the upstream cannot be reached: ${code}` : "the upstream cannot be reached";
+}

@@ -1,0 +1,117 @@
+import type { FastifyInstance } from "fastify";
+import { conversationPassages, MAX_CONVERSATION } from "../../domain/memory/conversation.ts";
+import { tokensOfCall } from "../../domain/memory/extraction.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
+import { requireJsonType } from "../http/bodies/json-body.ts";
+import { type Problem, problem } from "../http/errors.ts";
+import { sha256 } from "../http/idempotency-key.ts";
+import type { ServerDeps } from "../product/deps.ts";
+import { callMemory } from "./call-memory.ts";
+import { libraryName } from "./libraries.ts";
+import { noLibrary, requireLibrary } from "./problems.ts";
+import { EXTRACT_BODY, EXTRACT_EXAMPLE, type ExtractBody, JOB_QUERY } from "./request-schemas.ts";
+import { EXTRACTION, HANDED_OVER } from "./response-schemas.ts";
+import { writeAs } from "./write-as.ts";
+
+/** Conversations, for a model of the library to take statements out of (docs/decisions/capture.md). */
+export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  app.post<{ Body: ExtractBody }>(
+    "/atoms/extract",
+    {
+      config: {
+        operation: "atoms.extract",
+        docs: {
+          summary: "Hand over a conversation, for a model to take atoms out of it",
+          status: 202,
+          response: HANDED_OVER,
+          example: EXTRACT_EXAMPLE,
+          refusals: ["not_found", "conflict", "insufficient_storage"],
+        },
+      },
+      onRequest: requireJsonType,
+      schema: { body: EXTRACT_BODY },
+    },
+    async (request, reply) => {
+      const { library: named, messages } = request.body;
+      const passages = conversationPassages(messages);
+      if (passages === undefined) throw TOO_LONG;
+      if (passages.length === 0) throw NOTHING_SAID;
+      const asked = { passages, digest: sha256(JSON.stringify(passages)), tokens: tokensOfAll(passages) };
+      const job = await callMemory(deps, request, reply, async (db, key) => {
+        const { id: libraryId } = await requireLibrary(db, key, named);
+        const conversation: Conversation = { ...asked, libraryId };
+        const result = await writeAs(deps, db, request, {
+          write: (tx, reach) => handOver(tx, reach, conversation),
+          libraryOf: (handed) => (handed?.kind === "job" ? handed.libraryId : undefined),
+        });
+        if (result === undefined) throw await noLibrary(db, key, named);
+        if (result.kind !== "job") throw refusal(result);
+        return result;
+      });
+      const { id, state } = job;
+      return reply.code(202).header("location", `${request.routeOptions.url}/${id}`).send({ id, status: state });
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/atoms/extract/:id",
+    {
+      config: {
+        operation: "atoms.extraction",
+        docs: { summary: "See what has become of a conversation that was handed over", response: EXTRACTION },
+      },
+      schema: { querystring: JOB_QUERY },
+    },
+    async (request, reply) => {
+      const { principal, params } = request;
+      const job = await callMemory(deps, request, reply, (db, _key, reach) => findJob(db, reach, params.id));
+      if (job === undefined) throw NO_JOB;
+      const { id, state, library, calls, done, found, known, atomIds, failure, createdAt, endedAt } = job;
+      return {
+        ...{ id, status: state, library: libraryName(principal, library), calls, done, found, known, atomIds, failure },
+        created: rfc3339Millis(createdAt),
+        ended: endedAt === null ? null : rfc3339Millis(endedAt),
+      };
+    },
+  );
+}
+
+function tokensOfAll(passages: readonly string[]): number {
+  return passages.reduce((sum, passage) => sum + tokensOfCall(passage), 0);
+}
+
+const NOTHING_SAID = problem(
+  "invalid_request",
+  'No message of the role "user" or "assistant" says anything: what tools, the system and a recall say is left out.',
+);
+const TOO_LONG = problem(
+  "payload_too_large",
+  `The user and the assistant say more than ${MAX_CONVERSATION.toLocaleString("en")} characters: hand the conversation over in parts, or its end alone.`,
+);
+const NO_JOB = problem(
+  "not_found",
+  "There is no conversation of this id for this key. What was handed over 30 days ago is not known any more.",
+);
+const UNDECLARED = problem(
+  "conflict",
+  "This library takes no atoms out of conversations: declare spec.extraction on its MemoryLibrary, with a gatewayRef and a model, or save atoms by POST /atoms.",
+);
+const REVOKED = problem(
+  "conflict",
+  "The key by which this library calls its model was revoked: take spec.extraction of its MemoryLibrary away and put it back for another key.",
+);
+const FULL = problem(
+  "rate_limited",
+  `${MAX_OPEN} conversations of this library wait to be read: try again later. GET /atoms/extract/{id} of one of them says why it waits.`,
+  { "retry-after": "60" },
+);
+const SPENT =
+  "This conversation would take more than is left of the library's tokens of the day: hand it over tomorrow (UTC), or a shorter one, or raise spec.extraction.tokensPerDay of its MemoryLibrary.";
+
+function refusal(result: Exclude<HandedOver, { kind: "job" }>): Problem {
+  if (result.kind === "undeclared") return UNDECLARED;
+  if (result.kind === "revoked") return REVOKED;
+  if (result.kind === "full") return FULL;
+  return problem("rate_limited", SPENT, { "retry-after": String(Math.max(1, Math.ceil(result.resetsInMs / 1_000))) });
+}

@@ -1,0 +1,23 @@
+/**
+ * Puts each atom that gives way behind the last of the others that comes before it. All others keep their order.
+ *
+ * @param isBefore whether one that stays comes before one that gives way
+ */
+export function behindOthers<T>(
+  placed: readonly T[],
+  givesWay: (atom: T) => boolean,
+  isBefore: (staying: T, givingWay: T) => boolean,
+): T[] {
+  const behind = placed.map((atom, at) =>
+    givesWay(atom)
+      ? Math.max(
+          at,
+          placed.findLastIndex((other) => !givesWay(other) && isBefore(other, atom)),
+        )
+      : at,
+  );
+  return placed
+    .map((atom, at) => ({ atom, at, place: behind[at] ?? at }))
+    .toSorted((a, b) => a.place - b.place || Number(givesWay(a.atom)) - Number(givesWay(b.atom)) || a.at - b.at)
+    .map(({ atom }) => atom);
+}

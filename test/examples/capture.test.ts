@@ -1,0 +1,175 @@
+/** examples/capture: the hook as Claude Code and Codex run it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, type TestContext, test } from "vitest";
+import { startModelStub } from "../../examples/model-stub/stub.ts";
+import { ROOT, read } from "../architecture/sources.ts";
+import { blocksIn } from "../env/blocks.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
+import { until } from "../env/until.ts";
+import { startExtractingLibrary } from "../server/extraction/extracting-library.ts";
+
+const CLAUDE_CODE = [
+  { type: "summary", summary: "About deploys" },
+  { type: "user", isMeta: true, message: { role: "user", content: "Caveat: META" } },
+  { type: "user", message: { role: "user", content: "<command-name>/clear</command-name>" } },
+  { type: "user", message: { role: "user", content: "We deploy the harbour on Mondays." } },
+  {
+    type: "assistant",
+    message: { role: "assistant", content: [{ type: "text", text: "Noted." }, { type: "tool_use" }] },
+  },
+  { type: "user", message: { role: "user", content: [{ type: "tool_result", content: "TOOL" }] } },
+  { type: "user", isSidechain: true, message: { role: "user", content: "SIDECHAIN" } },
+];
+const CODEX = [
+  { type: "session_meta", payload: { id: "s" } },
+  {
+    type: "response_item",
+    payload: { type: "message", role: "developer", content: [{ type: "input_text", text: "DEVELOPER" }] },
+  },
+  {
+    type: "response_item",
+    payload: { type: "message", role: "user", content: [{ type: "input_text", text: "<environment_context>ENV" }] },
+  },
+  {
+    type: "response_item",
+    payload: {
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: "We deploy the harbour on Mondays." }],
+    },
+  },
+  { type: "response_item", payload: { type: "function_call_output", output: "TOOL" } },
+  { type: "event_msg", payload: { type: "agent_message", message: "Noted." } },
+];
+
+/** A folder with the hook's configuration and a transcript. */
+async function startHook(context: TestContext, config: object, lines: readonly object[] = []) {
+  const folder = await mkdtemp(join(tmpdir(), "capture-"));
+  context.onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const at = (name: string) => join(folder, name);
+  await writeFile(
+    at("capture.json"),
+    JSON.stringify({ keyFile: at("key"), spool: at("spool"), library: "notes", ...config }),
+  );
+  await writeFile(at("key"), "inf_none\n");
+  await writeFile(at("transcript.jsonl"), [...lines.map((line) => JSON.stringify(line)), "{broken"].join("\n"));
+  return {
+    at,
+    waiting: async () => (await readdir(at("spool")).catch(() => [])).filter((name) => name.endsWith(".json")),
+    /** Runs it on an event, or on whatever it is given. */
+    async run(event: object | string) {
+      const began = performance.now();
+      const hook = spawn(process.execPath, ["examples/capture/hook.ts", "--config", at("capture.json")], { cwd: ROOT });
+      hook.stdin.end(
+        typeof event === "string" ? event : JSON.stringify({ transcript_path: at("transcript.jsonl"), ...event }),
+      );
+      const [out, [code]] = await Promise.all([text(hook.stdout), once(hook, "close")]);
+      return { code, out: out === "" ? {} : JSON.parse(out), ms: performance.now() - began };
+    },
+  };
+}
+
+/** Takes calls and answers none. */
+async function startSilentServer(context: TestContext): Promise<string> {
+  const server = createServer((socket) => socket.on("error", () => {}));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => void server.close());
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+test("docs/guides/capture.md configures the hook as it reads it, for the events that it knows", async () => {
+  const [config = "", hooks = ""] = blocksIn(read("docs/guides/capture.md"))
+    .filter(({ language }) => language === "json")
+    .map(({ text }) => text);
+  expect(Object.keys(JSON.parse(config))).toEqual(["url", "keyFile", "library"]);
+  const commands = Object.entries<{ hooks: { command: string }[] }[]>(JSON.parse(hooks).hooks).map(
+    ([event, groups]) => [
+      event,
+      ...groups.flatMap((group) => group.hooks.map(({ command }) => command.split("/").at(-1))),
+    ],
+  );
+  expect(commands).toEqual([
+    ["SessionStart", "hook.ts"],
+    ["SessionEnd", "hook.ts"],
+  ]);
+});
+
+describeOnEachEngine("The hook of examples/capture", (store) => {
+  for (const [agent, transcript] of [
+    ["Claude Code", CLAUDE_CODE],
+    ["Codex", CODEX],
+  ] as const) {
+    test(`has a library remember what was said in a session of ${agent}, and say it as the next one starts`, async (context) => {
+      const stub = await startModelStub();
+      context.onTestFinished(() => stub.close());
+      const library = await startExtractingLibrary(context, store(), { baseUrl: stub.url });
+      await library.declare();
+      const hook = await startHook(
+        context,
+        { url: library.server.url, library: library.draft.library.name },
+        transcript,
+      );
+      await writeFile(hook.at("key"), `${library.key}\n`);
+      expect(await hook.run({ hook_event_name: "SessionEnd" })).toMatchObject({ code: 0, out: {} });
+      await until("the conversation is remembered", async () => (await library.contents()).length > 0);
+      expect(await library.contents()).toEqual(["We deploy the harbour on Mondays."]);
+      await until("nothing waits", async () => (await hook.waiting()).length === 0);
+      const { code, out } = await hook.run({ hook_event_name: "SessionStart" });
+      expect([code, out.systemMessage]).toEqual([0, undefined]);
+      expect(out.hookSpecificOutput.hookEventName).toBe("SessionStart");
+      const recalled = out.hookSpecificOutput.additionalContext;
+      expect(recalled).toMatch(/^<keyplane-memory>.*We deploy the harbour on Mondays\..*<\/keyplane-memory>$/s);
+      expect((await library.handOver(recalled)).json.detail).toContain("says anything");
+    });
+  }
+
+  test("says as the next session starts why a conversation was not taken, once", async (context) => {
+    const library = await startExtractingLibrary(context, store());
+    const hook = await startHook(
+      context,
+      { url: library.server.url, library: library.draft.library.name },
+      CLAUDE_CODE,
+    );
+    await writeFile(hook.at("key"), library.key);
+    await hook.run({ hook_event_name: "SessionEnd" });
+    await until("nothing waits", async () => (await hook.waiting()).length === 0);
+    await until("the problem is known", () => readFile(hook.at("spool/problem.txt")).catch(() => undefined));
+    const started = async () => (await hook.run({ hook_event_name: "SessionStart" })).out.systemMessage;
+    expect(await started()).toContain("declare spec.extraction");
+    expect(await started()).toBeUndefined();
+  });
+});
+
+test("The hook of examples/capture holds up no session where the server does not answer, and keeps the conversation", async (context) => {
+  const hook = await startHook(context, { url: await startSilentServer(context) }, CLAUDE_CODE);
+  const ended = await hook.run({ hook_event_name: "SessionEnd" });
+  expect(ended).toMatchObject({ code: 0, out: {} });
+  expect(ended.ms).toBeLessThan(1_500);
+  expect(await hook.waiting()).toHaveLength(1);
+  const started = await hook.run({ hook_event_name: "SessionStart" });
+  expect(started).toMatchObject({ code: 0, out: { systemMessage: expect.stringContaining("Keyplane: ") } });
+  expect(started.ms).toBeLessThan(5_000);
+  expect(await hook.waiting()).toHaveLength(1);
+});
+
+for (const [what, config, event] of [
+  ["a server that is not there", { url: "http://127.0.0.1:9" }, { hook_event_name: "SessionStart" }],
+  ["no key", { keyFile: "/nowhere" }, { hook_event_name: "SessionEnd" }],
+  ["no transcript", {}, { hook_event_name: "SessionEnd", transcript_path: null }],
+  ["a transcript that is gone", {}, { hook_event_name: "SessionEnd", transcript_path: "/nowhere" }],
+  ["another event", {}, { hook_event_name: "Stop" }],
+  ["no event", {}, "nonsense"],
+] as const) {
+  test(`The hook of examples/capture ends well with ${what}`, async (context) => {
+    const hook = await startHook(context, config, CLAUDE_CODE);
+    expect((await hook.run(event)).code).toBe(0);
+  });
+}
