@@ -75,7 +75,7 @@ export function recalledText(answer: Recalled): string {
     omitted.length > 0 && `Found too, without room here: call memory_recall with these ids: ${omitted.join(", ")}`,
     neighbours.length > 0 && "Linked by it (out) and to it (in):",
     ...neighbours.map(atomText),
-    nextCursor && `There are more of these: pass its id and cursor ${nextCursor}`,
+    nextCursor && `There are more of these: pass the same id and cursor ${nextCursor}`,
     semantic && SEMANTIC_TEXT,
   );
 }

@@ -46,7 +46,7 @@ test("more neighbours than an answer has room for are read by its cursor, within
       expect(JSON.stringify(structured).length / 4).toBeLessThanOrEqual(maxTokens);
       seen.push(...structured.neighbours.map((atom: { id: string }) => atom.id));
       cursor = structured.nextCursor;
-      if (cursor) expect(text).toContain(`pass its id and cursor ${cursor}`);
+      if (cursor) expect(text).toContain(`pass the same id and cursor ${cursor}`);
     } while (cursor);
     expect(seen).toEqual(spokes.toReversed());
   }

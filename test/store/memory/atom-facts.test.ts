@@ -25,8 +25,13 @@ let at = Date.UTC(2026, 10, 20);
 describeOnEachEngine("What an atom is looked up by besides its words", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
 
-  async function save(content: string, fields: Partial<AtomFields> = {}, libraryId = "lib-diary"): Promise<string> {
-    const atom = await insertAtom(opened().db, TEAM_A, { ...PLAIN, ...fields, content, libraryId, at: at++ });
+  async function save(
+    content: string,
+    fields: Partial<AtomFields> = {},
+    libraryId = "lib-diary",
+    db = opened().db,
+  ): Promise<string> {
+    const atom = await insertAtom(db, TEAM_A, { ...PLAIN, ...fields, content, libraryId, at: at++ });
     return atom?.id ?? "";
   }
   const asked = { libraryId: null, after: null, limit: 100 };
@@ -125,46 +130,50 @@ describeOnEachEngine("What an atom is looked up by besides its words", (opened) 
     });
   });
 
-  describe("b87: of 10,000 atoms", () => {
-    beforeAll(async () => {
-      const { db } = opened();
-      await dropPartsIndex(db);
-      await sql`delete from atoms`.execute(db);
-      await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, metadata, links)
+  test("b87: of 10,000 atoms those with a value, and those with a link to one, are read by the index, and no others", async () => {
+    const { db } = opened();
+    await dropPartsIndex(db);
+    // What is found, and the least that was read for it: what other sessions have read before may be counted late.
+    const read = async (filter: AtomListFilter) => {
+      let found: readonly string[] = [];
+      const tallies = [];
+      for (let time = 0; time < 3; time++) {
+        const tally = await rowsRead(db, ["atoms"], async (connection) => {
+          const { items } = await listAtoms(connection, TEAM_A, { ...asked, ...filter });
+          found = items.map((atom) => atom.id);
+        });
+        tallies.push(tally);
+      }
+      const least = (count: "rows" | "scans") => Math.min(...tallies.map((tally) => tally[count]));
+      return { found, rows: least("rows"), scans: least("scans") };
+    };
+    await sql`delete from atoms`.execute(db);
+    const id = await save("it");
+    const neighbourOf = { id, linked: [] };
+    const metadata = { ticket: 7 };
+    // A plan that is kept was made for an empty table.
+    for (const filter of [{ neighbourOf }, { metadata }]) await listAtoms(db, TEAM_A, { ...asked, ...filter });
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, metadata, links)
         select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, now(), now(),
           case when n % 2 = 0 then '{}' else jsonb_build_object('ticket', n % 1000, 'kind', 'note') end,
           case when n % 3 = 0 then '[]' else jsonb_build_array(jsonb_build_object('rel', 'explains', 'id', gen_random_uuid())) end
         from generate_series(1, 10000) n`.execute(db);
-    });
-
-    test("those with a value, and those with a link to one, are read by the index, and no others", async () => {
-      const { db } = opened();
-      const id = await save("it");
-      const back = await save("back", { links: [{ rel: "explains", id }] });
-      const owned = owners(TEAM_A, ["lib-diary"]);
-      for (const facts of [linkFact(id), metadataFacts({ ticket: 7 })]) {
-        const { rows } = await withOrderedPlans(db, (tx) =>
-          sql<{
-            "QUERY PLAN": string;
-          }>`explain select a.id from atoms a where ${hasFacts(owned, facts)} limit 100`.execute(tx),
-        );
-        expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("Bitmap Index Scan on atoms_facts");
-      }
-      let found: readonly string[] = [];
-      const read = (filter: AtomListFilter) =>
-        rowsRead(db, ["atoms"], async (connection) => {
-          const { items } = await listAtoms(connection, TEAM_A, { ...asked, ...filter });
-          found = items.map((atom) => atom.id);
-        });
-      const neighbours = await read({ neighbourOf: { id, linked: [] } });
-      expect(found).toEqual([back]);
-      expect(neighbours.scans).toBe(0);
-      expect(neighbours.rows).toBeLessThan(20);
-      const tickets = await read({ metadata: { ticket: 7 } });
-      expect(found).toHaveLength(10);
-      expect(tickets.scans).toBe(0);
-      expect(tickets.rows).toBeLessThan(60);
-    });
+    const back = await save("back", { links: [{ rel: "explains", id }] });
+    const owned = owners(TEAM_A, ["lib-diary"]);
+    for (const facts of [linkFact(id), metadataFacts(metadata)]) {
+      const { rows } = await withOrderedPlans(db, (tx) =>
+        sql<{
+          "QUERY PLAN": string;
+        }>`explain select a.id from atoms a where ${hasFacts(owned, facts)} limit 100`.execute(tx),
+      );
+      expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("Bitmap Index Scan on atoms_facts");
+    }
+    const neighbours = await read({ neighbourOf });
+    expect(neighbours).toMatchObject({ found: [back], scans: 0 });
+    expect(neighbours.rows).toBeLessThan(20);
+    const tickets = await read({ metadata });
+    expect(tickets).toMatchObject({ found: expect.objectContaining({ length: 10 }), scans: 0 });
+    expect(tickets.rows).toBeLessThan(60);
   });
 });
 
