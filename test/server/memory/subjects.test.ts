@@ -220,6 +220,26 @@ describe("What a subject saves", () => {
     expect(JSON.parse(imported.text)).toMatchObject({ droppedLinks: 2 });
   });
 
+  test("is not saved where its key is another's by the database, which this replica does not know yet", async () => {
+    const { server, store } = opened();
+    const scopes = scopeSet(["memory:read", "memory:write"]);
+    const key = server.addKey({
+      scopes,
+      teamDefaultLibraryId: "lib-handbook",
+      subject: { mode: "Bound", subject: "ana" },
+    });
+    const as = { authorization: `Bearer ${key}` };
+    const save = (content: string) => rest(as, "POST", "/atoms", { content });
+    expect((await save("Before.")).status).toBe(201);
+    await sql`update keys set subject = 'ben' where subject = 'ana'`.execute(store.db);
+    const refused = await save("After.");
+    await sql`update keys set subject = 'ana' where subject = 'ben'`.execute(store.db);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    for (const who of ["ana", "ben"] as const) {
+      expect((await rest(headersOf(who), "GET", "/atoms")).text).not.toContain("After.");
+    }
+  });
+
   test("is restored for that subject alone", async () => {
     await tool("memory_forget_atom", { id: ids.ana });
     for (const who of ["ben", "shared"] as const) {
