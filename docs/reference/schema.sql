@@ -97,6 +97,7 @@ create table encryption_key (
 create table extraction_jobs (
   id uuid default gen_random_uuid() not null,
   library_id text not null,
+  stored_in text not null,
   digest bytea not null,
   state text default 'queued'::text not null,
   passages text[] not null,
@@ -111,7 +112,8 @@ create table extraction_jobs (
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   ended_at timestamp(3) with time zone,
   constraint extraction_jobs_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
-  constraint extraction_jobs_pkey PRIMARY KEY (id)
+  constraint extraction_jobs_pkey PRIMARY KEY (id),
+  constraint extraction_jobs_stored_in_fkey FOREIGN KEY (stored_in) REFERENCES libraries(id) ON DELETE CASCADE
 );
 create table feed (
   head bigint not null,
@@ -803,7 +805,7 @@ CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, a
 CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
 CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
 CREATE INDEX extraction_jobs_by_age ON public.extraction_jobs USING btree (created_at);
-CREATE UNIQUE INDEX extraction_jobs_of_conversation ON public.extraction_jobs USING btree (library_id, digest);
+CREATE UNIQUE INDEX extraction_jobs_of_conversation ON public.extraction_jobs USING btree (stored_in, digest);
 CREATE INDEX extraction_jobs_open ON public.extraction_jobs USING btree (library_id, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX forgotten_atoms_by_end ON public.forgotten_atoms USING btree (kept_until, id);
 CREATE INDEX forgotten_atoms_of_library ON public.forgotten_atoms USING btree (library_id, forgotten_at DESC, id DESC);

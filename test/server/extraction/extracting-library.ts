@@ -131,9 +131,9 @@ export async function startExtractingLibrary(
       extracting.call("POST", "/atoms/extract", { library: library.name, messages: [{ role: "user", content }] }, as),
     job: async (id: string, as = key) => (await extracting.call("GET", `/atoms/extract/${id}`, undefined, as)).json,
     /** The job when it is over. */
-    async ended(id: string) {
-      await until("the job is over", async () => (await extracting.job(id)).ended !== null);
-      return extracting.job(id);
+    async ended(id: string, as = key) {
+      await until("the job is over", async () => (await extracting.job(id, as)).ended !== null);
+      return extracting.job(id, as);
     },
     async save(content: string): Promise<void> {
       await insertAtom(store.db, reach, { ...PLAIN, libraryId, content, at: Date.now() });

@@ -3,8 +3,10 @@ import { expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { INSTRUCTIONS } from "../../../domain/memory/extraction.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { endExtraction } from "../../../store/memory/extraction/library-extraction.ts";
 import { claimExtraction, settleExtraction } from "../../../store/memory/extraction/turns.ts";
+import { eraseSubject } from "../../../store/memory/subjects.ts";
 import { prune } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
@@ -68,7 +70,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     });
   }
 
-  test("shows the model who said what, and nothing of tools, of what was recalled, and of secrets", async (context) => {
+  test("b121: shows the model who said what, and nothing of tools, of what was recalled, and of secrets", async (context) => {
     const library = await startExtractingLibrary(context, store());
     await library.declare();
     const messages = [
@@ -122,7 +124,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect(await library.job(id)).toMatchObject({ status: "done", found: 1 });
   });
 
-  test("fails after a second answer of no use, saves no part, and tries anew what is handed over again", async (context) => {
+  test("b121: fails after a second answer of no use, saves no part, and tries anew what is handed over again", async (context) => {
     const library = await startExtractingLibrary(context, store());
     let answers = 0;
     library.upstream.answerWith((response, received) =>
@@ -143,7 +145,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect(await library.contents()).toEqual([TEA]);
   });
 
-  test("asks no model without end for what cannot be saved", async (context) => {
+  test("b121: asks no model without end for what cannot be saved", async (context) => {
     const library = await startExtractingLibrary(context, store());
     library.upstream.answerWith((response, received) => answerText(response, received, found("unsaveable")));
     await sql`alter table atoms add constraint test_saveable check (content <> 'unsaveable') not valid`.execute(
@@ -173,7 +175,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect(await library.ended(id)).toMatchObject({ status: "done", failure: null });
   });
 
-  test("reads no answer without end", async (context) => {
+  test("b121: reads no answer without end", async (context) => {
     const library = await startExtractingLibrary(context, store());
     library.upstream.answerWith((response, received) => answerText(response, received, "a".repeat(2 << 20)));
     await library.declare();
@@ -216,7 +218,7 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect((await library.handOver("Anna drinks tea.")).json.detail).toContain("declare spec.extraction");
   });
 
-  test("keeps to its tokens of the day, and says when there are others", async (context) => {
+  test("b121: keeps to its tokens of the day, and says when there are others", async (context) => {
     const library = await startExtractingLibrary(context, store(), { declared: { tokensPerDay: 5_000 } });
     await library.declare();
     expect((await library.handOver("Anna drinks tea.")).status).toBe(202);
@@ -233,11 +235,11 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect((await library.handOver("Anna drinks coffee.")).status).toBe(202);
   });
 
-  test("has 100 conversations wait at most", async (context) => {
+  test("b121: has 100 conversations wait at most", async (context) => {
     const library = await startExtractingLibrary(context, store(), { workers: 0 });
     await library.declare();
-    await sql`insert into extraction_jobs (library_id, digest, passages, calls)
-      select ${library.libraryId}, sha256(n::text::bytea), '{[]}', 1 from generate_series(1, 100) n`.execute(
+    await sql`insert into extraction_jobs (library_id, stored_in, digest, passages, calls)
+      select ${library.libraryId}, ${library.libraryId}, sha256(n::text::bytea), '{[]}', 1 from generate_series(1, 100) n`.execute(
       store().db,
     );
     const refused = await library.handOver("Anna drinks tea.");
@@ -270,6 +272,44 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     ] as const) {
       expect((await library.call("GET", `/atoms/extract/${id}`, undefined, as)).status).toBe(status);
     }
+  });
+
+  test("b120: keeps what the conversations of a subject show for that subject alone, and reads none once it is erased", async (context) => {
+    const library = await startExtractingLibrary(context, store());
+    library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
+    await library.declare();
+    const { teamId, namespace } = library.home;
+    const keyOf = (subject: string) =>
+      library.server.addKey({ teamId, namespace, subject: { mode: "Bound", subject } });
+    const [ana, ben] = [keyOf("ana"), keyOf("ben")];
+    const jobs = [
+      await library.handOver("I drink tea.", ana),
+      await library.handOver("I drink tea.", ben),
+      await library.handOver("I drink tea."),
+    ].map(({ json }) => json.id);
+    const [ofAna, ofBen, shared] = jobs;
+    expect(new Set(jobs).size).toBe(3);
+    expect(await library.ended(ofAna, ana)).toMatchObject({ status: "done", library: library.draft.library.name });
+    expect((await library.ended(ofBen, ben)).status).toBe("done");
+    expect((await library.ended(shared)).status).toBe("done");
+    for (const as of [ben, library.key]) expect((await library.job(ofAna, as)).status).toBe(404);
+    const contentsOf = async (subject: string) => {
+      const reach = { ...library.reach, subject, isOwnOnly: true };
+      const { items } = await listAtoms(store().db, reach, { libraryId: library.libraryId, after: null, limit: 9 });
+      return items.map(({ content, source }) => [content, source]);
+    };
+    for (const subject of ["ana", "ben"]) expect(await contentsOf(subject)).toEqual([[TEA, "extracted"]]);
+    expect(await library.contents()).toEqual([TEA]);
+
+    library.upstream.answerWith((response) => response.writeHead(503).end());
+    const waiting = (await library.handOver("I drink coffee.", ana)).json.id;
+    await until("it was tried", async () => (await library.job(waiting, ana)).failure !== null);
+    const erasure = { library: library.draft.library, subject: "ana", by: { actor: "a test" } };
+    await run(store(), (tx) => eraseSubject(tx, erasure));
+    expect((await library.job(waiting, ana)).status).toBe(404);
+    const { rows } = await sql`select from extraction_jobs where id = ${waiting}::uuid`.execute(store().db);
+    expect(rows).toEqual([]);
+    expect(await contentsOf("ana")).toEqual([]);
   });
 
   test("refuses what it cannot read, and says what to do", async (context) => {

@@ -136,7 +136,7 @@ describeOnEachEngine("What an atom is looked up by besides its words", (opened) 
     // What is found, and the least that was read for it: what other sessions have read before may be counted late.
     const read = async (filter: AtomListFilter) => {
       let found: readonly string[] = [];
-      const tallies = [];
+      const tallies: { rows: number; scans: number }[] = [];
       for (let time = 0; time < 3; time++) {
         const tally = await rowsRead(db, ["atoms"], async (connection) => {
           const { items } = await listAtoms(connection, TEAM_A, { ...asked, ...filter });
