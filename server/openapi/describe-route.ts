@@ -4,7 +4,7 @@ import { type Header, isSchema, type Operation, type Parameter, type ResponseObj
 import { RATE_HEADERS } from "./rate-headers.ts";
 import { refusals } from "./refusals.ts";
 import type { RouteDocs } from "./route-docs.ts";
-import { refusalsOf } from "./route-refusals.ts";
+import { isOfMemory, refusalsOf } from "./route-refusals.ts";
 import { KEY_SECURITY, managementSecurity } from "./security.ts";
 
 /** A route's path as OpenAPI writes it. */
@@ -27,7 +27,11 @@ export function describeRoute(route: RouteOptions, docs: RouteDocs, method: stri
     tags: [areaOf(path)],
     summary,
     operationId: operationIdOf(method, url),
-    parameters: [...pathParameters(url), ...queryParameters(schema), ...headerParameters(docs)],
+    parameters: [
+      ...pathParameters(url),
+      ...queryParameters(schema),
+      ...headerParameters(docs, isOfMemory(config?.operation)),
+    ],
     ...(isSchema(schema.body) && {
       requestBody: {
         required: "required" in schema.body,
@@ -110,8 +114,17 @@ function queryParameters({ querystring }: FastifySchema): Parameter[] {
   return [...named, ...others];
 }
 
-function headerParameters({ ifMatch, idempotent }: RouteDocs): Parameter[] {
+function headerParameters({ ifMatch, idempotent }: RouteDocs, isOfMemory: boolean): Parameter[] {
   const headers: Parameter[] = [];
+  if (isOfMemory) {
+    headers.push({
+      name: "X-Keyplane-Subject",
+      in: "header",
+      required: false,
+      description: "Whose memory is meant: needed for a key with `subjectAccess` of mode `Required`.",
+      schema: { type: "string", minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9._@:+=/-]+$" },
+    });
+  }
   if (ifMatch !== undefined) {
     headers.push({
       name: "If-Match",

@@ -17,6 +17,11 @@ const MANAGEMENT = [
 ] as const satisfies readonly ProblemCode[];
 const BODY = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
 
+/** Whether an operation is one of the memory over REST: its calls may be for a subject. */
+export function isOfMemory(operation: unknown): boolean {
+  return typeof operation === "string" && operation.startsWith("atoms.");
+}
+
 /**
  * Every code that a route refuses with: what comes with its access, its path, its query, its body and its
  * preconditions, and what it says itself.
@@ -28,6 +33,7 @@ export function refusalsOf({ url, schema, config }: RouteOptions, docs: RouteDoc
   const isChange = !SAFE_METHODS.has(method);
   return [
     ...(isKeyed ? KEY_REFUSALS : []),
+    ...(isOfMemory(config?.operation) ? (["subject_required", "invalid_request"] as const) : []),
     ...(isManaged ? MANAGEMENT : []),
     ...(isManaged ? (isChange ? (["forbidden", "insufficient_storage"] as const) : (["rate_limited"] as const)) : []),
     ...(hasParameters ? (["not_found", "uri_too_long"] as const) : []),

@@ -77,7 +77,7 @@ const NOT_RETURNED = new Set<string>([
   "x-content-type-options",
 ]);
 
-/** What Keyplane alone says of an answer. */
+/** What Keyplane alone says of an answer, and is said to it alone: whose memory a call means is no provider's to know. */
 const OURS = "x-keyplane-";
 
 /** What is known of a header's name as it is spelt. */
@@ -141,7 +141,9 @@ function isSame(one: Buffer, other: Buffer): boolean {
  */
 function staysHere(lower: string): boolean {
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
-  if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || lower.includes("inf_")) return true;
+  if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || hyphenated.startsWith(OURS))
+    return true;
+  if (lower.includes("inf_")) return true;
   return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
 }
 

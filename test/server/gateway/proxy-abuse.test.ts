@@ -405,6 +405,7 @@ test("b93: no claim of where a request came from, or of what it is, goes upstrea
     "X-Real-IP: 127.0.0.1",
     "True-Client-IP: 127.0.0.1",
     "X-Host: other",
+    "X-Keyplane-Subject: ana",
   ];
   const query = "$httpMethod=DELETE&%24httpHeaders=x&X-HTTP-Method-Override=DELETE&alt=sse&_method=DELETE";
   const line = `POST /g/${id}/v1/embeddings?${query} HTTP/1.1`;

@@ -52,7 +52,9 @@ export async function provoke(
     case "uri_too_long":
       return send(world.url, withParameters(described, valid, LONG));
     case "invalid_request":
-      return send(world.url, invalidForm(valid));
+      return send(world.url, described.name.includes("/atoms/{id}") ? forSubject(valid) : invalidForm(valid));
+    case "subject_required":
+      return send(world.url, withKey(valid, world.addForSubjects()));
     case "payload_too_large":
       return send(world.url, { ...valid, headers: { ...JSON_TYPE, ...valid.headers }, announced: TOO_MUCH });
     case "unsupported_media_type":
@@ -109,6 +111,11 @@ function bySession({ harness, session }: World, call: Call, ...left: string[]): 
 
 function withParameters({ path }: Described, call: Call, text: string): Call {
   return path.includes("{") ? { ...call, path: path.replace(/\{\w+\}/g, text) } : call;
+}
+
+/** By a key that takes no subject. */
+function forSubject(call: Call): Call {
+  return { ...call, headers: { ...call.headers, "x-keyplane-subject": "user-4711" } };
 }
 
 function invalidForm(call: Call): Call {

@@ -84,6 +84,8 @@ export async function startWorld() {
     addUseless: () => harness.addKey({ ...of(team), scopes: scopeSet([]) }),
     /** A key whose rate limit the next request but one breaks. */
     addLimited: () => harness.addKey({ ...of(team), rateLimit: { requestsPerMinute: 1, burst: 1 } }),
+    /** A key that has each call name a subject. */
+    addForSubjects: () => harness.addKey({ ...of(team), subject: { mode: "Required" } }),
     /** Declares a library in the team's namespace, and gives its id. */
     declareLibrary: (name: string) =>
       run(store, async (tx) => (await saveLibrary(tx, libraryDraft(team, { name, displayName: name }))).libraryId),
