@@ -23,13 +23,17 @@ export async function readConversation(path: string): Promise<readonly SaidMessa
 }
 
 async function lastLines(path: string): Promise<string[]> {
-  await using file = await open(path);
-  const { size } = await file.stat();
-  const start = Math.max(0, size - MAX_BYTES);
-  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
-  const lines = buffer.subarray(0, bytesRead).toString().split("\n");
-  // The first of a part of the file has no beginning.
-  return start === 0 ? lines : lines.slice(1);
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(0, size - MAX_BYTES);
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
+    const lines = buffer.subarray(0, bytesRead).toString().split("\n");
+    // The first of a part of the file has no beginning.
+    return start === 0 ? lines : lines.slice(1);
+  } finally {
+    await file.close();
+  }
 }
 
 function messagesOf(line: string): SaidMessage[] {
@@ -39,7 +43,8 @@ function messagesOf(line: string): SaidMessage[] {
   const message = isCodex ? entry?.payload : entry?.message;
   const role = message?.role;
   if (entry?.isMeta || entry?.isSidechain || (role !== "user" && role !== "assistant")) return [];
-  const content = textOf(message?.content);
+  // Of NUL characters the memory takes none.
+  const content = textOf(message?.content).replaceAll("\0", "");
   return content.trim() === "" || (role === "user" && OF_AGENT.test(content)) ? [] : [{ role, content }];
 }
 
@@ -66,7 +71,11 @@ const TEXTS: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text"
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content
-    .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
-    .join("\n");
+  return (
+    content
+      .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
+      .join("\n")
+      // Which no database takes.
+      .replaceAll("\0", "")
+  );
 }

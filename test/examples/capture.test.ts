@@ -18,7 +18,7 @@ const CLAUDE_CODE = [
   { type: "summary", summary: "About deploys" },
   { type: "user", isMeta: true, message: { role: "user", content: "Caveat: META" } },
   { type: "user", message: { role: "user", content: "<command-name>/clear</command-name>" } },
-  { type: "user", message: { role: "user", content: "We deploy the harbour on Mondays." } },
+  { type: "user", message: { role: "user", content: "We deploy the harbour\0 on Mondays." } },
   {
     type: "assistant",
     message: { role: "assistant", content: [{ type: "text", text: "Noted." }, { type: "tool_use" }] },
