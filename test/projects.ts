@@ -91,6 +91,7 @@ export const APART = [
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/store/memory/atoms.test.ts",
+  "test/store/memory/near-duplicate-turns.test.ts",
 ];
 
 /** The test files of a project, as vitest's globs. */

@@ -9,7 +9,7 @@ import { readPage } from "./front-matter.ts";
 import { type ImportItem, idFor, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
 import { readMarkdownAtom } from "./markdown-atom.ts";
 import { type Note, readNote, type WikiLink } from "./markdown-note.ts";
-import { atomsOf, type Relation } from "./statement.ts";
+import { atomsOf, type StatedRelation } from "./statement.ts";
 
 /** What one import reads of a folder. */
 export type FolderLimits = { readonly files: number; readonly fileBytes: number; readonly bytes: number };
@@ -125,7 +125,7 @@ function linked(files: readonly Read[], source: string): Pick<Reading, "items" |
   const items = files.flatMap((file) => {
     if ("item" in file) return [file.item];
     const { note, path, id } = file;
-    const relations = note.links.flatMap((link): Relation[] => {
+    const relations = note.links.flatMap((link): StatedRelation[] => {
       const target = targetOf(link, path, names);
       if (target !== undefined) return [{ rel: link.rel, id: target, text: `${link.rel} [[${link.target}]]` }];
       if (!link.isEmbed) strayLinks++;

@@ -1,7 +1,7 @@
 /** The file of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
 import { assertNoneTwice, type ParsedLine } from "./atom-lines.ts";
 import { idFor, notImported, type Reading } from "./import-item.ts";
-import { atomsOf, type Relation } from "./statement.ts";
+import { atomsOf, type StatedRelation } from "./statement.ts";
 
 /**
  * An entity becomes an atom: its name, its type as a tag too, and its observations; a relation becomes a link. One whose
@@ -14,7 +14,7 @@ export function readServerMemory(lines: readonly ParsedLine[], source: string): 
   const entities = lines.filter(({ value }) => value.type === "entity");
   assertNoneTwice(entities, "name");
   const names = new Set(entities.map((entity) => textOf(entity, "name")));
-  const relations = new Map<string, Relation[]>([...names].map((name) => [name, []]));
+  const relations = new Map<string, StatedRelation[]>([...names].map((name) => [name, []]));
   const stray = new Map<string, string[]>([...names].map((name) => [name, []]));
   let strayLinks = 0;
   for (const line of lines) {

@@ -18,7 +18,7 @@ const MAX_RELATION = 1_000;
 const MAX_TITLE = 120;
 
 /** A relation, with the text of it for where it takes more than a link. */
-export type Relation = Link & { readonly text: string };
+export type StatedRelation = Link & { readonly text: string };
 
 /** What a file of another product says of one thing. */
 export type Statement = {
@@ -30,7 +30,7 @@ export type Statement = {
   readonly source: string;
   readonly tags: readonly string[];
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly relations: readonly Relation[];
+  readonly relations: readonly StatedRelation[];
   readonly times: { readonly created?: string; readonly updated?: string; readonly expiresAt?: string };
 };
 
@@ -92,7 +92,7 @@ function piecesOf(text: string): string[] {
 }
 
 /** In each but the first there is room for the link to the one before. */
-function inSets(links: readonly Relation[]): Relation[][] {
+function inSets(links: readonly StatedRelation[]): StatedRelation[][] {
   const sets = [links.slice(0, MAX_LINKS)];
   for (let at = MAX_LINKS; at < links.length; at += MAX_LINKS - 1) sets.push(links.slice(at, at + MAX_LINKS - 1));
   return sets;
@@ -107,8 +107,8 @@ function fittingTags(given: readonly string[]): { tags: string[]; rest: string[]
 }
 
 /** A link for each relation and target. The text of one whose kind is too long to be a link's stays. */
-function fittingLinks(relations: readonly Relation[]): { links: Relation[]; rest: string[] } {
-  const links = new Map<string, Relation>();
+function fittingLinks(relations: readonly StatedRelation[]): { links: StatedRelation[]; rest: string[] } {
+  const links = new Map<string, StatedRelation>();
   const rest: string[] = [];
   for (const relation of relations) {
     const rel = clean(relation.rel).trim();
