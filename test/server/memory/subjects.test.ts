@@ -118,6 +118,7 @@ describe.each(Object.entries(READS))("%s", (_name, read) => {
 const BY_ID: Readonly<Record<string, (id: string, headers: Sent) => Promise<Answer>>> = {
   "atoms.get": (id, as) => rest(as, "GET", `/atoms/${id}`),
   "atoms.revisions": (id, as) => rest(as, "GET", `/atoms/${id}/revisions`),
+  "atoms.neighbours": (id, as) => rest(as, "GET", `/atoms/${id}/neighbours`),
   "atoms.update": (id, as) => rest(as, "PATCH", "/atoms", { id, revision: 1, importance: 9 }),
   "atoms.delete": (id, as) => rest(as, "DELETE", `/atoms/${id}`),
   "atoms.restore": (id, as) => rest(as, "POST", `/atoms/${id}/restore`),
@@ -240,6 +241,36 @@ describe("What a subject saves", () => {
     }
   });
 
+  test("is a neighbour of what is shared for that subject alone, and is found by its metadata by no other", async () => {
+    const links = [{ rel: "about", id: ids.shared }];
+    const metadata = { table: "seven" };
+    await rest(headersOf("ana"), "POST", "/atoms", { content: "Ana's note on it.", links, metadata });
+    for (const who of ["shared", "ana", "ben"] as const) {
+      const beside = await rest(headersOf(who), "GET", `/atoms/${ids.shared}/neighbours`);
+      expect(JSON.parse(beside.text).items).toHaveLength(who === "ana" ? 1 : 0);
+      expect((await tool("memory_recall", { id: ids.shared }, headersOf(who))).text.includes("Ana's note")).toBe(
+        who === "ana",
+      );
+      const found = await rest(headersOf(who), "GET", "/atoms?metadata.table=seven");
+      expect(JSON.parse(found.text).items).toHaveLength(who === "ana" ? 1 : 0);
+    }
+  });
+
+  test("is imported again for that subject alone", async () => {
+    const send = (who: Who, content: string) =>
+      rest(headersOf(who), "POST", "/atoms/import", { upsert: true, atoms: [{ id: "note-1", content }] });
+    const outcomes = async (who: Who, content: string) => JSON.parse((await send(who, content)).text).outcomes;
+    expect(await outcomes("shared", "A note.")).toEqual(["created"]);
+    expect(await outcomes("ana", "Ana's note.")).toEqual(["created"]);
+    expect(await outcomes("ana", "Ana's note.")).toEqual(["unchanged"]);
+    expect(await outcomes("ben", "Ben's note.")).toEqual(["created"]);
+    expect(await outcomes("ana", "Ana's other note.")).toEqual(["corrected"]);
+    expect((await rest(headersOf("ben"), "GET", "/atoms/search?q=note")).text).not.toContain("Ana's other");
+    const own = { upsert: true, atoms: [{ id: ids.shared, content: "Taken over." }] };
+    expect(JSON.parse((await rest(headersOf("ana"), "POST", "/atoms/import", own)).text).outcomes).toEqual(["created"]);
+    expect((await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`)).text).not.toContain("Taken over");
+  });
+
   test("is restored for that subject alone", async () => {
     await tool("memory_forget_atom", { id: ids.ana });
     for (const who of ["ben", "shared"] as const) {
@@ -269,7 +300,8 @@ test("Each operation of the memory is in one of the tables", () => {
   const tested = [...Object.keys(READS), ...Object.keys(BY_ID)].map((name) => name.split(" ")[0]);
   const saves = ["atoms.create", "atoms.create_batch", "atoms.import", "mcp.memory_save_atom"];
   const listed = Object.entries(OPERATIONS).flatMap(([name, { product }]) => (product === "memory" ? [name] : []));
-  const others = ["mcp.connect", "mcp.memory_libraries"];
+  // Those of conversations: test/server/extraction/library-extractor.test.ts.
+  const others = ["mcp.connect", "mcp.memory_libraries", "atoms.extract", "atoms.extraction"];
   expect([...new Set([...tested, ...saves, ...others])].sort()).toEqual(listed.sort());
 });
 
