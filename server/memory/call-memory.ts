@@ -32,14 +32,22 @@ export function callMemory<T>(
 
 /** The same for a request that calls more than once: each has a turn, and a time, of its own. */
 export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
+  return (body) => callInTurn(deps, request, reply, (db, key) => body(db, key, reachOfCall(key, request)));
+}
+
+/** The same for a request about its key alone: it need not say whose memory it means. */
+export function callInTurn<T>(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: (db: Db, key: KeyRecord) => Promise<T>,
+): Promise<T> {
   const call = { teamId: request.principal.teamId, signal: callerSignal(reply) };
-  return (body) =>
-    deps.store.memory.run(call, async (db) => {
-      const granted = accessNow(deps, request);
-      if (granted instanceof Problem) throw granted;
-      const reach = reachOfCall(granted.key, request);
-      const refusal = roomForAnswer(reply.raw);
-      if (refusal !== undefined) throw refusal;
-      return body(db, granted.key, reach);
-    });
+  return deps.store.memory.run(call, async (db) => {
+    const granted = accessNow(deps, request);
+    if (granted instanceof Problem) throw granted;
+    const refusal = roomForAnswer(reply.raw);
+    if (refusal !== undefined) throw refusal;
+    return body(db, granted.key);
+  });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/review-access.ts";
-import { callMemory } from "../memory/call-memory.ts";
+import { callInTurn } from "../memory/call-memory.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { WHOAMI } from "./response-schema.ts";
 import { whoami } from "./whoami.ts";
@@ -18,7 +18,7 @@ export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
     { config: { operation: "key.whoami", docs: { summary: "Say what the key is, and may do", response: WHOAMI } } },
     (request, reply) => {
       reply.header("cache-control", "no-store");
-      return callMemory(deps, request, reply, whoami);
+      return callInTurn(deps, request, reply, whoami);
     },
   );
 
@@ -34,7 +34,7 @@ export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
     },
     (request, reply) => {
       reply.header("cache-control", "no-store");
-      return callMemory(deps, request, reply, (db, key) => reviewAccess(deps, db, key, request.query));
+      return callInTurn(deps, request, reply, (db, key) => reviewAccess(deps, db, key, request.query));
     },
   );
 }

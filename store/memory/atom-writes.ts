@@ -5,7 +5,7 @@ import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, linkRule, reachable, toAtom } from "./atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
-import { isReachable, isWritable } from "./reachable-libraries.ts";
+import { isReachable, isWritable, WHOLE_LIBRARY_ID } from "./reachable-libraries.ts";
 
 /** Why an atom was not changed: `revision` is the present one; a shared one is no subject's. */
 export type MovedOn =
@@ -13,6 +13,7 @@ export type MovedOn =
   | { readonly kind: "absent" }
   | { readonly kind: "shared" };
 export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | MovedOn;
+/** `libraryId` is the library's as callers know it. */
 export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | MovedOn;
 
 type AtomDraft = AtomFields & {
@@ -113,7 +114,7 @@ export async function deleteAtom(
 ): Promise<Deletion> {
   if (!isAtomId(id)) return { kind: "absent" };
   const deletedFrom = (table: string) => sql`delete from ${sql.table(table)} a using libraries l
-    where ${isAtRevision(reach, id, expected)} returning a.library_id`;
+    where ${isAtRevision(reach, id, expected)} returning ${WHOLE_LIBRARY_ID} as library_id`;
   for (let time = 1; time <= MAX_LOOKS; time++) {
     const { rows } = await sql<{ library_id: string }>`
       with present as (${deletedFrom("atoms")}), forgotten as (${deletedFrom("forgotten_atoms")})

@@ -57,7 +57,8 @@ async function findDeleted(db: Db, libraryId: string | undefined): Promise<strin
     .selectFrom("libraries")
     .select("id")
     .where("state", "=", "deleted")
-    .orderBy(sql`parent_id is null`);
+    .orderBy(sql`parent_id is null`)
+    .orderBy("id");
   const one =
     libraryId === undefined
       ? deleted

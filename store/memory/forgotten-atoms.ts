@@ -2,6 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import type { Atom, Reach } from "./atom.ts";
 import { isAtRevision, type MovedOn, whatStands } from "./atom-writes.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, toAtom } from "./atoms.ts";
+import { WHOLE_LIBRARY_ID } from "./reachable-libraries.ts";
 
 /** For how long an atom that was forgotten can be restored. */
 export const DAYS_KEPT = 30;
@@ -10,7 +11,7 @@ export const MAX_KEPT = 1_000;
 /** Deleted by one call, where several at once have left more. */
 const MAX_MADE_ROOM = 10;
 
-/** `keptUntil` in milliseconds since the epoch. */
+/** `libraryId` is the library's as callers know it, `keptUntil` in milliseconds since the epoch. */
 export type Forgetting =
   | { readonly kind: "forgotten"; readonly libraryId: string; readonly keptUntil: number }
   | MovedOn;
@@ -34,13 +35,15 @@ export async function forgetAtom(
   mostKept: number = MAX_KEPT,
 ): Promise<Forgetting> {
   if (!isAtomId(id)) return { kind: "absent" };
-  const { rows } = await sql<{ library_id: string; kept_ms: number }>`
+  const { rows } = await sql<{ library_id: string; whole_id: string; kept_ms: number }>`
     with gone as (
-      delete from atoms a using libraries l where ${isAtRevision(reach, id, expected)} returning a.*
+      delete from atoms a using libraries l where ${isAtRevision(reach, id, expected)} returning a.*, ${WHOLE_LIBRARY_ID} as whole_id
+    ), kept as (
+      insert into forgotten_atoms (${COLUMNS}, kept_until)
+      select ${COLUMNS}, least(now() + ${DAYS_KEPT} * interval '1 day', expires_at) from gone
+      returning id, library_id, extract(epoch from kept_until)::float8 * 1000 as kept_ms
     )
-    insert into forgotten_atoms (${COLUMNS}, kept_until)
-    select ${COLUMNS}, least(now() + ${DAYS_KEPT} * interval '1 day', expires_at) from gone
-    returning library_id, extract(epoch from kept_until)::float8 * 1000 as kept_ms`.execute(db);
+    select kept.library_id, kept.kept_ms, gone.whole_id from kept join gone using (id)`.execute(db);
   const [kept] = rows;
   if (kept === undefined) return whatStands(db, reach, id);
   // Chosen before they are locked: with the ones in front of them, all that is kept would be.
@@ -50,7 +53,7 @@ export async function forgetAtom(
       order by forgotten_at desc, id desc offset ${mostKept} limit ${MAX_MADE_ROOM})) for update skip locked))`.execute(
     db,
   );
-  return { kind: "forgotten", libraryId: kept.library_id, keptUntil: Math.round(kept.kept_ms) };
+  return { kind: "forgotten", libraryId: kept.whole_id, keptUntil: Math.round(kept.kept_ms) };
 }
 
 /**

@@ -16,7 +16,10 @@ export type KnownImport = {
   readonly revision: number;
   /** Some of its links lead to what was not imported, and may come yet. */
   readonly hasOpenLinks: boolean;
-  /** Milliseconds since the epoch; null for one that was imported, of which only a change of the file counts. */
+  /**
+   * When the library has changed it by itself, in milliseconds since the epoch; null for one that comes from elsewhere, of
+   * which only a change of the file counts, or that was not changed since its import.
+   */
   readonly updatedAt: number | null;
 };
 
@@ -63,7 +66,14 @@ async function idsIn(tx: Tx, libraryId: string, ids: readonly string[]): Promise
   return rows.map(({ id }) => id);
 }
 
-type KnownRow = { former_id: string; id: string; said: Uint8Array; revision: number; has_open_links: boolean };
+type KnownRow = {
+  former_id: string;
+  id: string;
+  said: Uint8Array;
+  revision: number;
+  has_open_links: boolean;
+  changed_ms: number | null;
+};
 
 async function readKnown(
   tx: Tx,
@@ -72,14 +82,18 @@ async function readKnown(
   formerIds: readonly string[],
 ): Promise<[string, KnownImport][]> {
   const { rows } = await sql<KnownRow>`${preparedStatement}
-    select i.former_id, a.id::text, i.said, i.revision, i.has_open_links
-    from imported_atoms i, lateral (select a.id from ${ATOMS_IN_LIBRARIES}
+    select i.former_id, a.id::text, i.said, i.revision, i.has_open_links,
+      case when i.former_id = a.id::text and a.revision > i.revision
+        then extract(epoch from a.updated_at)::float8 * 1000 end as changed_ms
+    from imported_atoms i, lateral (select a.id, a.revision, a.updated_at from ${ATOMS_IN_LIBRARIES}
       where a.id = i.atom_id and a.library_id = i.library_id and ${reachable(reach)} offset 0) a
     where i.library_id = ${libraryId} and i.former_id = any(${formerIds}::text[])`.execute(tx);
-  return rows.map(({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks }) => [
-    formerId,
-    { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt: null },
-  ]);
+  return rows.map(
+    ({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks, changed_ms: updatedAt }) => [
+      formerId,
+      { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt },
+    ],
+  );
 }
 
 /** The atoms of a library that were imported as these. */

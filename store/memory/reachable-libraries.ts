@@ -59,12 +59,15 @@ export function isWritable({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`l.parent_id is null` : sql`l.subject = ${subject}::text`;
 }
 
+/** The id of the library of a row `l` as callers know it: of a part, the one that it is a part of. */
+export const WHOLE_LIBRARY_ID = sql`coalesce(l.parent_id, l.id)`;
+
 /** The library of a row `l` as callers know it: of a part, the one that it is a part of. */
 export function shownLibrary({ subject }: Reach): RawBuilder<unknown> {
   if (subject === undefined) return sql`l.id as library_id, l.namespace, l.name`;
   const ofWhole = (column: string) =>
     sql`coalesce((select ${sql.ref(`whole.${column}`)} from libraries whole where whole.id = l.parent_id), ${sql.ref(`l.${column}`)})`;
-  return sql`coalesce(l.parent_id, l.id) as library_id, ${ofWhole("namespace")} as namespace, ${ofWhole("name")} as name`;
+  return sql`${WHOLE_LIBRARY_ID} as library_id, ${ofWhole("namespace")} as namespace, ${ofWhole("name")} as name`;
 }
 
 /**

@@ -52,8 +52,12 @@ export async function eraseSubject(tx: Tx, { library, subject, by }: Erasure): P
     where parent_id = ${library.id} and subject = ${subject} and state = ${OF_SUBJECT} returning id`.execute(tx);
   const [part] = rows;
   if (part === undefined) return false;
-  // What its conversations say goes at once: no model is asked about it any more.
-  await sql`delete from extraction_jobs where stored_in = ${part.id}`.execute(tx);
+  // At once: no model is asked about its conversations any more, and no repetition is answered by what was erased.
+  for (const [table, column] of [
+    ["extraction_jobs", "stored_in"],
+    ["repeatable_saves", "library_id"],
+  ] as const)
+    await sql`delete from ${sql.table(table)} where ${sql.ref(column)} = ${part.id}`.execute(tx);
   const { id, namespace, name, teamId } = library;
   const place = { id, ...(namespace === "" ? {} : { namespace }), name };
   await appendAudit(tx, [{ at: null, kind: "library.subject_erased", teamId, by, detail: { ...place, subject } }]);

@@ -110,7 +110,7 @@ create unique index libraries_of_subjects on libraries (parent_id, subject) wher
 -- However many parts there are beside them: an index of all would be as good to a planner without statistics.
 drop index libraries_of_team;
 create index libraries_in_service on libraries (team_id, id) where state = 'active';
-create index libraries_to_delete on libraries (id) where state = 'deleted';
+create index libraries_to_delete on libraries ((parent_id is null), id) where state = 'deleted';
 
 -- The atoms of a part are embedded as those of its library are, in the library's queue. A server of an earlier build
 -- would write down no vector of them: they are due at the time that such a server never reaches
@@ -243,6 +243,7 @@ alter table extraction_jobs
   alter column statements set statistics 0;
 create unique index extraction_jobs_of_conversation on extraction_jobs (stored_in, digest);
 create index extraction_jobs_open on extraction_jobs (library_id, created_at, id) where ended_at is null;
+create index extraction_jobs_of_library on extraction_jobs (library_id);
 create index extraction_jobs_by_age on extraction_jobs (created_at);
 `;
 

@@ -3,7 +3,7 @@ import type { Db, Tx } from "../../database/change.ts";
 import { toDigest } from "../../database/digest.ts";
 import type { Reach } from "../atom.ts";
 import { isAtomId } from "../atoms.ts";
-import { isReachable, openLibrary, shownLibrary } from "../reachable-libraries.ts";
+import { findPart, isReachable, openLibrary, shownLibrary } from "../reachable-libraries.ts";
 
 export type JobState = "queued" | "running" | "done" | "failed";
 
@@ -41,9 +41,8 @@ export const MAX_OPEN = 100;
  */
 export async function handOver(tx: Tx, reach: Reach, conversation: Conversation): Promise<HandedOver | undefined> {
   const { libraryId, digest, passages, tokens } = conversation;
-  const storedIn = await openLibrary(tx, reach, libraryId);
-  const present = await sql`select from libraries l where l.id = ${storedIn} and ${isReachable(reach)}`.execute(tx);
-  if (storedIn === undefined || present.rows.length === 0) return undefined;
+  const present = await sql`select from libraries l where l.id = ${libraryId} and ${isReachable(reach)}`.execute(tx);
+  if (present.rows.length === 0) return undefined;
   // Locked: of two at once the second sees what the first has used, and its job.
   const { rows } = await sql<{ isRevoked: boolean; tokensPerDay: number; used: number; resetsInMs: number }>`
     select (select state = 'revoked' from keys where id = key_id) as "isRevoked", tokens_per_day::float8 as "tokensPerDay",
@@ -53,8 +52,9 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
   const [extraction] = rows;
   if (extraction === undefined) return { kind: "undeclared" };
   if (extraction.isRevoked) return { kind: "revoked" };
+  const saved = reach.subject === undefined ? libraryId : await findPart(tx, libraryId, reach.subject);
   const known = await sql<{ id: string; state: JobState }>`select id::text, state from extraction_jobs
-    where stored_in = ${storedIn} and digest = ${toDigest(digest)}::bytea`.execute(tx);
+    where stored_in = ${saved ?? null} and digest = ${toDigest(digest)}::bytea`.execute(tx);
   const [before] = known.rows;
   if (before !== undefined && before.state !== "failed") return { kind: "job", ...before, libraryId };
   const open = await sql<{ count: number }>`select count(*)::integer as count from (select from extraction_jobs
@@ -62,6 +62,13 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
   if ((open.rows[0]?.count ?? 0) >= MAX_OPEN) return { kind: "full" };
   const { tokensPerDay, used, resetsInMs } = extraction;
   if (used + tokens > tokensPerDay) return { kind: "spent", resetsInMs };
+  // What is refused leaves no part of the library behind.
+  const storedIn = await openLibrary(tx, reach, libraryId);
+  // Held: whoever erases the subject waits for the job, and finds it.
+  const held = await sql`select from libraries where id = ${storedIn ?? null} and state <> 'deleted' for share`.execute(
+    tx,
+  );
+  if (storedIn === undefined || held.rows.length === 0) return undefined;
   await useTokens(tx, libraryId, tokens);
   const made = await sql<{ id: string; state: JobState }>`
     insert into extraction_jobs (library_id, stored_in, digest, passages, calls)

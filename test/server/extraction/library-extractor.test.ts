@@ -6,7 +6,7 @@ import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { endExtraction } from "../../../store/memory/extraction/library-extraction.ts";
 import { claimExtraction, settleExtraction } from "../../../store/memory/extraction/turns.ts";
-import { eraseSubject } from "../../../store/memory/subjects.ts";
+import { eraseSubject, listSubjects } from "../../../store/memory/subjects.ts";
 import { prune } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
@@ -310,6 +310,14 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     const { rows } = await sql`select from extraction_jobs where id = ${waiting}::uuid`.execute(store().db);
     expect(rows).toEqual([]);
     expect(await contentsOf("ana")).toEqual([]);
+  });
+
+  test("b120: keeps nothing of a subject whose conversation is refused", async (context) => {
+    const library = await startExtractingLibrary(context, store());
+    const { teamId, namespace } = library.home;
+    const ana = library.server.addKey({ teamId, namespace, subject: { mode: "Bound", subject: "ana" } });
+    expect((await library.handOver("I drink tea.", ana)).status).toBe(409);
+    expect(await listSubjects(store().db, library.libraryId, { limit: 9 })).toEqual([]);
   });
 
   test("refuses what it cannot read, and says what to do", async (context) => {

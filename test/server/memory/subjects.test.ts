@@ -4,6 +4,8 @@ import { OPERATIONS } from "../../../domain/access/operations.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { eraseSubject } from "../../../store/memory/subjects.ts";
+import { run } from "../../store/fixtures.ts";
 import { memoryServer } from "./memory-server.ts";
 
 /** What no other subject may learn; every atom is about coffee, so that each search would find all. */
@@ -21,8 +23,10 @@ beforeAll(() => {
   const { server } = opened();
   const scopes = scopeSet(["memory:read", "memory:write"]);
   const fields = { scopes, teamDefaultLibraryId: "lib-handbook" };
-  keys.many = server.addKey({ ...fields, subject: { mode: "Required" } });
-  keys.bound = server.addKey({ ...fields, subject: { mode: "Bound", subject: "ana" } });
+  // As most keys are: a part of a library is reached where the library is on the list.
+  const libraryIds = ["lib-diary", "lib-handbook", "lib-ops"];
+  keys.many = server.addKey({ ...fields, libraryIds, subject: { mode: "Required" } });
+  keys.bound = server.addKey({ ...fields, libraryIds, subject: { mode: "Bound", subject: "ana" } });
   keys.plain = server.addKey(fields);
 });
 
@@ -269,6 +273,29 @@ describe("What a subject saves", () => {
     const own = { upsert: true, atoms: [{ id: ids.shared, content: "Taken over." }] };
     expect(JSON.parse((await rest(headersOf("ana"), "POST", "/atoms/import", own)).text).outcomes).toEqual(["created"]);
     expect((await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`)).text).not.toContain("Taken over");
+  });
+
+  test("is saved anew by a repetition, once the subject was erased", async () => {
+    const headers = { ...headersOf("ana"), "idempotency-key": "once-more" };
+    const save = () => rest(headers, "POST", "/atoms", { content: "To be erased." });
+    const first = JSON.parse((await save()).text).id;
+    const library = { id: "lib-handbook", namespace: "a-dev", name: "handbook", teamId: "team-a" };
+    await run(opened().store, (tx) => eraseSubject(tx, { library, subject: "ana", by: { actor: "a test" } }));
+    const anew = await save();
+    expect([anew.status, JSON.parse(anew.text).id === first]).toEqual([201, false]);
+  });
+
+  test("is forgotten and deleted by it", async () => {
+    const save = async (content: string) =>
+      JSON.parse((await rest(headersOf("ana"), "POST", "/atoms", { content })).text).id as string;
+    const [first, second, third] = [await save("One thing."), await save("Another."), await save("A third.")];
+    expect((await tool("memory_forget_atom", { id: first })).text).toContain("keptUntil");
+    expect((await tool("memory_forget_atom", { id: second, now: true })).text).not.toContain('"isError":true');
+    expect((await rest(headersOf("ana"), "DELETE", `/atoms/${third}`)).status).toBe(204);
+    for (const id of [first, second, third]) {
+      expect((await rest(headersOf("ana"), "GET", `/atoms/${id}`)).status).toBe(404);
+    }
+    expect((await rest(headersOf("ana"), "POST", `/atoms/${first}/restore`)).status).toBe(200);
   });
 
   test("is restored for that subject alone", async () => {

@@ -39,6 +39,11 @@ async function ask(secret: string) {
 }
 
 describe("whoami", () => {
+  test("shows a key that serves many subjects without one being named", async () => {
+    const { secret } = await makeKey({ preset: "MCPReadWrite", subjectAccess: { mode: "Required" } });
+    expect(await ask(secret)).toMatchObject({ status: 200, body: { subjectAccess: { mode: "Required" } } });
+  });
+
   test("shows a key's holder all that the key may do, and never the key", async () => {
     const { id, name, prefix, secret } = await makeKey({
       displayName: "Docs agent",

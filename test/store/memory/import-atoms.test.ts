@@ -91,6 +91,15 @@ describeOnEachEngine("an import that knows again what was imported", (opened) =>
     });
     expect(await importing([{ ...exported, content: "Edited again." }])).toMatchObject({ outcomes: ["corrected"] });
     expect(await read(id)).toMatchObject({ content: "Edited again.", revision: 3 });
+    await sql`update atoms set content = 'Of a person.', revision = revision + 1, updated_at = to_timestamp(100)
+      where id = ${id}::uuid`.execute(opened().db);
+    expect(await importing([{ ...exported, content: "Stale again.", updatedAt: 5_000 }])).toMatchObject({
+      outcomes: ["newer"],
+    });
+    expect(await read(id)).toMatchObject({ content: "Of a person." });
+    expect(await importing([{ ...exported, content: "Edited anew.", updatedAt: 100_000 }])).toMatchObject({
+      outcomes: ["corrected"],
+    });
     const elsewhere = await importing([exported], { ...DIARY, libraryId: "lib-handbook" });
     expect(elsewhere).toMatchObject({ outcomes: ["created"] });
     expect(elsewhere?.ids).not.toContain(id);
