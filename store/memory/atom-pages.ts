@@ -101,7 +101,13 @@ async function askIndexes(
     select l.id from libraries l where ${isAskedFor(list.reach, list.libraryId)} order by l.id`.execute(tx);
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
-  for (const source of indexed(list, owners(list.reach, libraryIds), bounds.indexed + 1)) {
+  const sources = indexed(list, owners(list.reach, libraryIds), bounds.indexed + 1);
+  // The index of what is asked for alone may answer: a plan made for a small table would walk another one, and go on so.
+  if (sources.length > 0) {
+    await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
+      set_config('enable_indexonlyscan', 'off', true)`.execute(tx);
+  }
+  for (const source of sources) {
     const { rows } = await sql<{ indexed: number; ids: string[] }>`${preparedStatement}
       with indexed as materialized (${source})
       select (select count(*)::integer from indexed) as indexed, array(

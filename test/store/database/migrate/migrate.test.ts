@@ -229,9 +229,12 @@ describe("c47: A migration beside others", () => {
     const { url, drop } = await freshDatabase();
     const store = await openPostgres(url);
     const other = new pg.Client({ connectionString: url, statement_timeout: 1_000 });
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
     await other.connect();
     context.onTestFinished(async () => {
       await store.close();
+      await writer.end();
       await other.end();
       await drop();
     });
@@ -243,25 +246,19 @@ describe("c47: A migration beside others", () => {
       values ('team_a', 'local', 'agents', 'Agents', 'active', 1);
       insert into libraries (id, cluster, namespace, name, team_id, display_name, description, deletion_policy, state)
       values ('lib_a', 'local', 'dev', 'notes', 'team_a', 'Notes', '', 'Retain', 'active')`);
-    await save("slow");
-    // Stands for an index that takes long: it is not made before nothing holds it up.
-    await other.query(`create table held_up ();
-      insert into held_up default values;
-      create or replace function atom_terms(team_id text, library_id text, tags text[]) returns tsvector
-        language plpgsql as $$
-      begin
-        while 'slow' = any(tags) and exists (select from public.held_up) loop perform pg_sleep(0.01); end loop;
-        return array_to_tsvector(array['team ' || team_id, 'library ' || library_id]);
-      end $$`);
+    await save("first");
+    await migrate(store, { migrations: MIGRATIONS.map(({ version, name, script }) => ({ version, name, script })) });
+    // Stands for an index that takes long: it is not made before the transactions that write its table have ended.
+    await writer.query(`begin; update atoms set importance = 1`);
     const migrating = migrate(store);
-    await until("the index of parts is under way", async () => {
+    await until("an index of atoms is under way", async () => {
       const { rows } = await other.query(`select from pg_stat_activity
-        where application_name = 'keyplane migrate' and query like '%create index%atoms_parts%'`);
+        where application_name = 'keyplane migrate' and query like '%create index% on atoms %'`);
       return rows.length === 1;
     });
     await save("quick");
     expect((await other.query("select id from atoms")).rows).toHaveLength(2);
-    await other.query("delete from held_up");
+    await writer.query("commit");
     expect(await migrating).toMatchObject({ to: SCHEMA_VERSION });
   });
 
