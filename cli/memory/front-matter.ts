@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { type Document, isScalar, parseDocument, visit } from "yaml";
 import { isObject } from "./import-item.ts";
 
 /** A Markdown file: what its front matter says, and all that is behind it. */
@@ -8,7 +8,7 @@ export type Page = { readonly matter: Readonly<Record<string, unknown>>; readonl
  * Reads the front matter of a Markdown file, between two lines of `---` at its beginning. What is no map of names, or has
  * no end, is text like any other.
  *
- * @throws Error where it is no YAML, saying on which line of the file
+ * @throws Error where it is no YAML, saying on which line of the file, and where it has a name twice
  */
 export function readPage(text: string): Page {
   const begin = /^---[ \t]*\r?\n/.exec(text);
@@ -19,15 +19,31 @@ export function readPage(text: string): Page {
   if (end === null) return { matter: {}, body: text };
   const yaml = text.slice(begin[0].length, begin[0].length + end.index);
   const behind = text.slice(begin[0].length + end.index + end[0].length);
-  const document = parseDocument(yaml, { logLevel: "error" });
+  const document = parseDocument(yaml, { logLevel: "error", uniqueKeys: false });
   const [error] = document.errors;
   if (error !== undefined) {
     const line = (error.linePos?.[0].line ?? 1) + 1;
     throw new Error(`its front matter is no YAML on line ${line}: quote a text with ": " or a special first character`);
   }
+  assertNamesOnce(document);
   const matter: unknown = contentOf(() => document.toJS({ maxAliasCount: 100 }));
   if (matter !== null && !isObject(matter)) return { matter: {}, body: text };
   return { matter: matter ?? {}, body: behind.replace(/^\n/, "") };
+}
+
+/** The parser compares each name with each, which takes minutes where a stranger has written many. */
+function assertNamesOnce(document: Document.Parsed): void {
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? String(key.value) : undefined;
+        if (name !== undefined && names.has(name))
+          throw new Error(`its front matter has ${JSON.stringify(name)} twice: keep one of them`);
+        if (name !== undefined) names.add(name);
+      }
+    },
+  });
 }
 
 function contentOf(read: () => unknown): unknown {

@@ -8,7 +8,12 @@ const MAX_ATOMS = 100;
 const MAX_BYTES = 100_000;
 
 type Outcome = "created" | "corrected" | "unchanged" | "newer" | "expired";
-type Imported = { readonly outcomes: readonly Outcome[]; readonly droppedLinks: number };
+type Imported = {
+  readonly outcomes: readonly Outcome[];
+  readonly droppedLinks: number;
+  /** Then links from an earlier part to a later one are not set yet. */
+  readonly isInParts?: true;
+};
 
 /** What came of an import. */
 export type ImportResult = {
@@ -59,10 +64,8 @@ export async function importLibrary(
       counts[outcome]++;
       if (outcome === "newer") newer.push(batch[index]?.where ?? "");
     }
-    // Of a batch that was sent in halves, the second one was later.
-    const wasSplit = pace.atoms < size;
     const isLater = (link: unknown) => isObject(link) && (places.get(link.id) ?? -1) >= done;
-    if (wasSplit || batch.some(({ atom: { links } }) => Array.isArray(links) && links.some(isLater)))
+    if (answer.isInParts || batch.some(({ atom: { links } }) => Array.isArray(links) && links.some(isLater)))
       openBatches.push(batch);
     else droppedLinks += answer.droppedLinks;
   }
@@ -78,14 +81,17 @@ type Sending = {
   readonly pace: { atoms: number };
 };
 
+/** A server scans a body before it knows of which atom a fault is: members, depth and their number. */
+const OF_BODY = /^The body (has|is nested) .*\(400 invalid_request\)$/;
+
 /**
  * Takes out of the batch, one by one, what the server refuses of it. A batch that takes a busy server too long is sent in
- * halves, as all later ones are.
+ * halves, as all later ones are; so is one that is refused for how it is built, until the atom is alone that it is for.
  */
 async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
   const { library, leftOut, pace } = sending;
   while (batch.length > 0) {
-    if (batch.length > pace.atoms) return sendInParts(target, sending, batch);
+    if (batch.length > pace.atoms) return sendInParts(target, sending, batch, pace.atoms);
     const body = { ...(library === undefined ? {} : { library }), upsert: true, atoms: batch.map(({ atom }) => atom) };
     try {
       return await callApi<Imported>(target, "POST", "memory/atoms/import", body, randomUUID());
@@ -95,7 +101,9 @@ async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]):
         pace.atoms = Math.ceil(batch.length / 2);
         continue;
       }
-      const index = /"atoms\.(\d+)[."]/.exec(message)?.[1];
+      const isOfBody = OF_BODY.test(message);
+      if (isOfBody && batch.length > 1) return sendInParts(target, sending, batch, Math.ceil(batch.length / 2));
+      const index = isOfBody ? "0" : /"atoms\.(\d+)[."]/.exec(message)?.[1];
       const [refused] = index === undefined ? [] : batch.splice(Number(index), 1);
       if (refused === undefined) throw error;
       leftOut.push({ what: refused.where, why: withoutPlace(message) });
@@ -104,13 +112,13 @@ async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]):
   return { outcomes: [], droppedLinks: 0 };
 }
 
-async function sendInParts(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
-  const rest = batch.splice(sending.pace.atoms);
-  const first = await sendBatch(target, sending, batch);
-  const second = await sendBatch(target, sending, rest);
+async function sendInParts(target: Target, sending: Sending, batch: ImportItem[], first: number): Promise<Imported> {
+  const rest = batch.splice(first);
+  const one = await sendBatch(target, sending, batch);
+  const other = await sendBatch(target, sending, rest);
   batch.push(...rest);
-  const outcomes = [...first.outcomes, ...second.outcomes];
-  return { outcomes, droppedLinks: first.droppedLinks + second.droppedLinks };
+  const outcomes = [...one.outcomes, ...other.outcomes];
+  return { outcomes, droppedLinks: one.droppedLinks + other.droppedLinks, isInParts: true };
 }
 
 /** The server counts the atoms of a batch; a person knows them by where they stand. */

@@ -30,8 +30,11 @@ export function readMarkdownAtom({ matter: { atom, ...fields }, body }: Page, wh
 /**
  * What the file of an atom is called: by letters and digits of its first line, so that no text leads elsewhere, and
  * by the end of its id, which no other has.
+ *
+ * @throws Error for an id that no server of ours gives, and that may lead out of the folder
  */
 export function markdownName({ id, content }: ExportedAtom, isWholeId: boolean): string {
+  if (!isUuid(id)) throw new Error("the server gave an atom whose id is no UUID: see that it is a keyplane server");
   const [first = ""] = content.trimStart().split("\n", 1);
   const words = Array.from(
     first

@@ -12,6 +12,8 @@ const MAX_LINKS = 32;
 const MAX_FACTS = 16;
 /** Of all facts as JSON. */
 const MAX_FACT_BYTES = 4_096;
+/** The name of no fact: a server takes it for an attempt to change the prototype of objects. */
+const REFUSED_NAME = "__proto__";
 /** Of what a relation is shown as beside its link. */
 const MAX_RELATION = 1_000;
 /** Of a title above what is continued. */
@@ -130,9 +132,8 @@ function fittingFacts(facts: Readonly<Record<string, unknown>>) {
     const name = clean(given);
     const value = factOf(said);
     const size = Buffer.byteLength(JSON.stringify({ [name]: value }));
-    const isFit =
-      name !== "" && lengthOf(name) <= MAX_LABEL && size <= room && Object.keys(metadata).length < MAX_FACTS;
-    if (!isFit) {
+    const isName = name !== "" && name !== REFUSED_NAME && lengthOf(name) <= MAX_LABEL;
+    if (!isName || size > room || Object.keys(metadata).length >= MAX_FACTS) {
       rest.push(`${name}: ${value}`);
       continue;
     }

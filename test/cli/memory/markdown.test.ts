@@ -72,6 +72,11 @@ describe("an atom as a Markdown file", () => {
     expect(markdownName({ id: ID, content }, false)).toBe(name);
   });
 
+  test.each(["/../../../home/anna/.profile", "x", ""])("has no name where its id is none: %j", (id) => {
+    for (const isWholeId of [false, true])
+      expect(() => markdownName({ id, content: "x" }, isWholeId)).toThrow("an atom whose id is no UUID");
+  });
+
   test("has a name of 255 bytes at most, with no character that means something to a file system", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.boolean(), (content, isWholeId) => {
@@ -169,6 +174,20 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
       }),
     );
   });
+
+  test("is refused by its front matter where that has a name twice, whichever depth that is at", () => {
+    expect(() => readPage("---\na: 1\nb: { c: 1, c: 2 }\n---\n")).toThrow('its front matter has "c" twice');
+    expect(() => readPage("---\n1: a\n'1': b\n---\n")).toThrow('its front matter has "1" twice');
+    expect(readPage("---\na: { c: 1 }\nb: { c: 2 }\n---\n").matter).toEqual({ a: { c: 1 }, b: { c: 2 } });
+  });
+
+  test("has front matter of many names read in time that grows as these do", () => {
+    const started = performance.now();
+    const names = Array.from({ length: 40_000 }, (_, i) => `name${i}: x\n`).join("");
+    expect(Object.keys(readPage(`---\n${names}---\n`).matter)).toHaveLength(40_000);
+    // To compare each name with each takes minutes.
+    expect(performance.now() - started).toBeLessThan(30_000);
+  }, 60_000);
 
   test("of a million brackets, marks or spaces takes no more time than its length", () => {
     const started = performance.now();

@@ -300,6 +300,32 @@ test("memory-import names the line of the file that a server refuses, and import
   }
 });
 
+test("memory-import names what is refused for how a body is built, wherever in it that is, and imports the others", async () => {
+  const good = Array.from({ length: 30 }, (_, i) => JSON.stringify({ content: `${i}` }));
+  const bad = [
+    '{"content":"x","__proto__":"y"}',
+    '{"content":"x","metadata":{"a":{"__proto__":{}}}}',
+    '{"content":"x","metadata":{"constructor":{"prototype":{}}}}',
+    `{"content":"x","metadata":${"[".repeat(99)}${"]".repeat(99)}}`,
+    `{"content":"x","tags":[0${",0".repeat(10_000)}]}`,
+  ];
+  const { code, out, err } = await importing([...bad, ...good].join("\n"));
+  expect([code, err]).toEqual([1, ""]);
+  expect(out).toContain("Imported 30 atoms.\nNot imported: 5.\n");
+  for (const [index, why] of ["__proto__", "__proto__", "constructor", "nested", "10000 members"].entries())
+    expect(out).toMatch(new RegExp(`  line ${index + 1} of .*${why}`));
+
+  const vault = join(folder, "odd");
+  mkdirSync(vault);
+  writeFileSync(join(vault, "note.md"), '---\n__proto__: "[[atom]]"\n---\nA note.\n');
+  const atom = "atom: 019ab2c4-5d6e-7f80-91a2-b3c4d5e6f709";
+  writeFileSync(join(vault, "atom.md"), `---\n${atom}\nmetadata:\n  __proto__: x\n---\n\nAn atom.\n`);
+  const read = await keyplane(["memory-import", vault, ...as]);
+  expect([read.code, read.err]).toEqual([1, ""]);
+  expect(read.out).toContain("Imported 1 atoms.\n");
+  expect(read.out).toMatch(/Not imported: 1\.\n {2}atom\.md: .*__proto__/);
+});
+
 test("memory-import says how much is imported where it cannot go on, and goes on where it is run again", async (context) => {
   const proxy = await startTcpProxy({ host: "127.0.0.1", port: server.port });
   context.onTestFinished(() => proxy.close());

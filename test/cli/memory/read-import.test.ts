@@ -163,6 +163,12 @@ describe("what mem0 exports", () => {
     expect(items.map((item) => item.atom.content)).toEqual(["Likes tea.", "anna likes tea"]);
   });
 
+  test("has metadata of a name that no server takes as text", () => {
+    const [made] = atomsOf('[{"memory":"x","metadata":{"__proto__":"y","a":1}}]');
+    expect(made).toMatchObject({ content: "x\n__proto__: y", metadata: { a: 1 } });
+    expect(JSON.stringify(made?.metadata)).toBe('{"a":1}');
+  });
+
   test("has metadata that an atom has no room for as text", () => {
     const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`name${i}`, "v".repeat(i * 100)]));
     const [made] = atomsOf(JSON.stringify([{ memory: "x", metadata }]));
