@@ -11,10 +11,10 @@ export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" 
 /** Characters of one passage, each of which is one call of a model; and passages, and so calls, of one conversation. */
 const MAX_PASSAGE = 20_000;
 const MAX_MODEL_CALLS = 10;
-/** Of one message, in characters: a longer one is several, so that each passage but the last is nearly full. */
-const MAX_PIECE = 4_000;
-/** So many characters always fit. */
-export const MAX_CONVERSATION = MAX_MODEL_CALLS * (MAX_PASSAGE - MAX_PIECE);
+/** Of one message: a longer one is several, so that each passage but the last is nearly full. */
+const MAX_PIECE = 3_000;
+/** So many always fit, as JSON: less than ten passages without the room for a piece, and what the pieces have beside. */
+export const MAX_CONVERSATION = 160_000;
 /** More never do. */
 const NEVER_FIT = MAX_MODEL_CALLS * MAX_PASSAGE;
 
@@ -34,10 +34,11 @@ export function conversationPassages(messages: readonly ConversationMessage[]): 
   const passages: ConversationMessage[][] = [];
   let room = 0;
   for (const message of said) {
-    const length = message.content.length;
+    // With a comma or a bracket.
+    const length = JSON.stringify(message).length + 1;
     if (length > room) {
       passages.push([]);
-      room = MAX_PASSAGE;
+      room = MAX_PASSAGE - 1;
     }
     passages.at(-1)?.push(message);
     room -= length;
@@ -46,11 +47,26 @@ export function conversationPassages(messages: readonly ConversationMessage[]): 
 }
 
 function piecesOf(content: string, role: ConversationMessage["role"]): ConversationMessage[] {
-  const count = Math.ceil(content.length / MAX_PIECE);
-  return Array.from({ length: count }, (_, n) => ({
-    role,
-    content: content.slice(n * MAX_PIECE, (n + 1) * MAX_PIECE).toWellFormed(),
-  }));
+  const most = MAX_PIECE - JSON.stringify({ role, content: "" }).length;
+  const pieces: ConversationMessage[] = [];
+  let piece = "";
+  let length = 0;
+  for (const character of content.toWellFormed()) {
+    const more = lengthInJson(character);
+    if (length + more > most) {
+      pieces.push({ role, content: piece });
+      piece = "";
+      length = 0;
+    }
+    piece += character;
+    length += more;
+  }
+  return piece === "" ? pieces : [...pieces, { role, content: piece }];
+}
+
+function lengthInJson(character: string): number {
+  const isEscaped = character < " " || character === '"' || character === "\\";
+  return isEscaped ? JSON.stringify(character).length - 2 : character.length;
 }
 
 /** One that does not end goes on to the end of the text. */

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 
 export type SaidMessage = { readonly role: "user" | "assistant"; readonly content: string };
 
-/** Of a long session its end: bytes of the file, and characters that are handed over. */
+/** Of a long session its end: bytes of the file, and characters that are handed over, as JSON. */
 const MAX_BYTES = 8 << 20;
 const MAX_CHARACTERS = 150_000;
 /** What agents write in the place of a person: `<environment_context>`, `<command-name>` and the like. */
@@ -15,9 +15,11 @@ export async function readConversation(path: string): Promise<readonly SaidMessa
   const kept: SaidMessage[] = [];
   let room = MAX_CHARACTERS;
   for (const { role, content } of said.toReversed()) {
-    if (room === 0) break;
-    kept.unshift({ role, content: content.slice(-room) });
-    room -= Math.min(room, content.length);
+    const over = JSON.stringify({ role, content }).length - room;
+    if (over >= content.length) break;
+    kept.unshift({ role, content: content.slice(Math.max(0, over)) });
+    if (over >= 0) break;
+    room = -over;
   }
   return kept;
 }

@@ -75,8 +75,8 @@ async function read({ store, generator }: Extraction, turn: ExtractionTurn): Pro
   });
   const useless = (why: string): ExtractionResult => ({ kind: "useless", why, tokens: tokensOfCall(passage) });
   if (result.kind !== "text") {
-    const { kind, why, retryAfterMs } = result;
-    return kind === "refused" ? useless(why) : { kind, why, retryAfterMs };
+    const { kind, why, retryAfterMs, isOverrun } = result;
+    return kind === "refused" || isOverrun ? useless(why) : { kind, why, retryAfterMs };
   }
   const found = result.text === undefined ? undefined : readStatements(result.text);
   if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");

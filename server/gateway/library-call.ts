@@ -51,6 +51,8 @@ export type FailedCall = {
   readonly why: string;
   /** When to try again, where the upstream or the key's rate limit says. */
   readonly retryAfterMs?: number;
+  /** The answer was too long, or took too long: what was asked may be why. */
+  readonly isOverrun?: boolean;
 };
 
 type LibraryAnswer<F> =
@@ -139,7 +141,7 @@ export function createLibraryCaller<F extends CallFormat>(
       } catch (error) {
         const why = cut.signal.aborted ? "the library's key may no longer be used" : whyOf(error, timeoutMs);
         outcomes.failed(gatewayId, upstream, why);
-        return failed(why);
+        return { ...failed(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
       } finally {
         call.end();
       }
@@ -240,7 +242,11 @@ async function post(pool: Pool, { path, headers: given, body, signal, maxAnswer 
   let length = 0;
   for await (const piece of answer) {
     length += piece.length;
-    if (length > maxAnswer) throw new TooLongError();
+    if (length > maxAnswer) {
+      // Of a refusal the status says enough.
+      if (status !== 200) break;
+      throw new TooLongError();
+    }
     pieces.push(piece);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
@@ -270,10 +276,18 @@ function failed(why: string): FailedCall {
   return { kind: "failed", why };
 }
 
+function isOverrun(error: unknown): boolean {
+  return error instanceof TooLongError || isTimeout(error);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
+}
+
 /** By codes alone: a message may hold what the other side sent. */
 function whyOf(error: unknown, timeoutMs: number): string {
   if (error instanceof TooLongError) return "the upstream's answer was too long";
-  if (error instanceof Error && error.name === "TimeoutError") {
+  if (isTimeout(error)) {
     return `the upstream did not answer within ${timeoutMs / 1_000} s`;
   }
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -3,6 +3,7 @@ import { conversationPassages, MAX_CONVERSATION } from "../../domain/memory/conv
 import { tokensOfCall } from "../../domain/memory/extraction.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
+import { isExtracting } from "../../store/memory/extraction/library-extraction.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { sha256 } from "../http/idempotency-key.ts";
@@ -34,13 +35,11 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
     },
     async (request, reply) => {
       const { library: named, messages } = request.body;
-      const passages = conversationPassages(messages);
-      if (passages === undefined) throw TOO_LONG;
-      if (passages.length === 0) throw NOTHING_SAID;
-      const asked = { passages, digest: sha256(JSON.stringify(passages)), tokens: tokensOfAll(passages) };
       const job = await callMemory(deps, request, reply, async (db, key) => {
         const { id: libraryId } = await requireLibrary(db, key, named);
-        const conversation: Conversation = { ...asked, libraryId };
+        // Before the conversation is worked on, which takes a while.
+        if (!(await isExtracting(db, libraryId))) throw UNDECLARED;
+        const conversation = conversationOf(messages, libraryId);
         const result = await writeAs(deps, db, request, {
           write: (tx, reach) => handOver(tx, reach, conversation),
           libraryOf: (handed) => (handed?.kind === "job" ? handed.libraryId : undefined),
@@ -77,6 +76,14 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
   );
 }
 
+/** @throws Problem 400 or 413 for one of which no passages come */
+function conversationOf(messages: ExtractBody["messages"], libraryId: string): Conversation {
+  const passages = conversationPassages(messages);
+  if (passages === undefined) throw TOO_LONG;
+  if (passages.length === 0) throw NOTHING_SAID;
+  return { libraryId, passages, digest: sha256(JSON.stringify(passages)), tokens: tokensOfAll(passages) };
+}
+
 function tokensOfAll(passages: readonly string[]): number {
   return passages.reduce((sum, passage) => sum + tokensOfCall(passage), 0);
 }
@@ -87,7 +94,7 @@ const NOTHING_SAID = problem(
 );
 const TOO_LONG = problem(
   "payload_too_large",
-  `The user and the assistant say more than ${MAX_CONVERSATION.toLocaleString("en")} characters: hand the conversation over in parts, or its end alone.`,
+  `What the user and the assistant say has more than ${MAX_CONVERSATION.toLocaleString("en")} characters, as JSON: hand the conversation over in parts, or its end alone.`,
 );
 const NO_JOB = problem(
   "not_found",

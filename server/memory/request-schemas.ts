@@ -174,7 +174,7 @@ export const EXTRACT_BODY = {
           content: { type: "string", pattern: CONTENT.pattern },
         },
       },
-      description: `The conversation, in its order: at most ${MAX_CONVERSATION.toLocaleString("en")} characters of what user and assistant say.`,
+      description: `The conversation, in its order: at most ${MAX_CONVERSATION.toLocaleString("en")} characters of what user and assistant say, as JSON.`,
     },
   },
 } as const;

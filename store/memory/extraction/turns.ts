@@ -36,7 +36,7 @@ export type ExtractionResult =
   | { readonly kind: "read"; readonly statements: readonly FoundStatement[] }
   /** Of all passages: what is to be saved, beside so many statements that the library has almost so. */
   | { readonly kind: "done"; readonly statements: readonly FoundStatement[]; readonly known: number }
-  /** The model's answer is of no use, or it does not take this passage. */
+  /** The model's answer is of no use, too long or too late, or it does not take this passage. */
   | { readonly kind: "useless"; readonly why: string; readonly tokens: number }
   /** Nothing can be asked at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };

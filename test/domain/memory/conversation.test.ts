@@ -39,19 +39,44 @@ test("a long conversation is several passages, none of them long and nothing of 
   const messages = Array.from({ length: 17 }, (_, n) => user(`${n} `.padEnd(1_000 * n + 2, "word ")));
   const passages = conversationPassages(messages);
   expect(passages?.length).toBe(8);
-  for (const passage of passages ?? []) expect(passage.length).toBeLessThan(22_000);
+  for (const passage of passages ?? []) expect(passage.length).toBeLessThanOrEqual(20_000);
   const joined = (all: readonly ConversationMessage[]) =>
     all.map(({ content }) => content.replaceAll(" ", "")).join("");
   expect(joined(read(passages))).toBe(joined(messages));
 });
 
-test("as much as is promised fits in any shape, and what does not is refused", () => {
-  const inPieces = (length: number, of: number) =>
-    Array.from({ length: Math.ceil(length / of) }, (_, n) => user("x".repeat(Math.min(of, length - n * of))));
-  for (const of of [1, 999, 3_999, 4_000, 4_001, 15_999, MAX_CONVERSATION]) {
-    expect(conversationPassages(inPieces(MAX_CONVERSATION, of))?.length, `pieces of ${of}`).toBeLessThanOrEqual(10);
+test("as much as is promised fits as JSON in any shape, no passage is longer than a call takes, and what is more is refused", () => {
+  for (const text of ["x", '"', "\n", "\u0001", "🍵"]) {
+    for (const of of [1, 999, 2_999, 3_000, 3_001, 7_500, MAX_CONVERSATION]) {
+      const message = user(text.repeat(of).slice(0, of).toWellFormed());
+      const length = JSON.stringify(message).length + 1;
+      const count = Math.max(1, Math.floor(MAX_CONVERSATION / length));
+      const messages = Array.from({ length: count }, () => message);
+      const shape = `${messages.length} of ${of} ${JSON.stringify(text)}`;
+      const passages = conversationPassages(length > MAX_CONVERSATION ? [user(text.repeat(20_000))] : messages);
+      if (text !== "\n") expect(passages?.length, shape).toBeGreaterThan(0);
+      for (const passage of passages ?? []) expect(passage.length, shape).toBeLessThanOrEqual(20_000);
+    }
   }
-  for (const of of [999, 3_999, 300_000]) expect(conversationPassages(inPieces(300_000, of))).toBeUndefined();
+  for (const [count, of] of [
+    ...[
+      [10_000, 1],
+      [300, 999],
+      [75, 3_999],
+      [1, 300_000],
+    ],
+  ] as const) {
+    expect(conversationPassages(Array.from({ length: count ?? 0 }, () => user("x".repeat(of ?? 0))))).toBeUndefined();
+  }
+});
+
+test("a message that is cut loses no character", () => {
+  const content = `a${"🍵".repeat(4_000)}`;
+  expect(
+    read(conversationPassages([user(content)]))
+      .map((piece) => piece.content)
+      .join(""),
+  ).toBe(content);
 });
 
 test("a secret is hidden", () => {

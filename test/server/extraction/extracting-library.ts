@@ -8,7 +8,7 @@ import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";
 import { startLibraryExtractor } from "../../../server/extraction/library-extractor.ts";
-import { createTextGenerator } from "../../../server/gateway/generate-text.ts";
+import { createTextGenerator, type TextGenerator } from "../../../server/gateway/generate-text.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -57,13 +57,15 @@ type Options = {
   readonly workers?: number;
   /** Another upstream than one that answers as the test says. */
   readonly baseUrl?: string;
+  /** How long the model may take; else as long as it always may. */
+  readonly timeoutMs?: number;
 };
 
 /** A library that takes atoms out of conversations, the memory's routes over it, and the part of a server that does it. */
 export async function startExtractingLibrary(
   context: TestContext,
   store: Store,
-  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl }: Options = {},
+  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl, timeoutMs }: Options = {},
 ) {
   const upstream = await startUpstream((response, received) => answerText(response, received, found()));
   context.onTestFinished(() => upstream.close());
@@ -86,11 +88,15 @@ export async function startExtractingLibrary(
   context.onTestFinished(() => replica.close());
   const lines: string[] = [];
   const log = createLog("debug", { write: (line) => lines.push(line) });
-  const generator = createTextGenerator({
+  const through = createTextGenerator({
     ...{ store, streams, log, index: view, clock: systemClock },
     usage: { record: () => {}, countRequest: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });
+  const generator: TextGenerator = {
+    ...through,
+    generate: (request) => through.generate({ ...request, timeoutMs: timeoutMs ?? request.timeoutMs }),
+  };
   const counted: string[] = [];
   const count = (outcome: string) => counted.push(outcome);
   const running = Array.from({ length: workers }, () => startLibraryExtractor({ store, generator, log, count }, 20));

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import { INSTRUCTIONS } from "../../../domain/memory/extraction.ts";
+import { INSTRUCTIONS, MAX_ANSWER_TOKENS } from "../../../domain/memory/extraction.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { endExtraction } from "../../../store/memory/extraction/library-extraction.ts";
@@ -175,13 +175,36 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
     expect(await library.ended(id)).toMatchObject({ status: "done", failure: null });
   });
 
-  test("b121: reads no answer without end", async (context) => {
+  for (const [what, failure, answer] of [
+    ["that does not end", "the upstream's answer was too long", "a".repeat(2 << 20)],
+    ["that does not come", "the upstream did not answer within 0.3 s", undefined],
+  ] as const) {
+    test(`b121: asks for an answer ${what} no third time, counts both, and goes on with the next`, async (context) => {
+      const library = await startExtractingLibrary(context, store(), { timeoutMs: 300 });
+      library.upstream.answerWith((response, received) => {
+        const isHostile = received.body.includes("hostile");
+        if (!isHostile || answer !== undefined) answerText(response, received, isHostile ? answer : found(TEA));
+      });
+      await library.declare();
+      const { id } = (await library.handOver("A hostile text.")).json;
+      const next = (await library.handOver("Anna drinks tea.")).json.id;
+      const used = async () => {
+        const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
+          where library_id = ${library.libraryId}`.execute(store().db);
+        return rows[0]?.used ?? 0;
+      };
+      expect(await library.ended(id)).toMatchObject({ status: "failed", failure });
+      expect(await library.ended(next)).toMatchObject({ status: "done", found: 1 });
+      expect(library.counted).toEqual(["useless", "useless", "read"]);
+      expect(await used()).toBeGreaterThan(4 * MAX_ANSWER_TOKENS);
+    });
+  }
+
+  test("does no work for a library that takes no atoms out of conversations", async (context) => {
     const library = await startExtractingLibrary(context, store());
-    library.upstream.answerWith((response, received) => answerText(response, received, "a".repeat(2 << 20)));
-    await library.declare();
-    const { id } = (await library.handOver("Anna drinks tea.")).json;
-    await until("the failure is shown", async () => (await library.job(id)).failure !== null);
-    expect((await library.job(id)).failure).toBe("the upstream's answer was too long");
+    for (const content of [" ", "word ".repeat(60_000), "Tea."]) {
+      expect((await library.handOver(content)).json.detail).toContain("declare spec.extraction");
+    }
   });
 
   test("stops when its key is revoked, which nothing replaces, and says what to do", async (context) => {
