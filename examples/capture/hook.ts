@@ -9,7 +9,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
-import { type Memory, wakeUp } from "./memory.ts";
+import { type Memory, wakeUp, whyOf } from "./memory.ts";
 import { keep, sendKept, takeProblem } from "./spool.ts";
 import { readConversation } from "./transcript.ts";
 
@@ -62,7 +62,7 @@ async function start(config: Config): Promise<void> {
   const problem = await takeProblem(config.spool);
   say({
     hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: remembered },
-    ...(problem !== undefined && { systemMessage: `Keyplane kept no conversation: ${problem}` }),
+    ...(problem !== undefined && { systemMessage: `Keyplane: ${problem}` }),
   });
 }
 
@@ -81,13 +81,6 @@ function say(output: object): void {
 
 function endWithin(ms: number): void {
   setTimeout(() => process.exit(0), ms).unref();
-}
-
-/** What fetch says of a server that cannot be reached is in the cause. */
-function whyOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
 }
 
 if (values.send) endWithin(LIMITS_MS.send);

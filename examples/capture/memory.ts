@@ -37,11 +37,19 @@ export async function wakeUp({ url, key, library }: Memory): Promise<string> {
 /** What becomes of a conversation that was sent: it may be tried again, or never be taken. */
 export type Sent = { readonly kind: "taken" } | { readonly kind: "later" | "refused"; readonly why: string };
 
-/** That the conversation is refused, whenever it is sent. */
-const REFUSED: ReadonlySet<number> = new Set([400, 404, 409, 413]);
+/** That the conversation is refused, whenever it is sent. What is not configured yet (404, 409) may be later. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413]);
 
 /** Hands a conversation over. */
-export async function sendConversation({ url, key, library }: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
+export async function sendConversation(memory: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
+  try {
+    return await send(memory, messages);
+  } catch (error) {
+    return { kind: "later", why: whyOf(error) };
+  }
+}
+
+async function send({ url, key, library }: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
   const response = await fetch(new URL("/atoms/extract", url), {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -50,6 +58,22 @@ export async function sendConversation({ url, key, library }: Memory, messages: 
   });
   const body = await response.text();
   if (response.ok) return { kind: "taken" };
-  const why = JSON.parse(body).detail ?? `the memory answered ${response.status}`;
+  const why = detailOf(body) ?? `the memory answered ${response.status}`;
   return { kind: REFUSED.has(response.status) ? "refused" : "later", why };
+}
+
+/** Undefined for what a proxy answers. */
+function detailOf(body: string): string | undefined {
+  try {
+    return JSON.parse(body).detail;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What fetch says of a server that cannot be reached is in the cause. */
+export function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error ? `${error.message} (${cause.message})` : error.message;
 }

@@ -23,14 +23,40 @@ export async function sendKept(folder: string, memory: Memory): Promise<void> {
   for (const name of names.slice(0, -MAX_KEPT)) await rm(join(folder, name), { force: true });
   for (const name of names.slice(-MAX_KEPT)) {
     const file = join(folder, name);
-    const sent = await sendConversation(memory, JSON.parse(await readFile(file, "utf8")));
-    if (sent.kind !== "taken") await writeFile(join(folder, PROBLEM), sent.why, { mode: 0o600 });
-    if (sent.kind === "later") return;
+    const messages = await readKept(file);
+    if (messages === undefined) {
+      const aside = file.replace(/json$/, "bad");
+      // Another process may have sent it meanwhile.
+      const isThere = await rename(file, aside).then(
+        () => true,
+        () => false,
+      );
+      if (isThere) await addProblem(folder, `${aside} is no conversation that can be read, and is not sent`);
+      continue;
+    }
+    const sent = await sendConversation(memory, messages);
+    if (sent.kind === "later") return addProblem(folder, `conversations wait to be sent: ${sent.why}`);
+    if (sent.kind === "refused") await addProblem(folder, `a conversation was not taken: ${sent.why}`);
     await rm(file, { force: true });
   }
 }
 
-/** Why the last conversation was not taken; undefined where it was, and once it was asked. */
+async function readKept(file: string): Promise<readonly SaidMessage[] | undefined> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Once, however often it comes up before a session starts. */
+async function addProblem(folder: string, why: string): Promise<void> {
+  const file = join(folder, PROBLEM);
+  const said = await readFile(file, "utf8").catch(() => "");
+  if (!said.split("\n").includes(why)) await writeFile(file, said === "" ? why : `${said}\n${why}`, { mode: 0o600 });
+}
+
+/** What went wrong since it was last asked, a line each; undefined where nothing did. */
 export async function takeProblem(folder: string): Promise<string | undefined> {
   const file = join(folder, PROBLEM);
   const why = await readFile(file, "utf8").catch(() => undefined);

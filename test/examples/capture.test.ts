@@ -2,11 +2,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, type TestContext, test } from "vitest";
+import { keep, sendKept, takeProblem } from "../../examples/capture/spool.ts";
 import { startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { blocksIn } from "../env/blocks.ts";
@@ -131,7 +133,7 @@ describeOnEachEngine("The hook of examples/capture", (store) => {
     });
   }
 
-  test("says as the next session starts why a conversation was not taken, once", async (context) => {
+  test("says as the next session starts why a conversation was not taken", async (context) => {
     const library = await startExtractingLibrary(context, store());
     const hook = await startHook(
       context,
@@ -140,11 +142,11 @@ describeOnEachEngine("The hook of examples/capture", (store) => {
     );
     await writeFile(hook.at("key"), library.key);
     await hook.run({ hook_event_name: "SessionEnd" });
-    await until("nothing waits", async () => (await hook.waiting()).length === 0);
     await until("the problem is known", () => readFile(hook.at("spool/problem.txt")).catch(() => undefined));
     const started = async () => (await hook.run({ hook_event_name: "SessionStart" })).out.systemMessage;
     expect(await started()).toContain("declare spec.extraction");
-    expect(await started()).toBeUndefined();
+    // It waits until the library is declared so.
+    expect(await hook.waiting()).toHaveLength(1);
   });
 });
 
@@ -158,6 +160,76 @@ test("The hook of examples/capture holds up no session where the server does not
   expect(started).toMatchObject({ code: 0, out: { systemMessage: expect.stringContaining("Keyplane: ") } });
   expect(started.ms).toBeLessThan(5_000);
   expect(await hook.waiting()).toHaveLength(1);
+});
+
+/** A spool, and a server that answers a conversation by what is said in it. */
+async function startSpool(context: TestContext, answers: Record<string, readonly [status: number, body: string]>) {
+  const folder = await mkdtemp(join(tmpdir(), "spool-"));
+  context.onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const taken: string[] = [];
+  const server = createHttpServer(async (request, response) => {
+    const said = JSON.parse(await text(request)).messages[0].content;
+    const [status, body] = answers[said] ?? [202, "{}"];
+    if (status === 202) taken.push(said);
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  context.onTestFinished(() => void server.close());
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  const at = (url: string) => ({ url, key: "inf_none", library: "notes" });
+  return {
+    ...{ folder, taken },
+    say: (content: string) => keep(folder, [{ role: "user", content }]),
+    send: (url = `http://127.0.0.1:${address.port}`) => sendKept(folder, at(url)),
+    files: async (end: string) => (await readdir(folder)).filter((name) => name.endsWith(end)),
+  };
+}
+
+test("The hook of examples/capture puts a file aside that is no JSON, says so once, and sends the others", async (context) => {
+  const spool = await startSpool(context, {});
+  await writeFile(join(spool.folder, "0-empty.json"), "");
+  await writeFile(join(spool.folder, "0-half.json"), '[{"role":');
+  await spool.say("Later.");
+  await spool.send();
+  expect(spool.taken).toEqual(["Later."]);
+  expect(await spool.files(".json")).toEqual([]);
+  expect(await spool.files(".bad")).toEqual(["0-empty.bad", "0-half.bad"]);
+  expect(await takeProblem(spool.folder)).toMatch(/0-empty\.bad[\s\S]*0-half\.bad/);
+  expect(await takeProblem(spool.folder)).toBeUndefined();
+});
+
+for (const [what, status, body, why] of [
+  ["a proxy answers", 502, "<html>Bad gateway</html>", "the memory answered 502"],
+  ["there is no such library yet", 404, '{"detail":"There is no library"}', "There is no library"],
+  ["the library takes no conversations yet", 409, '{"detail":"declare spec.extraction"}', "declare spec.extraction"],
+] as const) {
+  test(`The hook of examples/capture keeps a conversation and says why where ${what}`, async (context) => {
+    const spool = await startSpool(context, { early: [status, body] });
+    await spool.say("early");
+    await spool.send();
+    expect(await spool.files(".json")).toHaveLength(1);
+    expect(await takeProblem(spool.folder)).toContain(why);
+  });
+}
+
+test("The hook of examples/capture keeps a conversation and says why where no server is there", async (context) => {
+  const spool = await startSpool(context, {});
+  await spool.say("early");
+  await spool.send("http://127.0.0.1:9");
+  expect(await spool.files(".json")).toHaveLength(1);
+  expect(await takeProblem(spool.folder)).toContain("fetch failed");
+});
+
+test("The hook of examples/capture gives up what is refused whenever it is sent, says why, and sends the others", async (context) => {
+  const spool = await startSpool(context, { no: [400, '{"detail":"says nothing"}'] });
+  await spool.say("no");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await spool.say("yes");
+  await spool.send();
+  expect(spool.taken).toEqual(["yes"]);
+  expect(await spool.files(".json")).toEqual([]);
+  expect(await takeProblem(spool.folder)).toContain("says nothing");
 });
 
 for (const [what, config, event] of [
