@@ -64,7 +64,7 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
   if (used + tokens > tokensPerDay) return { kind: "spent", resetsInMs };
   // What is refused leaves no part of the library behind.
   const storedIn = await openLibrary(tx, reach, libraryId);
-  // Held: whoever erases the subject waits for the job, and finds it.
+  // Held: an erasure of the subject waits for the job, and finds it.
   const held = await sql`select from libraries where id = ${storedIn ?? null} and state <> 'deleted' for share`.execute(
     tx,
   );

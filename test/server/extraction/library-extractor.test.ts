@@ -183,7 +183,8 @@ describeOnEachEngine("A library that takes atoms out of conversations", (store) 
       const library = await startExtractingLibrary(context, store(), { timeoutMs: 300 });
       library.upstream.answerWith((response, received) => {
         const isHostile = received.body.includes("hostile");
-        if (!isHostile || answer !== undefined) answerText(response, received, isHostile ? answer : found(TEA));
+        const text = isHostile ? answer : found(TEA);
+        if (text !== undefined) answerText(response, received, text);
       });
       await library.declare();
       const { id } = (await library.handOver("A hostile text.")).json;
