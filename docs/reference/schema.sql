@@ -806,6 +806,7 @@ CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(ki
 CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
 CREATE INDEX extraction_jobs_by_age ON public.extraction_jobs USING btree (created_at);
 CREATE UNIQUE INDEX extraction_jobs_of_conversation ON public.extraction_jobs USING btree (stored_in, digest);
+CREATE INDEX extraction_jobs_of_library ON public.extraction_jobs USING btree (library_id);
 CREATE INDEX extraction_jobs_open ON public.extraction_jobs USING btree (library_id, created_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX forgotten_atoms_by_end ON public.forgotten_atoms USING btree (kept_until, id);
 CREATE INDEX forgotten_atoms_of_library ON public.forgotten_atoms USING btree (library_id, forgotten_at DESC, id DESC);
@@ -836,7 +837,7 @@ CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (stat
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_in_service ON public.libraries USING btree (team_id, id) WHERE (state = 'active'::text);
 CREATE UNIQUE INDEX libraries_of_subjects ON public.libraries USING btree (parent_id, subject) WHERE (parent_id IS NOT NULL);
-CREATE INDEX libraries_to_delete ON public.libraries USING btree (id) WHERE (state = 'deleted'::text);
+CREATE INDEX libraries_to_delete ON public.libraries USING btree (((parent_id IS NULL)), id) WHERE (state = 'deleted'::text);
 CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
 CREATE INDEX library_extractions_due ON public.library_extractions USING btree (due_at);
 CREATE INDEX repeatable_saves_by_time ON public.repeatable_saves USING btree (made_at);

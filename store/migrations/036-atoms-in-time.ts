@@ -88,8 +88,8 @@ create trigger forgotten_atoms_delete_revisions after delete on forgotten_atoms
   for each row execute function delete_atom_revisions();
 
 -- What an atom is looked up by that is not said in words: each name and value of its metadata, as text, and what its links
--- lead to, beside its team and its library. A value may be longer than a term: a hash stands for it, and whoever looks it
--- up compares it.
+-- lead to, beside its team and its library. A value may be longer than a term: a hash stands for it, and a look-up
+-- compares it.
 create function metadata_terms(metadata jsonb) returns text[]
   language sql immutable parallel safe
   return (
