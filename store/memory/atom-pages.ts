@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { askByBitmaps } from "../database/bitmap-plans.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
@@ -102,11 +103,7 @@ async function askIndexes(
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
   const sources = indexed(list, owners(list.reach, libraryIds), bounds.indexed + 1);
-  // The index of what is asked for alone may answer: a plan made for a small table would walk another one, and go on so.
-  if (sources.length > 0) {
-    await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
-      set_config('enable_indexonlyscan', 'off', true)`.execute(tx);
-  }
+  if (sources.length > 0) await askByBitmaps(tx);
   for (const source of sources) {
     const { rows } = await sql<{ indexed: number; ids: string[] }>`${preparedStatement}
       with indexed as materialized (${source})

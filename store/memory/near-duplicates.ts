@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { type Nearness, nearnessTo, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
+import { askByBitmaps } from "../database/bitmap-plans.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
@@ -65,9 +66,7 @@ async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id:
     .transaction()
     .setAccessMode("read only")
     .execute(async (tx) => {
-      // Only the sketches' index may answer: to walk another one until enough are found would read every row.
-      await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
-        set_config('enable_seqscan', 'off', true)`.execute(tx);
+      await askByBitmaps(tx);
       return sql<{ id: string }>`${preparedStatement}
         (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
         union

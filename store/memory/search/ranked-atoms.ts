@@ -104,7 +104,8 @@ const MIN_QUESTION = 4;
 
 /**
  * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, what a model took
- * out of a conversation in that of {@link writtenFirst}, and what another atom replaces marked and in that of {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
+ * out of a conversation in that of {@link writtenFirst}, and what another atom replaces marked and in that of
+ * {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
  */
 export async function orderRanked(
   db: Db,
