@@ -1,6 +1,6 @@
 /** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
 import { text } from "node:stream/consumers";
-import { isSubject } from "../../domain/access/subject.ts";
+import { isSubject, SUBJECT_CHARACTERS } from "../../domain/access/subject.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";
@@ -43,7 +43,7 @@ export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Tar
   }
   const { subject } = flags;
   if (subject !== undefined && !isSubject(subject)) {
-    throw new UsageError("--subject takes 1 to 128 of the characters A-Z a-z 0-9 . _ @ : + = / and -");
+    throw new UsageError(`--subject takes ${SUBJECT_CHARACTERS}`);
   }
   const { url } = await chooseServer(env, flags);
   const refused = `${url} refuses this key: it is not known there, or it is suspended, expired or revoked`;

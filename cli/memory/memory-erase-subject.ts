@@ -1,4 +1,4 @@
-import { isSubject } from "../../domain/access/subject.ts";
+import { isSubject, SUBJECT_CHARACTERS } from "../../domain/access/subject.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { openManagement, type ServerChoice, serverOptions } from "../management/management-client.ts";
@@ -28,7 +28,7 @@ export const addMemoryEraseSubject: AddCommand = (program, { env, out }) => {
     )
     .action(async (subject: string, { library: named, reason, output, ...choice }: Flags) => {
       if (!isSubject(subject)) {
-        throw new UsageError("a subject has 1 to 128 of the characters A-Z a-z 0-9 . _ @ : + = / and -");
+        throw new UsageError(`a subject has ${SUBJECT_CHARACTERS}`);
       }
       const client = await openManagement(env, choice);
       const { id, name } = await findLibrary(client, named);

@@ -24,11 +24,22 @@ export function subjectText({
 /** Why it is not clear whose memory a call means, or why it may not be that one's. */
 export type SubjectFault = "malformed" | "missing" | "another" | "not_declared";
 
-/** Of one alphabet that needs no quoting anywhere: what a proxy makes of two headers is none. */
-const SUBJECT = /^[A-Za-z0-9._@:+=/-]{1,128}$/;
+/**
+ * What a subject is, as JSON Schema says it; a PlatformKey says the same (crds/). Of one alphabet that needs no quoting
+ * anywhere: what a proxy makes of two headers is none.
+ */
+export const SUBJECT_FORM = {
+  type: "string",
+  minLength: 1,
+  maxLength: 128,
+  pattern: "^[A-Za-z0-9._@:+=/-]+$",
+} as const;
+/** The same for people. */
+export const SUBJECT_CHARACTERS = `1 to ${SUBJECT_FORM.maxLength} of the characters A-Z a-z 0-9 . _ @ : + = / and -`;
+const SUBJECT = new RegExp(SUBJECT_FORM.pattern);
 
 export function isSubject(text: string): boolean {
-  return SUBJECT.test(text);
+  return text.length <= SUBJECT_FORM.maxLength && SUBJECT.test(text);
 }
 
 /**

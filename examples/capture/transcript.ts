@@ -73,11 +73,7 @@ const TEXTS: ReadonlySet<unknown> = new Set(["text", "input_text", "output_text"
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return (
-    content
-      .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
-      .join("\n")
-      // Which no database takes.
-      .replaceAll("\0", "")
-  );
+  return content
+    .flatMap((part) => (TEXTS.has(part?.type) && typeof part.text === "string" ? [part.text] : []))
+    .join("\n");
 }

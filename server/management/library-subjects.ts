@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { SUBJECT_FORM } from "../../domain/access/subject.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { change } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
@@ -16,8 +17,6 @@ import { requireRight, rightsOf, seesTeam, visibleTeams } from "./rights.ts";
 
 type ById = { id: string };
 
-const SUBJECT_NAME = { type: "string", minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9._@:+=/-]*$" } as const;
-
 const SUBJECT = closedObject("LibrarySubject", {
   id: { ...TEXT, description: "Of its part of the library; another one once it was erased." },
   subject: { ...TEXT, description: "As X-Keyplane-Subject and subjectAccess name it." },
@@ -31,7 +30,7 @@ const ERASE_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["subject"],
-  properties: { subject: SUBJECT_NAME, reason: REASON },
+  properties: { subject: SUBJECT_FORM, reason: REASON },
 } as const;
 
 /**

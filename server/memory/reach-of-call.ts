@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { meantSubject, SUBJECT_HEADER, type SubjectFault } from "../../domain/access/subject.ts";
+import { meantSubject, SUBJECT_CHARACTERS, SUBJECT_HEADER, type SubjectFault } from "../../domain/access/subject.ts";
 import type { Reach } from "../../store/memory/atom.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { librariesOf } from "./libraries.ts";
@@ -38,10 +38,7 @@ function headerValues(rawHeaders: readonly string[]): string[] {
 
 const FAULTS: Readonly<Record<SubjectFault, Problem>> = {
   missing: problem("subject_required"),
-  malformed: problem(
-    "invalid_request",
-    "X-Keyplane-Subject names one subject, once: 1 to 128 of the characters A-Z a-z 0-9 . _ @ : + = / and -.",
-  ),
+  malformed: problem("invalid_request", `X-Keyplane-Subject names one subject, once: ${SUBJECT_CHARACTERS}.`),
   not_declared: problem(
     "invalid_request",
     "This key is for what all share, and takes no X-Keyplane-Subject: leave the header out, or declare subjectAccess on the PlatformKey.",

@@ -1,4 +1,5 @@
 import type { FastifySchema, RouteOptions } from "fastify";
+import { SUBJECT_FORM } from "../../domain/access/subject.ts";
 import { areaOf } from "./areas.ts";
 import { type Header, isSchema, type Operation, type Parameter, type ResponseObject } from "./format.ts";
 import { RATE_HEADERS } from "./rate-headers.ts";
@@ -122,7 +123,7 @@ function headerParameters({ ifMatch, idempotent }: RouteDocs, isOfMemory: boolea
       in: "header",
       required: false,
       description: "Whose memory is meant: needed for a key with `subjectAccess` of mode `Required`.",
-      schema: { type: "string", minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9._@:+=/-]+$" },
+      schema: SUBJECT_FORM,
     });
   }
   if (ifMatch !== undefined) {
