@@ -1,0 +1,208 @@
+import { cellState, type DrawnRequests, type LimitDraw, requestCost } from "../../domain/access/limit-draw.ts";
+import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/access/rate-limit.ts";
+import { answerWithin } from "../../runtime/deadline.ts";
+
+/** Requests are drawn for so long at a time: what is not used by then is given back. */
+export const PERIOD_MS = 1_000;
+/** A cell that had too little is asked again after this at the earliest, or when half of its burst is there again. */
+const AGAIN_MS = 100;
+/** A request waits for the database so long at most, and the next ones do not wait for this long. */
+const ANSWER_MS = 500;
+const AWAY_MS = 1_000;
+/** More is drawn ahead where what is held lasts for less than this part of a period. */
+const ENOUGH = 0.25;
+/** Of a microsecond and of a nanosecond, in a millisecond. */
+const MICROSECONDS = 1e3;
+const NANOSECONDS = 1e6;
+
+type InstallationLimitsDeps = {
+  /** Draws from the cells that all replicas share, of which none is there twice. */
+  readonly draw: (draws: readonly LimitDraw[]) => Promise<ReadonlyMap<string, DrawnRequests>>;
+  /** How many cells `draw` takes at once. */
+  readonly mostDraws: number;
+  /** Among how many threads, of all replicas, a limit is divided while the database does not answer. */
+  readonly threads: () => number;
+  /** Milliseconds on a clock that never goes back. */
+  readonly monotonic: () => number;
+};
+
+/** What this thread knows of a limit. Times are milliseconds by its own clock, but for what `last` says. */
+type Held = {
+  limit: RateLimit;
+  /** Requests that were drawn and not made yet. */
+  requests: number;
+  /** Requests that there were in this period, refused ones too, and how many one is expected to have. */
+  asked: number;
+  expected: number;
+  last: { readonly drawn: DrawnRequests; readonly at: number } | undefined;
+  /** Until then the cell has nothing, and is not asked. */
+  emptyUntil: number;
+  /** Of this thread's part: nanoseconds, as `judgeRate` has it. */
+  paidAt: number;
+  drawing: Promise<void> | undefined;
+};
+
+/** Draws that go to the database in one statement. */
+type Batch = {
+  readonly draws: Map<string, LimitDraw>;
+  readonly sent: Promise<ReadonlyMap<string, DrawnRequests>>;
+};
+
+/**
+ * Limits that hold for the whole installation: each has one cell in the database, from which a thread draws the
+ * requests that it expects within a second, so that few of them wait for the database. What a second leaves over goes
+ * back. A thread that dies loses what it held.
+ */
+export class InstallationLimits {
+  readonly #deps: InstallationLimitsDeps;
+  readonly #limits = new Map<string, Held>();
+  /** What is sent once the statement before it has its answer. */
+  #next: Batch | undefined;
+  #sending: Promise<unknown> = Promise.resolve();
+  /** Until then the database is not asked, and this thread's part of each limit holds. */
+  #awayUntil = 0;
+
+  constructor(deps: InstallationLimitsDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many limits anything is known of. */
+  get size(): number {
+    return this.#limits.size;
+  }
+
+  /** Judges a request, and counts it where it is admitted: at once, but where its cell has to be asked. */
+  charge(limitId: string, limit: RateLimit): RateVerdict | Promise<RateVerdict> {
+    const held = this.#heldOf(limitId, limit);
+    held.asked++;
+    return this.#judge(limitId, held) ?? this.#judgeDrawn(limitId, held);
+  }
+
+  /** Begins the next period, and gives back what this one has left over. To be called every {@link PERIOD_MS}. */
+  endPeriod(): void {
+    const now = this.#deps.monotonic();
+    for (const [limitId, held] of this.#limits) {
+      // What there was in one period is expected of the next; what was more in the one before fades.
+      held.expected = Math.max(held.asked, Math.floor((held.expected + held.asked) / 2));
+      held.asked = 0;
+      const spare = held.requests - held.expected;
+      if (spare > 0) {
+        held.requests -= spare;
+        // What cannot be given back is lost.
+        this.#send({ limitId, limit: held.limit, wanted: -spare }).catch(() => {});
+      }
+      const isBusy = held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
+      const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
+      if (!isBusy && until <= now) this.#limits.delete(limitId);
+    }
+  }
+
+  #heldOf(limitId: string, limit: RateLimit): Held {
+    const known = this.#limits.get(limitId);
+    if (known !== undefined) {
+      known.limit = limit;
+      return known;
+    }
+    const nothing = { requests: 0, asked: 0, expected: 0, emptyUntil: 0, paidAt: 0 };
+    const held: Held = { limit, ...nothing, last: undefined, drawing: undefined };
+    this.#limits.set(limitId, held);
+    return held;
+  }
+
+  /** By what is known here; undefined where the cell has to be asked. */
+  #judge(limitId: string, held: Held): RateVerdict | undefined {
+    const now = this.#deps.monotonic();
+    if (held.requests > 0) {
+      held.requests--;
+      const isScarce = held.requests < held.expected * ENOUGH;
+      if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(limitId, held);
+      return verdictOf(held, true, now);
+    }
+    if (now < this.#awayUntil) return this.#judgePart(held, now);
+    return now < held.emptyUntil ? verdictOf(held, false, now) : undefined;
+  }
+
+  async #judgeDrawn(limitId: string, held: Held): Promise<RateVerdict> {
+    for (;;) {
+      await this.#draw(limitId, held);
+      const verdict = this.#judge(limitId, held);
+      // Undefined where others that waited have taken all that the cell gave.
+      if (verdict !== undefined) return verdict;
+    }
+  }
+
+  #judgePart(held: Held, now: number): RateVerdict {
+    const { requestsPerMinute, burst } = held.limit;
+    const threads = this.#deps.threads();
+    const part = { requestsPerMinute: requestsPerMinute / threads, burst: Math.max(1, Math.floor(burst / threads)) };
+    const verdict = judgeRate(part, held.paidAt, now * NANOSECONDS);
+    held.paidAt = verdict.paidAt;
+    return verdict;
+  }
+
+  /** Asks the cell for what is expected within a period, once at a time. */
+  #draw(limitId: string, held: Held): Promise<void> {
+    held.drawing ??= this.#drawNow(limitId, held).finally(() => {
+      held.drawing = undefined;
+    });
+    return held.drawing;
+  }
+
+  async #drawNow(limitId: string, held: Held): Promise<void> {
+    const { limit } = held;
+    const wanted = Math.max(1, Math.max(held.expected, held.asked) - held.requests);
+    let drawn: DrawnRequests | undefined;
+    try {
+      drawn = (await this.#send({ limitId, limit, wanted })).get(limitId);
+    } catch {
+      // The replica reports a database that does not answer.
+    }
+    const now = this.#deps.monotonic();
+    if (drawn === undefined) {
+      this.#awayUntil = now + AWAY_MS;
+      return;
+    }
+    held.last = { drawn, at: now };
+    held.requests += drawn.granted;
+    if (drawn.granted === wanted) return;
+    const { retryAfter } = cellState(limit, drawn.paidAt, drawn.now);
+    const halfBurst = (limit.burst * requestCost(limit)) / 2;
+    held.emptyUntil = now + Math.max(retryAfter, Math.min(AGAIN_MS * MICROSECONDS, halfBurst)) / MICROSECONDS;
+  }
+
+  /** Resolves with what the draws of its statement gave. */
+  #send(draw: LimitDraw): Batch["sent"] {
+    const { mostDraws } = this.#deps;
+    const open = this.#next;
+    const hasRoom = open !== undefined && open.draws.size < mostDraws && !open.draws.has(draw.limitId);
+    const batch = hasRoom ? open : this.#begin();
+    this.#next = batch;
+    batch.draws.set(draw.limitId, draw);
+    return batch.sent;
+  }
+
+  #begin(): Batch {
+    const draws = new Map<string, LimitDraw>();
+    const sent = this.#sending.then(() => {
+      if (this.#next === batch) this.#next = undefined;
+      return answerWithin(ANSWER_MS, this.#deps.draw([...draws.values()]));
+    });
+    const batch: Batch = { draws, sent };
+    this.#sending = sent.catch(() => {});
+    return batch;
+  }
+}
+
+/** By what the cell had when it was last asked, and what is held. */
+function verdictOf({ limit, last, requests, emptyUntil }: Held, admitted: boolean, now: number): RateVerdict {
+  if (last === undefined) return { admitted, paidAt: 0, remaining: requests, retryAfter: 0, resetAfter: 0 };
+  const cellNow = last.drawn.now + (now - last.at) * MICROSECONDS;
+  const { remaining, resetAfter } = cellState(limit, last.drawn.paidAt, cellNow);
+  return {
+    admitted,
+    paidAt: 0,
+    remaining: admitted ? remaining + requests : 0,
+    retryAfter: admitted ? 0 : (emptyUntil - now) * NANOSECONDS,
+    resetAfter: resetAfter * MICROSECONDS,
+  };
+}

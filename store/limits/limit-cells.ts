@@ -1,0 +1,37 @@
+import { sql } from "kysely";
+import { type DrawnRequests, type LimitDraw, requestCost } from "../../domain/access/limit-draw.ts";
+import type { Db } from "../database/change.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
+
+/** What one statement draws from at most. */
+export const MAX_DRAWS = 1_000;
+
+/**
+ * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell that is not
+ * there owes nothing. Cells are taken in the order of their names, so that two replicas never wait for each other.
+ *
+ * @param draws at most {@link MAX_DRAWS}, of one cell each
+ * @returns what each cell gave, by its name
+ */
+export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promise<ReadonlyMap<string, DrawnRequests>> {
+  const { rows } = await sql<DrawnRequests & { limitId: string }>`${preparedStatement}
+    insert into limit_cells as cell (limit_id, drawn_at, paid_at, wanted, cost, burst, granted)
+    select limit_id, now, now + least(wanted, burst) * cost, wanted, cost, burst, least(wanted, burst)
+    from unnest(${draws.map(({ limitId }) => limitId)}::text[], ${draws.map(({ wanted }) => wanted)}::bigint[],
+      ${draws.map(({ limit }) => requestCost(limit))}::bigint[], ${draws.map(({ limit }) => limit.burst)}::bigint[])
+      as draw (limit_id, wanted, cost, burst),
+      (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) as clock
+    order by limit_id
+    on conflict (limit_id) do update set (drawn_at, paid_at, wanted, cost, burst, granted) = (
+      select excluded.drawn_at,
+        case when granted = 0 then cell.paid_at
+          when granted < 0 then cell.paid_at + granted * excluded.cost
+          else greatest(cell.paid_at, excluded.drawn_at) + granted * excluded.cost end,
+        excluded.wanted, excluded.cost, excluded.burst, granted
+      from (select case when excluded.wanted < 0 then excluded.wanted
+        else greatest(0, least(excluded.wanted,
+          (excluded.burst * excluded.cost - greatest(cell.paid_at - excluded.drawn_at, 0)) / excluded.cost))
+        end as granted) as drawn)
+    returning limit_id as "limitId", granted::int4, paid_at::float8 as "paidAt", drawn_at::float8 as now`.execute(db);
+  return new Map(rows.map(({ limitId, ...drawn }) => [limitId, drawn]));
+}
