@@ -37,7 +37,8 @@ import { readCertificate } from "./http/connections/certificate.ts";
 import { feedOf } from "./key-index/feed.ts";
 import { observeIndex } from "./key-index/metrics.ts";
 import { Replica } from "./key-index/replica.ts";
-import { sharedCells } from "./key-index/shared-cells.ts";
+import { sharedCells, threadsOf } from "./key-index/shared-cells.ts";
+import { openInstallationLimits } from "./limits/open-installation-limits.ts";
 import { createReceipts } from "./management/keys/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
@@ -152,7 +153,8 @@ export async function startServer({
   const usage = new UsageBuffer(store, log, replica);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
-  const calling = { store, streams, usage, log, config, index: replica.view, clock: time };
+  const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () => threadsOf(cells, config.workers));
+  const calling = { store, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
@@ -202,6 +204,7 @@ export async function startServer({
     await Promise.all([usage.close(), refusals.close()]);
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
+    closeLimits();
     await replica.close();
     await closeServer(admin);
   };

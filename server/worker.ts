@@ -17,8 +17,9 @@ import { createTextEmbedder } from "./gateway/embed-texts.ts";
 import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
 import { IndexMirror } from "./key-index/index-mirror.ts";
 import { Lease } from "./key-index/lease.ts";
-import { sharedCells } from "./key-index/shared-cells.ts";
+import { sharedCells, threadsOf } from "./key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./key-index/stream-revalidation.ts";
+import { openInstallationLimits } from "./limits/open-installation-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
@@ -74,7 +75,8 @@ const usage: UsageRecorder = {
   },
   countRequest: (key, operation, at) => requests.count(key, operation, at),
 };
-const calling = { store, index, streams, usage, clock, log, config };
+const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () => threadsOf(cells, config.workers));
+const calling = { store, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...calling,
@@ -102,6 +104,7 @@ main.on("message", async (message: ToWorker) => {
   await embedder.close();
   bootstrapToken?.close();
   for (const timer of timers) clearInterval(timer);
+  closeLimits();
   tellUsage();
   await refusals.close();
   await store.close();

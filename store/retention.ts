@@ -29,6 +29,8 @@ type Pruned = {
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
   readonly saves: number;
+  /** Cells of limits of the installation that owe nothing. */
+  readonly limits: number;
   /** Conversations that were handed over, with what came of them. */
   readonly conversations: number;
   /** Sessions, links and logout tokens. */
@@ -39,8 +41,8 @@ type Pruned = {
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
  * over or too old to be sent go after the retention; counts of requests go after theirs, conversations after 30 days,
- * repeatable creations and saves after a day, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any
- * number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
+ * repeatable creations and saves after a day, cells of limits that owe nothing after a minute, and sessions, one-time
+ * links and logout tokens after their end. Of the changes the latest are kept. Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
  * digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
@@ -52,6 +54,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
   const oldConversations = sql`where created_at < clock_timestamp() - ${CONVERSATIONS_KEPT} order by created_at`;
   const dayOld = sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`;
+  const paidLimits = sql`where greatest(paid_at, drawn_at) / 1000000 < extract(epoch from clock_timestamp()) - 60`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
@@ -66,6 +69,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
+    limits: await all("limit_cells", paidLimits),
     conversations: await all("extraction_jobs", oldConversations),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),

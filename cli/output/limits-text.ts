@@ -1,10 +1,16 @@
-type Limits = { readonly [K in "requestsPerMinute" | "burst" | "concurrent"]?: number | null };
+type Limits = { readonly [K in "requestsPerMinute" | "burst" | "concurrent"]?: number | null } & {
+  readonly scope?: string | null;
+};
 
 /** What a key is limited to, of its own. */
-export function limitsText({ requestsPerMinute, burst, concurrent }: Limits): string {
+export function limitsText({ requestsPerMinute, burst, concurrent, scope }: Limits): string {
   const rate = requestsPerMinute
-    ? [`${requestsPerMinute} requests a minute, ${burst ?? requestsPerMinute} at once`]
+    ? [`${requestsPerMinute} requests a minute, ${burst ?? requestsPerMinute} at once${where(scope)}`]
     : [];
   const calls = concurrent ? [`${concurrent} calls under way`] : [];
   return [...rate, ...calls].join("; ") || "none of its own";
+}
+
+function where(scope: Limits["scope"]): string {
+  return scope === "Installation" ? ", over all replicas" : ", on each replica";
 }

@@ -1,5 +1,5 @@
 import type { Membership } from "./membership.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import type { DeclaredRate } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
 
@@ -31,7 +31,7 @@ export type KeyAttributes = {
   readonly teamDefaultLibraryId: string | null;
   /** Routes and models that may be named at a gateway, or null for any. */
   readonly allowedModels: readonly string[] | null;
-  readonly rateLimit: RateLimit | null;
+  readonly rateLimit: DeclaredRate | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */

@@ -1,6 +1,12 @@
 /** A key's rate limit: so many requests a minute in the long run, and so many at once. */
 export type RateLimit = { readonly requestsPerMinute: number; readonly burst: number };
 
+/** Who counts together for a limit: each replica for itself, or all of an installation. */
+export type LimitScope = "Replica" | "Installation";
+
+/** A rate limit as it is declared. */
+export type DeclaredRate = RateLimit & { readonly scope: LimitScope };
+
 /** What a request meets at a rate limit. Times are nanoseconds. */
 export type RateVerdict = {
   readonly admitted: boolean;

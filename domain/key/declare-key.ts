@@ -1,4 +1,4 @@
-import type { RateLimit } from "../access/rate-limit.ts";
+import type { DeclaredRate } from "../access/rate-limit.ts";
 import type { SubjectRule } from "../access/subject.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
@@ -71,7 +71,8 @@ function declareSubject(access: Spec<"PlatformKey">["subjectAccess"]): SubjectRu
   return access.mode === "Required" ? { mode: "Required" } : { mode: "Bound", subject: access.subject ?? "" };
 }
 
-function declareRate(limit: Spec<"PlatformKey">["rateLimit"]): RateLimit | null {
+function declareRate(limit: Spec<"PlatformKey">["rateLimit"]): DeclaredRate | null {
   if (limit?.requestsPerMinute === undefined) return null;
-  return { requestsPerMinute: limit.requestsPerMinute, burst: limit.burst ?? limit.requestsPerMinute };
+  const { requestsPerMinute, burst = requestsPerMinute, scope = "Replica" } = limit;
+  return { requestsPerMinute, burst, scope };
 }

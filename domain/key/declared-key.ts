@@ -1,4 +1,4 @@
-import type { RateLimit } from "../access/rate-limit.ts";
+import type { DeclaredRate } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SubjectRule } from "../access/subject.ts";
 import type { Spec } from "../kinds/kinds.ts";
@@ -34,7 +34,7 @@ export type DeclaredKey = {
   readonly rotationInterval: number | null;
   readonly rotationTrigger: string | null;
   readonly overlap: Overlap;
-  readonly rateLimit: RateLimit | null;
+  readonly rateLimit: DeclaredRate | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */

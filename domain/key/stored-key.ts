@@ -1,5 +1,5 @@
 import type { KeyState, VersionState } from "../access/key-record.ts";
-import type { RateLimit } from "../access/rate-limit.ts";
+import type { DeclaredRate } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SubjectRule } from "../access/subject.ts";
 
@@ -28,7 +28,7 @@ export type KeyPolicy = {
   readonly allowedModels: readonly string[] | null;
   readonly suspended: boolean;
   readonly expiresAt: number | null;
-  readonly rateLimit: RateLimit | null;
+  readonly rateLimit: DeclaredRate | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */

@@ -9,6 +9,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
+import { chargeRate, type RateDeps } from "./charge-rate.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 import type { AuthMetrics } from "./metrics.ts";
 
@@ -52,7 +53,7 @@ export type Refused = {
 };
 
 /** What a decision reads. */
-export type DecisionDeps = {
+export type DecisionDeps = RateDeps & {
   readonly index: KeyIndexView;
   readonly clock: Clock;
   readonly metrics: Pick<AuthMetrics, "countLookUp">;
@@ -60,15 +61,12 @@ export type DecisionDeps = {
   readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };
 
-/** In a millisecond. */
-const NANOSECONDS = 1e6;
-
 export const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_index", key: undefined };
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
- * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing waits;
- * nothing is logged; the database is not asked.
+ * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing is
+ * logged. Nothing waits, and the database is not asked, but now and then for a limit of the installation.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent: only its query is read here
@@ -78,7 +76,7 @@ export function decide(
   rawHeaders: readonly string[],
   url: string,
   route: RouteAccess,
-): Granted | Refused {
+): Granted | Refused | Promise<Granted | Refused> {
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
   const presented = extractCredential(rawHeaders, url, deps.config.vendorHeader);
@@ -94,11 +92,27 @@ export function decide(
   const judged = decideForKey(deps, key, route);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
-  if (!deps.streams.hasRoom(judged.key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
-  const rate =
-    judged.key.rateLimit === null ? undefined : index.chargeRequest(judged.key, deps.clock.monotonic() * NANOSECONDS);
-  if (rate?.admitted === false) return { granted: false, code: "rate_limited", cause: "rate_limited", key, rate };
-  return { granted: true, key: judged.key, gateway, operation, carrier: presented.carrier, rate };
+  if (!deps.streams.hasRoom(judged.key)) return tooManyCalls(judged.key);
+  const granted: Granted = { granted: true, key: judged.key, gateway, operation, carrier: presented.carrier, rate: undefined };
+  const rate = chargeRate(deps, judged.key);
+  if (rate === undefined) return granted;
+  if (!(rate instanceof Promise)) return withRate(granted, rate);
+  // The key may have been revoked, and calls have begun, while the database was asked.
+  return rate.then((waited) => {
+    const present = withRate(granted, waited);
+    if (!present.granted) return present;
+    if (!deps.streams.hasRoom(present.key)) return tooManyCalls(present.key);
+    return decideAgain(deps, present);
+  });
+}
+
+function withRate(granted: Granted, rate: RateVerdict): Granted | Refused {
+  if (rate.admitted) return { ...granted, rate };
+  return { granted: false, code: "rate_limited", cause: "rate_limited", key: granted.key, rate };
+}
+
+function tooManyCalls(key: KeyRecord): Refused {
+  return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
 }
 
 /**

@@ -63,12 +63,12 @@ export function authenticateKey(
   return (request, reply, done) => {
     const { rawHeaders, url: target = "" } = request.raw;
     const route = routeAccess(request);
-    const waited = decideToken?.(rawHeaders, target, route);
-    if (waited === undefined) {
-      finishHook(settle(decide(deps, rawHeaders, target, route), request, reply), done);
+    const decided = decideToken?.(rawHeaders, target, route) ?? decide(deps, rawHeaders, target, route);
+    if (!(decided instanceof Promise)) {
+      finishHook(settle(decided, request, reply), done);
       return;
     }
-    const settled = waited.then((decision) => {
+    const settled = decided.then((decision) => {
       if (!reply.raw.destroyed) return settle(decision, request, reply);
       // The response of a caller who has left does not close again: a call that is tracked from here on would stay open
       // for ever.

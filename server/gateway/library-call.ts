@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import { chargeRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -73,7 +74,7 @@ export type LibraryCaller<F> = {
   close(): Promise<void>;
 };
 
-export type CallerDeps = Pick<ServerDeps, "index" | "streams" | "usage" | "clock" | "log" | "store" | "config">;
+export type CallerDeps = Pick<ServerDeps, "index" | "installationLimits" | "streams" | "usage" | "clock" | "log" | "store" | "config">;
 
 type Calling<F extends CallFormat> = {
   readonly formats: CallFormats<F>;
@@ -84,8 +85,6 @@ type Calling<F extends CallFormat> = {
 /** Beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
 const MAX_RETRY_AFTER_MS = 300_000;
-/** Nanoseconds in a millisecond. */
-const NANOSECONDS = 1e6;
 /** What an upstream answers that does not take this, and something else perhaps. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
@@ -110,7 +109,7 @@ export function createLibraryCaller<F extends CallFormat>(
       const way = findWay(deps, formats, request);
       if ("kind" in way) return way;
       const { key, gatewayId, upstream, model, format } = way;
-      const rate = key.rateLimit === null ? undefined : deps.index.chargeRequest(key, clock.monotonic() * NANOSECONDS);
+      const rate = await chargeRate(deps, key);
       if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());

@@ -254,6 +254,7 @@ export class Replica {
     this.#databaseTimeAtBeat = beat.databaseNow;
     this.#noteQueue(beat.notificationQueue);
     this.#removeTheDead(beat.neighbour);
+    this.#cells.replicas[0] = beat.replicas;
     this.#spacing = Math.min(Math.max(SPACING_MS, beat.replicas * SPACING_PER_REPLICA_MS), MAX_SPACING_MS);
     const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
     if (isSameHistory && beat.registered) {

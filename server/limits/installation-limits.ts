@@ -11,6 +11,7 @@ const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
 /** More is drawn ahead where what is held lasts for less than this part of a period. */
 const ENOUGH = 0.25;
+const MINUTE_MS = 60_000;
 /** Of a microsecond and of a nanosecond, in a millisecond. */
 const MICROSECONDS = 1e3;
 const NANOSECONDS = 1e6;
@@ -31,6 +32,8 @@ type Held = {
   limit: RateLimit;
   /** Requests that were drawn and not made yet. */
   requests: number;
+  /** Requests that wait for the cell's answer. */
+  waiting: number;
   /** Requests that there were in this period, refused ones too, and how many one is expected to have. */
   asked: number;
   expected: number;
@@ -103,7 +106,7 @@ export class InstallationLimits {
       known.limit = limit;
       return known;
     }
-    const nothing = { requests: 0, asked: 0, expected: 0, emptyUntil: 0, paidAt: 0 };
+    const nothing = { requests: 0, waiting: 0, asked: 0, expected: 0, emptyUntil: 0, paidAt: 0 };
     const held: Held = { limit, ...nothing, last: undefined, drawing: undefined };
     this.#limits.set(limitId, held);
     return held;
@@ -114,7 +117,7 @@ export class InstallationLimits {
     const now = this.#deps.monotonic();
     if (held.requests > 0) {
       held.requests--;
-      const isScarce = held.requests < held.expected * ENOUGH;
+      const isScarce = held.requests < held.expected * ENOUGH && this.#wantedOf(held) > 1;
       if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(limitId, held);
       return verdictOf(held, true, now);
     }
@@ -123,11 +126,16 @@ export class InstallationLimits {
   }
 
   async #judgeDrawn(limitId: string, held: Held): Promise<RateVerdict> {
-    for (;;) {
-      await this.#draw(limitId, held);
-      const verdict = this.#judge(limitId, held);
-      // Undefined where others that waited have taken all that the cell gave.
-      if (verdict !== undefined) return verdict;
+    held.waiting++;
+    try {
+      for (;;) {
+        await this.#draw(limitId, held);
+        const verdict = this.#judge(limitId, held);
+        // Undefined where others that waited have taken all that the cell gave.
+        if (verdict !== undefined) return verdict;
+      }
+    } finally {
+      held.waiting--;
     }
   }
 
@@ -140,7 +148,17 @@ export class InstallationLimits {
     return verdict;
   }
 
-  /** Asks the cell for what is expected within a period, once at a time. */
+  /**
+   * What is to be drawn: for who waits, and for what is expected within a period. Nothing ahead where the limit admits
+   * less than one request a second and thread: others would be refused for long what this one only expects.
+   */
+  #wantedOf({ limit, requests, waiting, asked, expected }: Held): number {
+    const isFrequent = (limit.requestsPerMinute * PERIOD_MS) / MINUTE_MS >= this.#deps.threads();
+    const ahead = isFrequent ? Math.max(expected, asked) - requests : 0;
+    return Math.max(1, waiting, ahead);
+  }
+
+  /** Asks the cell, once at a time. */
   #draw(limitId: string, held: Held): Promise<void> {
     held.drawing ??= this.#drawNow(limitId, held).finally(() => {
       held.drawing = undefined;
@@ -150,7 +168,7 @@ export class InstallationLimits {
 
   async #drawNow(limitId: string, held: Held): Promise<void> {
     const { limit } = held;
-    const wanted = Math.max(1, Math.max(held.expected, held.asked) - held.requests);
+    const wanted = this.#wantedOf(held);
     let drawn: DrawnRequests | undefined;
     try {
       drawn = (await this.#send({ limitId, limit, wanted })).get(limitId);

@@ -12,6 +12,7 @@ import type { ServerConfig } from "../context/config.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
+import type { InstallationLimits } from "../limits/installation-limits.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
 /** All that the server's parts are given. */
@@ -24,6 +25,8 @@ export type ServerDeps = {
   readonly answers: AnswerRoom;
   readonly usage: UsageRecorder;
   readonly refusals: RefusalRecorder;
+  /** Null where there is one replica alone. */
+  readonly installationLimits: InstallationLimits | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };

@@ -46,8 +46,12 @@ export const WHOAMI = closedObject("Whoami", {
   limits: {
     type: "object",
     additionalProperties: false,
-    required: ["requestsPerMinute", "burst", "concurrent"],
-    properties: { requestsPerMinute: LIMIT, burst: LIMIT, concurrent: LIMIT },
+    required: ["requestsPerMinute", "burst", "scope", "concurrent"],
+    properties: {
+      ...{ requestsPerMinute: LIMIT, burst: LIMIT },
+      scope: { ...TEXT_OR_NULL, description: "Who counts the requests: each Replica, or the Installation." },
+      concurrent: LIMIT,
+    },
   },
   expiresAt: { ...TIME_OR_NULL, description: "Of the key or of this version, whichever ends first." },
   version: {

@@ -39,6 +39,7 @@ export async function whoami(db: Db, key: KeyRecord) {
     limits: {
       requestsPerMinute: rateLimit?.requestsPerMinute ?? null,
       burst: rateLimit?.burst ?? null,
+      scope: rateLimit?.scope ?? null,
       concurrent,
     },
     expiresAt: Number.isFinite(key.expiresAt) ? rfc3339Millis(key.expiresAt) : null,

@@ -144,6 +144,7 @@ type KeysTable = {
   expires_at: Date | null;
   requests_per_minute: number | null;
   burst: number | null;
+  rate_scope: string | null;
   concurrent: number | null;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;

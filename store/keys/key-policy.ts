@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { LimitScope } from "../../domain/access/rate-limit.ts";
 import type { SubjectRule } from "../../domain/access/subject.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import type { Tx } from "../database/change.ts";
@@ -19,6 +20,11 @@ export function toSubjectRule(column: string | null): SubjectRule | null {
   return column === REQUIRED ? { mode: "Required" } : { mode: "Bound", subject: column };
 }
 
+/** Who counts for a key's rate, by its column `rate_scope`: whatever this build does not know is not more than a replica's. */
+export function toLimitScope(column: string | null): LimitScope {
+  return column === "Installation" ? column : "Replica";
+}
+
 /** A policy as columns of `keys`. */
 export function policyColumns(policy: KeyPolicy) {
   return {
@@ -33,6 +39,7 @@ export function policyColumns(policy: KeyPolicy) {
     expires_at: toDate(policy.expiresAt),
     requests_per_minute: policy.rateLimit?.requestsPerMinute ?? null,
     burst: policy.rateLimit?.burst ?? null,
+    rate_scope: policy.rateLimit?.scope === "Installation" ? "Installation" : null,
     concurrent: policy.concurrent,
     subject: subjectColumn(policy.subject),
   };

@@ -2,7 +2,7 @@ import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../dom
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
 import type { SubjectRule } from "../../domain/access/subject.ts";
 import { fromDigest } from "../database/digest.ts";
-import { toSubjectRule } from "./key-policy.ts";
+import { toLimitScope, toSubjectRule } from "./key-policy.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */
 export type IndexedKey = {
@@ -46,6 +46,7 @@ const ATTRIBUTE_COLUMNS = [
   "to_json(allowed_models)",
   "requests_per_minute",
   "burst",
+  "rate_scope",
   "concurrent",
   "subject",
 ] as const;
@@ -123,7 +124,11 @@ function toAttributes(record: string): KeyAttributes {
     rateLimit:
       requestsPerMinute === null || burst === null
         ? null
-        : { requestsPerMinute: Number(requestsPerMinute), burst: Number(burst) },
+        : {
+            requestsPerMinute: Number(requestsPerMinute),
+            burst: Number(burst),
+            scope: toLimitScope(fieldOf("rate_scope")),
+          },
     concurrent: concurrent === null ? null : Number(concurrent),
     subject,
   };

@@ -89,7 +89,7 @@ const CALLS: Readonly<Record<(typeof SDK_MISTAKES)[number]["done"], () => Promis
     askOpenai("/g/research-openai/v1"),
   "The model is a route to an upstream of Anthropic.": () => askOpenai(`${MAIN}/v1`, gatewayKey(), "claude"),
   "The key's rate limit is used up.": async () => {
-    const limited = gatewayKey({ rateLimit: { requestsPerMinute: 1, burst: 1 } });
+    const limited = gatewayKey({ rateLimit: { requestsPerMinute: 1, burst: 1, scope: "Replica" } });
     await expect(askOpenai(`${MAIN}/v1`, limited)).rejects.toMatchObject({ status: 502 });
     return askOpenai(`${MAIN}/v1`, limited);
   },

@@ -19,6 +19,7 @@ import type { ServerConfig } from "../../server/context/config.ts";
 import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
+import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -58,6 +59,8 @@ export type HarnessOptions = {
   readonly calls?: Partial<CallLimits>;
   /** What answers may hold. */
   readonly answers?: Partial<AnswerLimits>;
+  /** What counts for limits of the installation; none where it is left out. */
+  readonly limits?: (clock: Clock) => InstallationLimits;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   /** How many alike lines the log has. */
@@ -75,6 +78,7 @@ export async function startHarness({
   config,
   calls,
   answers,
+  limits,
   managementToken,
   sampling,
 }: HarnessOptions = {}) {
@@ -100,6 +104,7 @@ export async function startHarness({
     },
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
+    installationLimits: limits?.(clock) ?? null,
     clock,
     log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,

@@ -66,9 +66,9 @@ describeOnPostgres("two worker threads", (store) => {
   }
 
   /** The same request by connections of their own, so that both threads answer some. */
-  function callAll(key: string): Promise<number[]> {
+  function callAll(key: string, url = server.url): Promise<number[]> {
     const headers = { authorization: `Bearer ${key}`, connection: "close" };
-    const call = async () => (await fetch(`${server.url}/g/${publicId}/v1/models`, { headers })).status;
+    const call = async () => (await fetch(`${url}/g/${publicId}/v1/models`, { headers })).status;
     return Promise.all(Array.from({ length: CONNECTIONS }, call));
   }
 
@@ -119,7 +119,7 @@ describeOnPostgres("two worker threads", (store) => {
   });
 
   test("let through as much as a rate limit allows, together", async () => {
-    const policy = policyOf({ scopes: ["gateway:routes"], rateLimit: { requestsPerMinute: 1, burst: 10 } });
+    const policy = policyOf({ scopes: ["gateway:routes"], rateLimit: { requestsPerMinute: 1, burst: 10, scope: "Replica" } });
     const key = await storeKey(store(), home, { policy });
     await until(
       "the key is known",
@@ -129,6 +129,23 @@ describeOnPostgres("two worker threads", (store) => {
     const answers = [...(await callAll(key.plaintext)), ...(await callAll(key.plaintext))];
     expect(answers.filter((status) => status === 200)).toHaveLength(10);
     expect(answers.filter((status) => status === 429)).toHaveLength(2 * CONNECTIONS - 10);
+  });
+
+  test("b123: let through as much as a limit of the installation allows, with the threads of another replica", async () => {
+    const other = await start();
+    try {
+      const rateLimit = { requestsPerMinute: 1, burst: 10, scope: "Installation" } as const;
+      const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"], rateLimit }) });
+      const statuses: number[] = [];
+      await until("all of them know the key, and have used its limit up", async () => {
+        const answers = (await Promise.all([callAll(key.plaintext), callAll(key.plaintext, other.url)])).flat();
+        statuses.push(...answers);
+        return answers.every((status) => status === 429);
+      });
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    } finally {
+      await other.close();
+    }
   });
 
   test("decide by what was broadcast to them also when a whole page of keys came at once", async () => {

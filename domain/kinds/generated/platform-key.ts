@@ -173,7 +173,7 @@ export type PlatformKeySpec = {
     trigger?: string;
   };
   /**
-   * How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once.
+   * How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica.
    */
   rateLimit?: {
     /**
@@ -185,7 +185,11 @@ export type PlatformKeySpec = {
      */
     burst?: number;
     /**
-     * Calls under way at once, an answer that streams included; 256 where it is left out.
+     * Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+     */
+    scope?: "Replica" | "Installation";
+    /**
+     * Calls under way at once on each replica, an answer that streams included; 256 where it is left out.
      */
     concurrent?: number;
   };

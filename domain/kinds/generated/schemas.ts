@@ -1057,7 +1057,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rateLimit": {
-            "description": "How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once.",
+            "description": "How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -1067,6 +1067,10 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               {
                 "rule": "!has(self.burst) || has(self.requestsPerMinute)",
                 "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
+              },
+              {
+                "rule": "!has(self.scope) || has(self.requestsPerMinute)",
+                "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
               }
             ],
             "properties": {
@@ -1084,8 +1088,16 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "minimum": 1,
                 "maximum": 1000000
               },
+              "scope": {
+                "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "type": "string",
+                "enum": [
+                  "Replica",
+                  "Installation"
+                ]
+              },
               "concurrent": {
-                "description": "Calls under way at once, an answer that streams included; 256 where it is left out.",
+                "description": "Calls under way at once on each replica, an answer that streams included; 256 where it is left out.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,

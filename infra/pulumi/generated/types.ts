@@ -63,13 +63,15 @@ export type PlatformKeyArgs = {
   expiresAfter?: Input<string> | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: Input<string> | undefined;
-  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
+  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
   rateLimit?: Input<{
     /** Requests a minute, in the long run; unlimited where it is left out. */
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    scope?: Input<"Replica" | "Installation"> | undefined;
+    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
@@ -142,13 +144,15 @@ export type PlatformKeyState = {
   expiresAfter?: string | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
+  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
   rateLimit?: {
     /** Requests a minute, in the long run; unlimited where it is left out. */
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    scope?: "Replica" | "Installation" | undefined;
+    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
@@ -572,13 +576,15 @@ export type GetKeyResult = {
   expiresAfter?: string | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
+  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
   rateLimit?: {
     /** Requests a minute, in the long run; unlimited where it is left out. */
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    scope?: "Replica" | "Installation" | undefined;
+    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
   /** The key's id, the same for as long as the key lives. */

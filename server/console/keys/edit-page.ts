@@ -30,6 +30,7 @@ const LABELS: Readonly<Record<keyof ReturnType<typeof fieldsOfSpec>, string>> = 
   gateway: "Gateway",
   expires: "Expires",
   requestsPerMinute: "Requests a minute",
+  rateScope: "Requests are counted",
   burst: "Requests at once",
   concurrent: "Calls under way",
 };

@@ -20,13 +20,15 @@ export type KeyFields = {
   readonly expires: string;
   readonly requestsPerMinute: string;
   readonly burst: string;
+  /** Who counts the requests. */
+  readonly rateScope: "Replica" | "Installation";
   readonly concurrent: string;
 };
 
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
   ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "" },
-  ...{ requestsPerMinute: "", burst: "", concurrent: "" },
+  ...{ requestsPerMinute: "", burst: "", rateScope: "Replica", concurrent: "" },
 };
 
 export function readKeyFields(body: FormBody): KeyFields {
@@ -43,6 +45,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     expires: field(body, "expires"),
     requestsPerMinute: field(body, "requestsPerMinute"),
     burst: field(body, "burst"),
+    rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
     concurrent: field(body, "concurrent"),
   };
 }
@@ -73,6 +76,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
     expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
     burst: String(rateLimit?.burst ?? ""),
+    rateScope: rateLimit?.scope ?? "Replica",
     concurrent: String(rateLimit?.concurrent ?? ""),
   };
 }
@@ -107,12 +111,14 @@ function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Reco
 }
 
 /** Numbers stay what they are; anything else is said to be none by the check of the spec. */
-function limitsOf({ requestsPerMinute, burst, concurrent }: KeyFields): Record<string, unknown> {
+function limitsOf({ requestsPerMinute, burst, rateScope, concurrent }: KeyFields): Record<string, unknown> {
   const given = Object.entries({ requestsPerMinute, burst, concurrent }).filter(([, text]) => text !== "");
   const rateLimit = Object.fromEntries(
     given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text]),
   );
-  return given.length === 0 ? {} : { rateLimit };
+  if (given.length === 0) return {};
+  const counted = requestsPerMinute !== "" && rateScope === "Installation";
+  return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
 }
 
 /** What the chosen scopes are for. */

@@ -102,10 +102,20 @@ export function displayNameField({ displayName }: KeyFields, label: string, erro
   return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
 }
 
+const RATE_SCOPES: Choice = {
+  none: "",
+  offered: [
+    { value: "Replica", title: "On each replica by itself" },
+    { value: "Installation", title: "Over all replicas together" },
+  ],
+  isMore: false,
+};
+
 /** The fields of a rate limit. */
-export function limitFields({ requestsPerMinute, burst, concurrent }: KeyFields, errors: FormErrors): Html {
+export function limitFields({ requestsPerMinute, burst, rateScope, concurrent }: KeyFields, errors: FormErrors): Html {
   return html`${textField("requestsPerMinute", "Requests a minute", requestsPerMinute, errors, "Left empty, they are not limited.")}
 ${textField("burst", "Requests at once", burst, errors, "Left empty, a minute's worth.")}
+${chosenField("rateScope", "Requests are counted", rateScope, RATE_SCOPES, errors)}
 ${textField("concurrent", "Calls under way", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}`;
 }
 

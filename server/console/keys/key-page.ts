@@ -120,10 +120,11 @@ function facts(key: KeyJson, now: number): Html {
   return factList(rows);
 }
 
-function limits({ requestsPerMinute, burst, concurrent }: NonNullable<KeyJson["spec"]["rateLimit"]>): string {
+function limits({ requestsPerMinute, burst, scope, concurrent }: NonNullable<KeyJson["spec"]["rateLimit"]>): string {
   return [
     requestsPerMinute === undefined ? "" : `${requestsPerMinute} requests a minute`,
     burst === undefined ? "" : `${burst} at once`,
+    scope === "Installation" ? "over all replicas" : "",
     concurrent === undefined ? "" : `${concurrent} calls under way`,
   ]
     .filter((limit) => limit !== "")

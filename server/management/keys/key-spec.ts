@@ -1,3 +1,4 @@
+import type { DeclaredRate } from "../../../domain/access/rate-limit.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import type { NamedRef } from "../../../domain/key/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -39,9 +40,16 @@ function declaredSpec(
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...((policy.rateLimit !== null || policy.concurrent !== null) && {
-      rateLimit: { ...policy.rateLimit, ...(policy.concurrent !== null && { concurrent: policy.concurrent }) },
+      rateLimit: { ...declaredRate(policy.rateLimit), ...(policy.concurrent !== null && { concurrent: policy.concurrent }) },
     }),
   };
+}
+
+/** What may be left out is. */
+function declaredRate(rate: DeclaredRate | null): Partial<DeclaredRate> {
+  if (rate === null || rate.scope === "Installation") return { ...rate };
+  const { requestsPerMinute, burst } = rate;
+  return { requestsPerMinute, burst };
 }
 
 function unique(ids: readonly (string | null)[]): string[] {

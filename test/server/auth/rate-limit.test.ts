@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** A key that may make `burst` requests at once, and one a second. */
-const limitedTo = (burst: number) => ({ rateLimit: { requestsPerMinute: 60, burst } });
+const limitedTo = (burst: number) => ({ rateLimit: { requestsPerMinute: 60, burst, scope: "Replica" as const } });
 
 function call(key: string, path = "/atoms", init: RequestInit = {}): Promise<Response> {
   return fetch(harness.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });

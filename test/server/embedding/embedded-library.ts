@@ -55,7 +55,7 @@ export async function startEmbeddedLibrary(
   const used: string[] = [];
   const lines: string[] = [];
   const embedder = createTextEmbedder({
-    ...{ store, streams, index: view, clock: systemClock },
+    ...{ store, streams, index: view, clock: systemClock, installationLimits: null },
     usage: { record: ({ keyId }) => used.push(keyId), countRequest: () => {} },
     log: createLog("debug", { write: (line) => lines.push(line) }),
     config: parseServerConfig({}, { allowPrivateUpstreams: allowPrivate }),

@@ -89,7 +89,7 @@ export async function startExtractingLibrary(
   const lines: string[] = [];
   const log = createLog("debug", { write: (line) => lines.push(line) });
   const through = createTextGenerator({
-    ...{ store, streams, log, index: view, clock: systemClock },
+    ...{ store, streams, log, index: view, clock: systemClock, installationLimits: null },
     usage: { record: () => {}, countRequest: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });

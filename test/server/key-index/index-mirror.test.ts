@@ -8,7 +8,7 @@ import { resolvePlaceholders } from "../../../server/key-index/placeholder-keys.
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";
 
-const RATE = { requestsPerMinute: 60, burst: 1 };
+const RATE = { requestsPerMinute: 60, burst: 1, scope: "Replica" } as const;
 
 /** An index, and its mirror as another thread has it: all that passes between the two are messages and shared memory. */
 function open() {

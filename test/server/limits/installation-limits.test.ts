@@ -86,18 +86,114 @@ async function play({ limit, over, seconds, moving, dies }: Play) {
   };
 }
 
+const steady = { requestsPerMinute: 6_000, burst: 100 };
+const small = { requestsPerMinute: 600, burst: 10 };
+
 test.each([
-  { what: "still", limit: { requestsPerMinute: 6_000, burst: 100 }, moving: 0, dies: false },
-  { what: "half of it moves", limit: { requestsPerMinute: 6_000, burst: 100 }, moving: 0.5, dies: false },
-  { what: "all of it moves", limit: { requestsPerMinute: 6_000, burst: 100 }, moving: 1, dies: false },
-  { what: "half of it moves, and replicas die", limit: { requestsPerMinute: 6_000, burst: 100 }, moving: 0.5, dies: true },
-  { what: "half of it moves, and replicas die", limit: { requestsPerMinute: 600, burst: 10 }, moving: 0.5, dies: true },
-  { what: "half of it moves, and replicas die", limit: { requestsPerMinute: 600, burst: 600 }, moving: 0.5, dies: true },
-])("over six threads 99 to 101 % of $limit are admitted, and 95 to 105 % in each minute, where the load is $what", async (play_) => {
-  const { mean, least, most, draws } = await play({ ...play_, over: 2, seconds: 600 });
-  console.log(play_.what, play_.limit, { mean, least, most, draws });
+  { load: "stays where it is", limit: steady, moving: 0, dies: false },
+  { load: "moves by half", limit: steady, moving: 0.5, dies: false },
+  { load: "moves whole", limit: steady, moving: 1, dies: false },
+  { load: "moves by half, and a replica dies each minute", limit: steady, moving: 0.5, dies: true },
+  { load: "moves by half, and a replica dies each minute", limit: small, moving: 0.5, dies: true },
+  { load: "moves by half, and a replica dies each minute", limit: { ...small, burst: 600 }, moving: 0.5, dies: true },
+])("b123: three replicas of two threads admit 99 to 101 % of $limit, and 95 to 105 % in each minute, where the load $load", async (given) => {
+  const { mean, least, most } = await play({ ...given, over: 2, seconds: 600 });
   expect(mean).toBeGreaterThan(99);
   expect(mean).toBeLessThan(101);
   expect(least).toBeGreaterThan(95);
   expect(most).toBeLessThan(105);
+});
+
+/** Threads of one installation, on a clock that the test moves. */
+function openThreads(count: number) {
+  const clock = { now: 1_000_000 };
+  const cells = cellsInMemory(clock);
+  const deps = { draw: cells.draw, mostDraws: 2, threads: () => count, monotonic: () => clock.now };
+  const threads = Array.from({ length: count }, () => new InstallationLimits(deps));
+  const charge = async (thread: InstallationLimits | undefined, limit: RateLimit, limitId = "a") => {
+    if (thread === undefined) throw new RangeError("there are fewer threads");
+    return thread.charge(limitId, limit);
+  };
+  return { ...cells, clock, threads, charge };
+}
+
+test("b123: what is refused asks for nothing until its time has come", async () => {
+  const { database, threads, charge, passTo, clock } = openThreads(1);
+  const limit = { requestsPerMinute: 60, burst: 1 };
+  expect((await charge(threads[0], limit)).admitted).toBe(true);
+  const refused = await charge(threads[0], limit);
+  expect(refused).toMatchObject({ admitted: false, remaining: 0, retryAfter: 1e9 });
+  const before = database.draws;
+  for (let i = 0; i < 1_000; i++) expect(threads[0]?.charge("a", limit)).toMatchObject({ admitted: false });
+  expect(database.draws).toBe(before);
+  await passTo(clock.now + 1_000);
+  expect((await charge(threads[0], limit)).admitted).toBe(true);
+});
+
+test("b123: of a rate below one a second and thread nothing is drawn ahead, so that no other is refused for it", async () => {
+  const { threads, charge } = openThreads(2);
+  const limit = { requestsPerMinute: 60, burst: 10 };
+  const admitted = async (thread: number, times: number) => {
+    const verdicts = [];
+    for (let i = 0; i < times; i++) verdicts.push((await charge(threads[thread], limit)).admitted);
+    return verdicts.filter((one) => one).length;
+  };
+  expect(await admitted(0, 6)).toBe(6);
+  threads[0]?.endPeriod();
+  expect(await admitted(0, 1)).toBe(1);
+  expect(await admitted(1, 10)).toBe(3);
+});
+
+test("b123: what a second leaves over goes back, and another thread has it", async () => {
+  const { threads, charge, passTo, clock } = openThreads(2);
+  const limit = { requestsPerMinute: 120, burst: 100 };
+  const [one, other] = threads;
+  for (let i = 0; i < 50; i++) await charge(one, limit);
+  one?.endPeriod();
+  // It expects fifty more, and draws what is left.
+  await charge(one, limit);
+  for (let period = 0; period < 8; period++) one?.endPeriod();
+  await passTo(clock.now);
+  for (let i = 0; i < 49; i++) expect((await charge(other, limit)).admitted).toBe(true);
+  expect((await charge(other, limit)).admitted).toBe(false);
+});
+
+test("b123: calls of one moment are asked for together, and each is let through once", async () => {
+  const { database, threads, charge } = openThreads(1);
+  const verdicts = await Promise.all(
+    Array.from({ length: 100 }, () => charge(threads[0], { requestsPerMinute: 6_000, burst: 40 })),
+  );
+  expect(verdicts.filter(({ admitted }) => admitted)).toHaveLength(40);
+  expect(database.draws).toBeLessThan(4);
+});
+
+test("b123: while the database is away each thread admits its part of the limit, and its first calls after that are asked for", async () => {
+  const { database, threads, charge, passTo, clock } = openThreads(4);
+  const limit = { requestsPerMinute: 60, burst: 8 };
+  database.isAway = true;
+  const admittedBy = async (thread: InstallationLimits | undefined) => {
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => charge(thread, limit)));
+    return verdicts.filter(({ admitted }) => admitted).length;
+  };
+  expect(await Promise.all(threads.map(admittedBy))).toEqual([2, 2, 2, 2]);
+  const before = database.draws;
+  expect(await Promise.all(threads.map(admittedBy))).toEqual([0, 0, 0, 0]);
+  expect(database.draws).toBe(before);
+  database.isAway = false;
+  await passTo(clock.now + 1_000);
+  expect((await Promise.all(threads.map(admittedBy))).reduce((sum, one) => sum + one, 0)).toBe(8);
+});
+
+test("b123: statements draw from as many cells as one may, and nothing is kept of limits that are not used", async () => {
+  const { threads, charge, passTo, clock, database } = openThreads(1);
+  const [thread] = threads;
+  const limit = { requestsPerMinute: 6_000, burst: 10 };
+  const limits = Array.from({ length: 9 }, (_, n) => `limit ${n}`);
+  await Promise.all(limits.map((limitId) => charge(thread, limit, limitId)));
+  expect([thread?.size, database.draws]).toEqual([9, 5]);
+  for (let period = 0; period < 4; period++) {
+    await passTo(clock.now + PERIOD_MS);
+    thread?.endPeriod();
+  }
+  expect(thread?.size).toBe(0);
 });

@@ -291,7 +291,7 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
     const { length } = server.counted;
     for (const _ of [1, 2]) await save("/atoms", { content: FREEZE });
     expect(server.counted.slice(length)).toEqual(["atoms.create", "atoms.create"]);
-    const limited = server.addKey({ ...DEFAULT, rateLimit: { requestsPerMinute: 1, burst: 1 } });
+    const limited = server.addKey({ ...DEFAULT, rateLimit: { requestsPerMinute: 1, burst: 1, scope: "Replica" } });
     const ask = () => save("/atoms", { content: FREEZE }, { as: limited });
     expect([(await ask()).status, (await ask()).status]).toEqual([201, 429]);
   });

@@ -83,7 +83,7 @@ export async function startWorld() {
     /** A key that may do nothing. */
     addUseless: () => harness.addKey({ ...of(team), scopes: scopeSet([]) }),
     /** A key whose rate limit the next request but one breaks. */
-    addLimited: () => harness.addKey({ ...of(team), rateLimit: { requestsPerMinute: 1, burst: 1 } }),
+    addLimited: () => harness.addKey({ ...of(team), rateLimit: { requestsPerMinute: 1, burst: 1, scope: "Replica" } }),
     /** A key that has each call name a subject. */
     addForSubjects: () => harness.addKey({ ...of(team), subject: { mode: "Required" } }),
     /** Declares a library in the team's namespace, and gives its id. */

@@ -66,7 +66,7 @@ async function makeBoundKey(store: Store) {
       mcpDefaultLibraryId: libraryId,
       allowedModels: ["fast chat", "a,b"],
       expiresAt: NOW + 2 * HOUR,
-      rateLimit: { requestsPerMinute: 60, burst: 5 },
+      rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
       concurrent: 3,
     }),
   });
@@ -358,7 +358,7 @@ describeOnEachEngine("The change feed", (store) => {
         mcpDefaultLibraryId: libraryId,
         teamDefaultLibraryId: libraryId,
         allowedModels: ["fast chat", "a,b"],
-        rateLimit: { requestsPerMinute: 60, burst: 5 },
+        rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
         concurrent: 3,
         subject: null,
       },

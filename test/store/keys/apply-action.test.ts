@@ -48,7 +48,7 @@ const policy = fc
     boundGatewayId: fc.constantFrom(null, "", "gw_a"),
     suspended: fc.boolean(),
     expiresAt: fc.constantFrom(null, NOW + HOUR),
-    rateLimit: fc.constantFrom(null, { requestsPerMinute: 60, burst: 5 }),
+    rateLimit: fc.constantFrom(null, { requestsPerMinute: 60, burst: 5, scope: "Replica" }),
     concurrent: fc.constantFrom(null, 3),
   })
   .map(policyOf);

@@ -83,7 +83,7 @@ function sortsOf(libraryId: string): Sort[] {
     libraryIds: [libraryId],
     mcpDefaultLibraryId: libraryId,
     allowedModels: ["fast chat", "a,b"],
-    rateLimit: { requestsPerMinute: 60, burst: 5 },
+    rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Installation" as const },
     concurrent: 3,
   };
   const nothing = { libraryIds: [], allowedModels: [] };

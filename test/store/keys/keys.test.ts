@@ -100,7 +100,7 @@ describeOnEachEngine("A key", (store) => {
       allowedModels: ["m"],
       suspended: true,
       expiresAt: NOW + 3 * HOUR + 7,
-      rateLimit: { requestsPerMinute: 10, burst: 2 },
+      rateLimit: { requestsPerMinute: 10, burst: 2, scope: "Replica" },
       concurrent: 3,
     });
     const reservation = await reserveKey(store(), home, { policy, expiresAfter: 1, rotationTrigger: "2026-11" });
@@ -412,7 +412,7 @@ describeOnEachEngine("A key", (store) => {
       allowedModels: [],
       suspended: true,
       expiresAt: NOW,
-      rateLimit: { requestsPerMinute: 1, burst: 1 },
+      rateLimit: { requestsPerMinute: 1, burst: 1, scope: "Replica" },
       concurrent: 3,
     });
     await run(store(), (tx) => updateKeyPolicy(tx, { keyId: key.id, policy, generation: 2, expiresAfter: null }));
@@ -464,7 +464,7 @@ describeOnEachEngine("A key", (store) => {
     await run(store(), (tx) => revokeKey(tx, ids[2] ?? "", "ByHand"));
     const policies = [
       policyOf({ suspended: true, libraryIds: ["lib_a", "lib_b"], expiresAt: NOW, allowedModels: ['a "model"'] }),
-      policyOf({ displayName: "it's {new}", libraryIds: [], rateLimit: { requestsPerMinute: 5, burst: 2 } }),
+      policyOf({ displayName: "it's {new}", libraryIds: [], rateLimit: { requestsPerMinute: 5, burst: 2, scope: "Replica" } }),
       policyOf({ displayName: "too late" }),
     ];
     const updates = ids.map((keyId, i) => ({

@@ -89,13 +89,15 @@ export type PlatformKeySpecArgs = {
     /** Any text. A change of it mints a new version. */
     trigger?: Input<string> | undefined;
   }> | undefined;
-  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
+  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
   rateLimit?: Input<{
     /** Requests a minute, in the long run; unlimited where it is left out. */
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    scope?: Input<"Replica" | "Installation"> | undefined;
+    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
   /** The Secret that the key is written to. Default `{}`. */

@@ -20,7 +20,7 @@ let limited: string;
 beforeAll(async () => {
   harness = await startHarness({ mounts: products() });
   key = harness.addKey();
-  limited = harness.addKey({ rateLimit: { requestsPerMinute: 1, burst: 1 } });
+  limited = harness.addKey({ rateLimit: { requestsPerMinute: 1, burst: 1, scope: "Replica" } });
   const { publicId } = harness.addGateway({ publicId: "limited" });
   await fetch(`${harness.url}/g/${publicId}/v1/models`, { headers: { "x-api-key": limited } });
 });

@@ -1,0 +1,27 @@
+import type { Clock } from "../../runtime/clock.ts";
+import type { Store } from "../../store/database/store.ts";
+import { drawFromCells, MAX_DRAWS } from "../../store/limits/limit-cells.ts";
+import { InstallationLimits, PERIOD_MS } from "./installation-limits.ts";
+
+type OpenLimits = {
+  /** Null where the database is embedded: its one replica's count is the installation's. */
+  readonly installationLimits: InstallationLimits | null;
+  close(): void;
+};
+
+/**
+ * Opens the installation's limits for a thread.
+ *
+ * @param threads how many threads of all replicas there are
+ */
+export function openInstallationLimits(
+  store: Pick<Store, "db" | "engine">,
+  { monotonic }: Pick<Clock, "monotonic">,
+  threads: () => number,
+): OpenLimits {
+  if (store.engine === "pglite") return { installationLimits: null, close() {} };
+  const draw = (draws: Parameters<typeof drawFromCells>[1]) => drawFromCells(store.db, draws);
+  const installationLimits = new InstallationLimits({ draw, mostDraws: MAX_DRAWS, threads, monotonic });
+  const periods = setInterval(() => installationLimits.endPeriod(), PERIOD_MS);
+  return { installationLimits, close: () => clearInterval(periods) };
+}
