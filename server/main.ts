@@ -153,7 +153,9 @@ export async function startServer({
   const usage = new UsageBuffer(store, log, replica);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
-  const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () => threadsOf(cells, config.workers));
+  const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () =>
+    threadsOf(cells, config.workers),
+  );
   const calling = { store, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);

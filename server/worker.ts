@@ -75,7 +75,9 @@ const usage: UsageRecorder = {
   },
   countRequest: (key, operation, at) => requests.count(key, operation, at),
 };
-const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () => threadsOf(cells, config.workers));
+const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
+  threadsOf(cells, config.workers),
+);
 const calling = { store, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {

@@ -21,7 +21,10 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
   ["expires", ({ expiresAt }) => (expiresAt === null ? "never" : rfc3339Millis(expiresAt))],
   [
     "rate",
-    ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}, of each ${rate.scope.toLowerCase()}`),
+    ({ rateLimit: rate }) =>
+      rate === null
+        ? "unlimited"
+        : `${rate.requestsPerMinute}/min, burst ${rate.burst}, of each ${rate.scope.toLowerCase()}`,
   ],
   ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
   ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],

@@ -93,7 +93,14 @@ export function decide(
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
   if (!deps.streams.hasRoom(judged.key)) return tooManyCalls(judged.key);
-  const granted: Granted = { granted: true, key: judged.key, gateway, operation, carrier: presented.carrier, rate: undefined };
+  const granted: Granted = {
+    granted: true,
+    key: judged.key,
+    gateway,
+    operation,
+    carrier: presented.carrier,
+    rate: undefined,
+  };
   const rate = chargeRate(deps, judged.key);
   if (rate === undefined) return granted;
   if (!(rate instanceof Promise)) return withRate(granted, rate);

@@ -74,7 +74,10 @@ export type LibraryCaller<F> = {
   close(): Promise<void>;
 };
 
-export type CallerDeps = Pick<ServerDeps, "index" | "installationLimits" | "streams" | "usage" | "clock" | "log" | "store" | "config">;
+export type CallerDeps = Pick<
+  ServerDeps,
+  "index" | "installationLimits" | "streams" | "usage" | "clock" | "log" | "store" | "config"
+>;
 
 type Calling<F extends CallFormat> = {
   readonly formats: CallFormats<F>;

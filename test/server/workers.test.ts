@@ -119,7 +119,10 @@ describeOnPostgres("two worker threads", (store) => {
   });
 
   test("let through as much as a rate limit allows, together", async () => {
-    const policy = policyOf({ scopes: ["gateway:routes"], rateLimit: { requestsPerMinute: 1, burst: 10, scope: "Replica" } });
+    const policy = policyOf({
+      scopes: ["gateway:routes"],
+      rateLimit: { requestsPerMinute: 1, burst: 10, scope: "Replica" },
+    });
     const key = await storeKey(store(), home, { policy });
     await until(
       "the key is known",

@@ -40,7 +40,10 @@ function declaredSpec(
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...((policy.rateLimit !== null || policy.concurrent !== null) && {
-      rateLimit: { ...declaredRate(policy.rateLimit), ...(policy.concurrent !== null && { concurrent: policy.concurrent }) },
+      rateLimit: {
+        ...declaredRate(policy.rateLimit),
+        ...(policy.concurrent !== null && { concurrent: policy.concurrent }),
+      },
     }),
   };
 }

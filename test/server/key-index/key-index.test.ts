@@ -88,7 +88,9 @@ test("a record comes back as it was put in, whatever its id and number", () => {
     mcpDefaultLibraryId: fc.option(fc.constant("lib_a")),
     teamDefaultLibraryId: fc.option(fc.constant("lib_b")),
     allowedModels: fc.option(fc.array(fc.string(), { maxLength: 2 })),
-    rateLimit: fc.option(fc.record({ requestsPerMinute: fc.nat(), burst: fc.nat(), scope: fc.constantFrom("Replica", "Installation") })),
+    rateLimit: fc.option(
+      fc.record({ requestsPerMinute: fc.nat(), burst: fc.nat(), scope: fc.constantFrom("Replica", "Installation") }),
+    ),
   } as const);
   fc.assert(
     fc.property(fc.array(record, { minLength: 1, maxLength: 5 }), fc.boolean(), (records, importedFormat) => {

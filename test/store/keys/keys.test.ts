@@ -464,7 +464,11 @@ describeOnEachEngine("A key", (store) => {
     await run(store(), (tx) => revokeKey(tx, ids[2] ?? "", "ByHand"));
     const policies = [
       policyOf({ suspended: true, libraryIds: ["lib_a", "lib_b"], expiresAt: NOW, allowedModels: ['a "model"'] }),
-      policyOf({ displayName: "it's {new}", libraryIds: [], rateLimit: { requestsPerMinute: 5, burst: 2, scope: "Replica" } }),
+      policyOf({
+        displayName: "it's {new}",
+        libraryIds: [],
+        rateLimit: { requestsPerMinute: 5, burst: 2, scope: "Replica" },
+      }),
       policyOf({ displayName: "too late" }),
     ];
     const updates = ids.map((keyId, i) => ({

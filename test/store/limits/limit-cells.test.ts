@@ -50,10 +50,16 @@ describeOnEachEngine("The cells of limits", (store) => {
   test("are forgotten once they owe nothing", async () => {
     const [paid, owing] = [unique("paid"), unique("owing")];
     const rate = { requestsPerMinute: 1, burst: 100 };
-    await drawFromCells(store().db, [paid, owing].map((limitId) => ({ limitId, limit: rate, wanted: 100 })));
+    await drawFromCells(
+      store().db,
+      [paid, owing].map((limitId) => ({ limitId, limit: rate, wanted: 100 })),
+    );
     await sql`update limit_cells set paid_at = 0, drawn_at = 0 where limit_id = ${paid}`.execute(store().db);
     await prune(store(), 1_000);
-    const left = await drawFromCells(store().db, [paid, owing].map((limitId) => ({ limitId, limit: rate, wanted: 1 })));
+    const left = await drawFromCells(
+      store().db,
+      [paid, owing].map((limitId) => ({ limitId, limit: rate, wanted: 1 })),
+    );
     expect([left.get(paid)?.granted, left.get(owing)?.granted]).toEqual([1, 0]);
     const { rows } = await sql`select from limit_cells where limit_id = ${owing}`.execute(store().db);
     expect(rows).toHaveLength(1);
