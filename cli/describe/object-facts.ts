@@ -95,6 +95,7 @@ function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
     ["Members", spec?.members?.map((member) => `${member.role}: ${memberText(member)}${reachText(member)}`)],
     ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
     ["Leaks", spec?.leaks?.action],
+    ["Networks", spec?.allowedCIDRs],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
   ];
 }

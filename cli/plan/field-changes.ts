@@ -24,6 +24,7 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
     ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}`),
   ],
   ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
+  ["networks", ({ allowedCIDRs }) => (allowedCIDRs === null ? "any" : list(allowedCIDRs))],
   ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],
 ];
 

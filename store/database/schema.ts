@@ -52,6 +52,7 @@ type TeamsTable = {
   generation: number;
   created_at: Generated<Date>;
   leak_action: Generated<string>;
+  allowed_cidrs: Generated<string[] | null>;
 };
 
 type TeamWebhooksTable = {
@@ -145,6 +146,7 @@ type KeysTable = {
   requests_per_minute: number | null;
   burst: number | null;
   concurrent: number | null;
+  allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;
   generation: number;

@@ -35,6 +35,7 @@ export function policyColumns(policy: KeyPolicy) {
     burst: policy.rateLimit?.burst ?? null,
     concurrent: policy.concurrent,
     subject: subjectColumn(policy.subject),
+    allowed_cidrs: policy.allowedCIDRs === null ? null : [...policy.allowedCIDRs],
   };
 }
 

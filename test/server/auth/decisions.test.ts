@@ -114,6 +114,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     rawHeaders,
     url,
     ask,
+    { ip: undefined },
   );
   return decision.granted ? 200 : PROBLEMS[decision.code].status;
 }
