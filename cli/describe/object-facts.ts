@@ -31,6 +31,7 @@ function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: num
     ["Scopes", status?.effectiveScopes],
     ...(uses("gateway:") ? gatewayBinding(spec) : []),
     ...(uses("memory:") ? libraryBinding(spec) : []),
+    ["Networks", spec?.allowedCIDRs],
     ["Limits", rateLimit && limitsText(rateLimit)],
     ["Expires", status?.expiresAt ?? "never"],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
