@@ -38,7 +38,9 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
   test("is embedded also where its team's keys may be used from other networks alone", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
-    await sql`update teams set allowed_cidrs = '{203.0.113.0/24}' where id = ${library.home.teamId}`.execute(store().db);
+    await sql`update teams set allowed_cidrs = '{203.0.113.0/24}' where id = ${library.home.teamId}`.execute(
+      store().db,
+    );
     await library.declare();
     const id = await library.save("the car is red");
     await library.embedded();
