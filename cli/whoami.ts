@@ -43,6 +43,8 @@ function factsOf(key: Whoami): Fact[] {
     ["Scopes", key.scopes],
     ...(uses("memory:") ? libraryFacts(key) : []),
     ...(uses("gateway:") ? gatewayFacts(key) : []),
+    ["Networks", key.allowedCIDRs ?? undefined],
+    ["Networks of the team", key.teamAllowedCIDRs ?? undefined],
     ["Limits", limitsText(limits)],
     [
       "Version",

@@ -31,6 +31,7 @@ function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: num
     ["Scopes", status?.effectiveScopes],
     ...(uses("gateway:") ? gatewayBinding(spec) : []),
     ...(uses("memory:") ? libraryBinding(spec) : []),
+    ["Networks", spec?.allowedCIDRs],
     ["Limits", rateLimit && limitsText(rateLimit)],
     ["Expires", status?.expiresAt ?? "never"],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
@@ -95,6 +96,7 @@ function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
     ["Members", spec?.members?.map((member) => `${member.role}: ${memberText(member)}${reachText(member)}`)],
     ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
     ["Leaks", spec?.leaks?.action],
+    ["Networks", spec?.allowedCIDRs],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
   ];
 }

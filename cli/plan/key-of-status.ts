@@ -34,6 +34,7 @@ const NO_KEY: StoredKey = {
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
   },
   generation: 1,
   revocation: null,

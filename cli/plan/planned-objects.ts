@@ -31,7 +31,7 @@ const ENDS: { readonly [reason in RevocationReason]?: string } = {
 
 /** The spec's fields that a policy's changes show already. */
 const SHOWN =
-  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|subjectAccess|allowedModels|state|expiresAt|rateLimit)\b/;
+  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|subjectAccess|allowedCIDRs|allowedModels|state|expiresAt|rateLimit)\b/;
 
 /** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;

@@ -93,6 +93,7 @@ async function storeTeam(
     members: spec.members.map(teamMember),
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
+    allowedCIDRs: spec.allowedCIDRs ?? null,
     webhooks,
     generation: object.generation,
   };

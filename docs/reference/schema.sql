@@ -295,6 +295,7 @@ create table keys (
   ends_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
   managed_by text,
   subject text,
+  allowed_cidrs text[],
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -463,6 +464,7 @@ create table teams (
   generation bigint not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   leak_action text default 'Alert'::text not null,
+  allowed_cidrs text[],
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -725,6 +727,7 @@ CREATE TRIGGER key_versions_stamp BEFORE UPDATE OF state ON key_versions FOR EAC
 CREATE TRIGGER keys_begin_last_use AFTER INSERT OR UPDATE OF team_id ON keys FOR EACH ROW EXECUTE FUNCTION begin_key_last_use();
 CREATE TRIGGER keys_end_is_final BEFORE UPDATE OF state ON keys FOR EACH ROW WHEN (old.state = 'revoked'::text AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_feed_networks AFTER UPDATE OF allowed_cidrs ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_subject AFTER UPDATE OF subject ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.subject IS DISTINCT FROM new.subject) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_update AFTER UPDATE OF cluster, namespace, team_id, state, scopes, gateway_bound, gateway_id, library_mode, mcp_default_library_id, allowed_models, expires_at, requests_per_minute, burst, concurrent, rotation_requested_at ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state OR old.scopes IS DISTINCT FROM new.scopes OR old.gateway_bound IS DISTINCT FROM new.gateway_bound OR old.gateway_id IS DISTINCT FROM new.gateway_id OR old.library_mode IS DISTINCT FROM new.library_mode OR old.mcp_default_library_id IS DISTINCT FROM new.mcp_default_library_id OR old.allowed_models IS DISTINCT FROM new.allowed_models OR old.expires_at IS DISTINCT FROM new.expires_at OR old.requests_per_minute IS DISTINCT FROM new.requests_per_minute OR old.burst IS DISTINCT FROM new.burst OR old.concurrent IS DISTINCT FROM new.concurrent OR old.rotation_requested_at IS DISTINCT FROM new.rotation_requested_at) EXECUTE FUNCTION record_change('key', 'id');
 CREATE TRIGGER keys_keep_end BEFORE INSERT OR UPDATE OF expires_at ON keys FOR EACH ROW EXECUTE FUNCTION keep_key_end();
@@ -738,6 +741,7 @@ CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role
 CREATE CONSTRAINT TRIGGER team_namespaces_feed AFTER INSERT OR DELETE ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, namespace, team_id ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id) EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
+CREATE CONSTRAINT TRIGGER teams_feed_networks AFTER UPDATE OF allowed_cidrs ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
 
 create view key_records as
@@ -751,7 +755,8 @@ create view key_records as
     k.namespace,
     (((k.namespace = ''::text) OR COALESCE((n.team_id = k.team_id), false)) AND (t.state = 'active'::text)) AS team_holds_namespace,
         CASE
-            WHEN ((k.subject IS NOT NULL) AND (k.state = 'active'::text)) THEN 'of_subject'::text
+            WHEN ((k.state = 'active'::text) AND ((k.allowed_cidrs IS NOT NULL) OR (t.allowed_cidrs IS NOT NULL))) THEN 'of_networks'::text
+            WHEN ((k.state = 'active'::text) AND (k.subject IS NOT NULL)) THEN 'of_subject'::text
             ELSE k.state
         END AS state,
     v.state AS version_state,
@@ -778,7 +783,9 @@ create view key_records as
     k.requests_per_minute,
     k.burst,
     k.concurrent,
-    k.subject
+    k.subject,
+    k.allowed_cidrs,
+    t.allowed_cidrs AS team_allowed_cidrs
    FROM (((((key_versions v
      JOIN keys k ON ((k.id = v.key_id)))
      JOIN teams t ON ((t.id = k.team_id)))

@@ -2,6 +2,7 @@ import type { KeyRecord } from "./key-record.ts";
 import { type RefusalCause, unusableBecause } from "./key-state.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import { type Product, productScopes, type ScopeSet, scopeBit } from "./scopes.ts";
+import { type Client, refusedSource, type SourceRefusal } from "./source-addresses.ts";
 
 /** What a request asks for, as its matched route says. */
 export type AccessRequest =
@@ -14,9 +15,10 @@ export type AccessRequest =
       readonly gateway: { readonly gatewayId: string; readonly teamId: string } | undefined;
     };
 
-/** Why a request is refused. `unauthorized` is 401, `forbidden` 403, `not_found` 404. */
+/** Why a request is refused. `unauthorized` is 401, `address_not_allowed` and `forbidden` are 403, `not_found` is 404. */
 type Denial =
   | { readonly code: "unauthorized"; readonly cause: RefusalCause }
+  | { readonly code: "address_not_allowed"; readonly by: SourceRefusal }
   | { readonly code: "forbidden"; readonly reason: ForbiddenReason }
   | { readonly code: "not_found" };
 
@@ -28,6 +30,11 @@ const UNAUTHORIZED = Object.fromEntries(
     { code: "unauthorized", cause },
   ]),
 ) as Record<RefusalCause, Denial>;
+const ELSEWHERE: Readonly<Record<SourceRefusal, Denial>> = {
+  key: { code: "address_not_allowed", by: "key" },
+  team: { code: "address_not_allowed", by: "team" },
+  unknown: { code: "address_not_allowed", by: "unknown" },
+};
 const BOUND_ELSEWHERE: Denial = { code: "forbidden", reason: "bound_to_another_gateway" };
 const NO_PRODUCT_SCOPE: Denial = { code: "forbidden", reason: "no_scope_of_this_product" };
 const SCOPE_MISSING: Denial = { code: "forbidden", reason: "scope_missing" };
@@ -52,13 +59,21 @@ const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
  *
  * @param key the record that the presented secret's digest found, or undefined for none
  * @param now milliseconds since the epoch
+ * @param client who makes it; null for the server itself, which acts for a library or answers a question about the key
  * @returns undefined when the request may go on, else the first denial in the order of spec §2.8; which cause of a 401 comes
  *   first, docs/reference/key-rules.md says
  */
-export function authorize(key: KeyRecord | undefined, request: AccessRequest, now: number): Denial | undefined {
+export function authorize(
+  key: KeyRecord | undefined,
+  request: AccessRequest,
+  now: number,
+  client: Client | null,
+): Denial | undefined {
   if (key === undefined) return UNAUTHORIZED.unknown;
   const cause = unusableBecause(key, now);
   if (cause !== undefined) return UNAUTHORIZED[cause];
+  const elsewhere = refusedSource(key, client);
+  if (elsewhere !== undefined) return ELSEWHERE[elsewhere];
   if (request.product === "gateway") {
     if (key.boundGatewayId !== null) {
       if (request.gateway?.gatewayId !== key.boundGatewayId) return BOUND_ELSEWHERE;

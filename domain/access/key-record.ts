@@ -36,6 +36,10 @@ export type KeyAttributes = {
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
+  /** The networks that it may be used from; null for anywhere. */
+  readonly allowedCIDRs: readonly string[] | null;
+  /** Those of its team's keys, besides. */
+  readonly teamAllowedCIDRs: readonly string[] | null;
 };
 
 /**

@@ -65,6 +65,8 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
+    teamAllowedCIDRs: team.allowedCIDRs,
     membership: { token, team },
   };
 }

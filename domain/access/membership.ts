@@ -8,6 +8,8 @@ export type TeamRecord = {
   /** Of its MCP agent policy, where that library is there. */
   readonly defaultLibraryId: string | null;
   readonly members: readonly RoleOfMember[];
+  /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
+  readonly allowedCIDRs: readonly string[] | null;
   /** Whose tokens are refused that were issued until then, in milliseconds since the epoch. */
   readonly revoked: readonly { readonly name: string; readonly atMs: number }[];
 };

@@ -13,6 +13,7 @@ export const API_MANAGED_KEY_FIELDS = [
   "libraryAccess",
   "mcpDefaultLibraryRef",
   "subjectAccess",
+  "allowedCIDRs",
   "state",
   "expiresAfter",
   "expiresAt",

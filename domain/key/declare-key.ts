@@ -29,6 +29,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     rateLimit: declareRate(spec.rateLimit),
     concurrent: spec.rateLimit?.concurrent ?? null,
     subject: declareSubject(spec.subjectAccess),
+    allowedCIDRs: spec.allowedCIDRs ?? null,
     secret: {
       ...secretTarget(name, spec),
       deleteWithKey: spec.secret?.creationPolicy !== "Orphan",

@@ -39,6 +39,8 @@ export type DeclaredKey = {
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
+  /** The networks that it may be used from; null for anywhere. */
+  readonly allowedCIDRs: readonly string[] | null;
   readonly secret: {
     readonly name: string;
     readonly dataKey: string;

@@ -37,6 +37,7 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
   rateLimit: "rateLimit",
   concurrent: "rateLimit.concurrent",
   subject: "subjectAccess",
+  allowedCIDRs: "allowedCIDRs",
 };
 
 /** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */

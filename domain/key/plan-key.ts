@@ -247,6 +247,7 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
     rateLimit: declared.rateLimit,
     concurrent: declared.concurrent,
     subject: declared.subject,
+    allowedCIDRs: declared.allowedCIDRs,
   };
 }
 

@@ -33,6 +33,8 @@ export type KeyPolicy = {
   readonly concurrent: number | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
+  /** The networks that it may be used from; null for anywhere. */
+  readonly allowedCIDRs: readonly string[] | null;
 };
 
 /** One version of a key as the store holds it: a digest, never the secret. */

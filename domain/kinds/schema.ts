@@ -5,7 +5,7 @@
 export type Schema = {
   readonly description?: string;
   readonly type: "object" | "array" | "string" | "integer" | "boolean";
-  readonly format?: "date-time" | "int32" | "int64";
+  readonly format?: "date-time" | "cidr" | "int32" | "int64";
   readonly default?: unknown;
   readonly enum?: readonly string[];
   readonly pattern?: string;

@@ -1,4 +1,5 @@
 import type { MemberToken } from "../../domain/access/membership.ts";
+import type { Client } from "../../domain/access/source-addresses.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { ServerConfig } from "../context/config.ts";
 import {
@@ -23,6 +24,7 @@ type DecideToken = (
   rawHeaders: readonly string[],
   url: string,
   route: RouteAccess,
+  client: Client,
 ) => Promise<Granted | Refused> | undefined;
 
 /** What requests that present a token are decided with. */
@@ -39,9 +41,9 @@ export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
   const audience = protectedResource(config)?.url;
   if (validateJwt === null || audience === undefined) return undefined;
   const memberDeps = { ...deps, validateJwt, audience };
-  return (rawHeaders, url, route) => {
+  return (rawHeaders, url, route, client) => {
     const token = presentedToken(rawHeaders, url, config.vendorHeader);
-    return token === undefined ? undefined : decideMember(memberDeps, token, url, route);
+    return token === undefined ? undefined : decideMember(memberDeps, { token, client }, url, route);
   };
 }
 
@@ -61,7 +63,7 @@ type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "validateJwt"> & {
  */
 async function decideMember(
   deps: MemberDecisionDeps,
-  token: string,
+  { token, client }: { readonly token: string; readonly client: Client },
   url: string,
   route: RouteAccess,
 ): Promise<Granted | Refused> {
@@ -80,11 +82,11 @@ async function decideMember(
   const [record, ...others] = index.findMember(memberToken, named);
   if (record === undefined) return notAMember(memberToken);
   if (others.length > 0) return notDecided("several_teams", memberToken);
-  const decided = decideForKey(deps, record, route);
+  const decided = decideForKey(deps, record, route, client);
   if ("granted" in decided) return decided;
   const { key } = decided;
   if (!streams.hasRoom(key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
-  return { granted: true, ...decided, carrier: "bearer", rate: undefined };
+  return { granted: true, ...decided, carrier: "bearer", client, rate: undefined };
 }
 
 /** The team that the address names, by name or id; null where it names none, and undefined where it can be none. */

@@ -4,6 +4,7 @@ import type { MemberToken } from "../../domain/access/membership.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
+import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OpenStreams } from "../calls/calls.ts";
@@ -33,6 +34,8 @@ export type Granted = {
   readonly gateway: GatewayRecord | null;
   readonly operation: OperationName;
   readonly carrier: Carrier;
+  /** Who made it. */
+  readonly client: Client;
   /** What is left of the key's rate limit; undefined where it has none. */
   readonly rate: RateVerdict | undefined;
 };
@@ -40,10 +43,19 @@ export type Granted = {
 /** A request that is refused. `cause` is for counting; the caller is shown the code's one answer. */
 export type Refused = {
   readonly granted: false;
-  readonly code: "unavailable" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "invalid_request";
+  readonly code:
+    | "unavailable"
+    | "unauthorized"
+    | "address_not_allowed"
+    | "forbidden"
+    | "not_found"
+    | "rate_limited"
+    | "invalid_request";
   readonly cause: string;
   /** The key that was found, where one was. */
   readonly key: KeyRecord | undefined;
+  /** Whose list the client's address is not on, where that is `address_not_allowed`. */
+  readonly source?: SourceRefusal;
   /** What the key was used for, where that is `forbidden`. */
   readonly asked?: Asked;
   /** The actor of a valid token that resolves to no single member; a key's holder or a member is in `key`. */
@@ -70,12 +82,14 @@ export const STALE: Refused = { granted: false, code: "unavailable", cause: "sta
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent: only its query is read here
+ * @param client who makes it
  */
 export function decide(
   deps: DecisionDeps,
   rawHeaders: readonly string[],
   url: string,
   route: RouteAccess,
+  client: Client,
 ): Granted | Refused | Promise<Granted | Refused> {
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
@@ -89,7 +103,7 @@ export function decide(
   const found = index.findKey(keyDigest(presented.key));
   // A hash does not show how long its secret is: one that was imported by it may be short enough to guess.
   const key = shape === "short" && found?.version !== UNSTORED_VERSION ? undefined : found;
-  const judged = decideForKey(deps, key, route);
+  const judged = decideForKey(deps, key, route, client);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
   if (!deps.streams.hasRoom(judged.key)) return tooManyCalls(judged.key);
@@ -99,6 +113,7 @@ export function decide(
     gateway,
     operation,
     carrier: presented.carrier,
+    client,
     rate: undefined,
   };
   const rate = chargeRate(deps, judged.key);
@@ -140,7 +155,8 @@ export function decideAgain(
   const present = index.findPresent(granted.key);
   const { membership } = granted.key;
   if (present === undefined && membership !== undefined) return notAMember(membership.token);
-  const judged = decideForKey(deps, present, { product, operation, publicId: granted.gateway?.publicId });
+  const route = { product, operation, publicId: granted.gateway?.publicId };
+  const judged = decideForKey(deps, present, route, granted.client);
   if ("granted" in judged) return judged;
   const { key, gateway } = judged;
   return key === granted.key && gateway === granted.gateway ? granted : { ...granted, key, gateway };
@@ -150,10 +166,16 @@ export function decideAgain(
  * Decides what a key may do to the memory by its record in the database.
  *
  * @param now milliseconds since the epoch, by the database
+ * @param client who asked for it
  */
-export function decideStored(key: KeyRecord | undefined, operation: OperationName, now: number): Refused | undefined {
+export function decideStored(
+  key: KeyRecord | undefined,
+  operation: OperationName,
+  now: number,
+  client: Client,
+): Refused | undefined {
   const asked = { product: "memory", operation } as const;
-  const denial = authorize(key, asked, now);
+  const denial = authorize(key, asked, now, client);
   return denial && refused(denial, key, asked);
 }
 
@@ -164,15 +186,20 @@ export function notAMember({ actor: principal }: MemberToken): Refused {
 
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 
-/** What every decision has in common: a record, and the gateway that the path names, as they are at this moment. */
+/**
+ * What every decision has in common: a record, and the gateway that the path names, as they are at this moment.
+ *
+ * @param client null for the server itself
+ */
 export function decideForKey(
   { index, clock }: { readonly index: KeyIndexView; readonly clock: Pick<Clock, "now"> },
   key: KeyRecord | undefined,
   route: RouteAccess,
+  client: Client | null,
 ): Judged | Refused {
   const gateway = route.publicId === undefined ? undefined : servingGateway(index, route.publicId);
   const { product, operation } = route;
-  const denial = authorize(key, { product, operation, gateway }, clock.now());
+  const denial = authorize(key, { product, operation, gateway }, clock.now(), client);
   if (denial !== undefined) return refused(denial, key, route);
   if (key === undefined || operation === undefined) return unauthorized("unknown");
   return { key, gateway: gateway ?? null, operation };
@@ -196,6 +223,10 @@ function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyReco
   switch (denial.code) {
     case "unauthorized":
       return { granted: false, code: "unauthorized", cause: denial.cause, key };
+    case "address_not_allowed": {
+      const { code, by: source } = denial;
+      return { granted: false, code, cause: source === "unknown" ? "address_unknown" : code, key, source };
+    }
     case "forbidden":
       return { granted: false, code: "forbidden", cause: denial.reason, key, asked };
     case "not_found":

@@ -13,6 +13,7 @@ import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, finishHook, finishHookAsync, type HookOutcome } from "./hook-outcome.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
+import { foreignAddress } from "./refusals/foreign-address.ts";
 import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
@@ -63,7 +64,8 @@ export function authenticateKey(
   return (request, reply, done) => {
     const { rawHeaders, url: target = "" } = request.raw;
     const route = routeAccess(request);
-    const decided = decideToken?.(rawHeaders, target, route) ?? decide(deps, rawHeaders, target, route);
+    const decided =
+      decideToken?.(rawHeaders, target, route, request) ?? decide(deps, rawHeaders, target, route, request);
     if (!(decided instanceof Promise)) {
       finishHook(settle(decided, request, reply), done);
       return;
@@ -79,11 +81,14 @@ export function authenticateKey(
   };
 }
 
-function problemFor(deps: AccessDeps, { raw }: FastifyRequest, refused: Refused, notFound: Problem): Problem {
-  const { code, rate, cause, key, asked } = refused;
+function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
+  const { code, rate, cause, key, asked, source } = refused;
   if (rate !== undefined) return rateLimited(rate);
+  if (source !== undefined) return foreignAddress(request, source);
   if (key !== undefined && asked !== undefined) {
-    return key.membership === undefined ? forbiddenKey(deps, raw, { cause, key, asked }) : lacksScope(key.membership);
+    return key.membership === undefined
+      ? forbiddenKey(deps, request.raw, { cause, key, asked })
+      : lacksScope(key.membership);
   }
   return code === "not_found" ? notFound : (TOKEN_PROBLEMS.get(cause) ?? REFUSAL_PROBLEMS[code]);
 }
@@ -131,6 +136,7 @@ function rateLimited(rate: RateVerdict): Problem {
 const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
   unavailable: STALE_VIEW,
   unauthorized: problem("unauthorized"),
+  address_not_allowed: problem("address_not_allowed"),
   forbidden: problem("forbidden"),
   rate_limited: TOO_MANY_CALLS,
   invalid_request: problem("invalid_request"),

@@ -175,7 +175,8 @@ function findWay<F extends CallFormat>(
   const gateway = index.findGateway(publicId);
   const dialect = gateway && dialectOf(gateway, model, formats);
   const format = dialect && formats[dialect];
-  const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId });
+  // No client asks: the team's networks are those of its callers.
+  const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId }, null);
   if ("granted" in judged) {
     if (judged.code === "not_found") {
       return failed(`the gateway has no upstream that speaks ${Object.keys(formats).join(" or ")}`);

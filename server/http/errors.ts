@@ -27,6 +27,11 @@ export const PROBLEMS = {
       "A valid API key is needed: send it as `Authorization: Bearer <key>`, or where the provider's SDK puts its own. This one is missing, malformed, unknown, revoked, expired or suspended, or it is not a key for this gateway. A PlatformKey has one issued, and so does the console at /dashboard.",
   },
   forbidden: { status: 403, title: "Forbidden", detail: "This key does not have the right to do this." },
+  address_not_allowed: {
+    status: 403,
+    title: "Address not allowed",
+    detail: "This key may not be used from this address.",
+  },
   forbidden_origin: {
     status: 403,
     title: "Forbidden",

@@ -77,6 +77,12 @@ export class KeyRow implements KeyRecord {
   get subject(): KeyRecord["subject"] {
     return this.#attributes.subject;
   }
+  get allowedCIDRs(): KeyRecord["allowedCIDRs"] {
+    return this.#attributes.allowedCIDRs;
+  }
+  get teamAllowedCIDRs(): KeyRecord["teamAllowedCIDRs"] {
+    return this.#attributes.teamAllowedCIDRs;
+  }
   get rateLimit(): KeyRecord["rateLimit"] {
     return this.#attributes.rateLimit;
   }

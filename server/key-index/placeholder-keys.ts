@@ -1,10 +1,11 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import type { TeamRecord } from "../../domain/access/membership.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import type { Placeholder } from "../context/placeholders.ts";
 
 /** A team as a placeholder is resolved against. */
-type Team = { readonly teamId: string; readonly name: string; readonly defaultLibraryId: string | null };
+type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCIDRs">;
 
 /**
  * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
@@ -38,6 +39,8 @@ export function resolvePlaceholders(
       rateLimit: null,
       concurrent: null,
       subject: null,
+      allowedCIDRs: null,
+      teamAllowedCIDRs: only.allowedCIDRs,
     });
   }
   return { records, unresolved: placeholders.length - records.size };

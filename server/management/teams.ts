@@ -40,7 +40,17 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
     spec: { displayName: "Research", members: [{ role: "admin", group: "research-leads" }] },
   },
 
-  show: ({ name, displayName, namespaces, members, defaultLibrary, leakAction, webhooks, webhookSecrets }) => ({
+  show: ({
+    name,
+    displayName,
+    namespaces,
+    members,
+    defaultLibrary,
+    leakAction,
+    allowedCIDRs,
+    webhooks,
+    webhookSecrets,
+  }) => ({
     [UNSEEN]: webhookSecrets,
     namespaces,
     missingSecrets: webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
@@ -50,6 +60,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
       members: members.map(memberJson),
       ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
       ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
+      ...(allowedCIDRs && { allowedCIDRs }),
       ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
     },
   }),
@@ -86,6 +97,7 @@ async function save(
     members: spec.members.map(teamMember),
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
+    allowedCIDRs: spec.allowedCIDRs ?? null,
     webhooks: spec.webhooks,
     generation: generation + 1,
     by: author,

@@ -82,7 +82,7 @@ async function assertMayCommit(
   tx: Tx,
   { granted, operation, libraryId, isOfSubject }: DoneWrite,
 ): Promise<void> {
-  const { key } = granted;
+  const { key, client } = granted;
   const { keyId, version, membership } = key;
   // A placeholder is in no database.
   if (version !== UNSTORED_VERSION || membership !== undefined) {
@@ -91,7 +91,7 @@ async function assertMayCommit(
         ? await findKeyAtCommit(deps.store, tx, keyId, version)
         : await findMemberAtCommit(deps.store, tx, membership);
     if (stored === undefined && membership !== undefined) throw new RolledBack(notAMember(membership.token));
-    const refused = decideStored(stored?.key, operation, stored?.now ?? 0);
+    const refused = decideStored(stored?.key, operation, stored?.now ?? 0, client);
     if (refused !== undefined) throw new RolledBack(refused);
     const reaches =
       stored?.key.teamId === key.teamId &&

@@ -34,6 +34,16 @@ export const WHOAMI = closedObject("Whoami", {
     properties: { mode: { type: "string", enum: ["Bound", "Required"] }, subject: TEXT },
     description: "Whose memory it is for; null for what all share.",
   },
+  allowedCIDRs: {
+    type: ["array", "null"],
+    items: TEXT,
+    description: "The networks that it may be used from; null for anywhere.",
+  },
+  teamAllowedCIDRs: {
+    type: ["array", "null"],
+    items: TEXT,
+    description: "Those that its team's keys may be used from: both lists hold. Null for anywhere.",
+  },
   defaultLibrary: {
     ...TEXT_OR_NULL,
     description: "What an MCP tool uses where no library is named: the key's own default, else the team's.",

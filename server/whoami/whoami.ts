@@ -33,6 +33,8 @@ export async function whoami(db: Db, key: KeyRecord) {
       libraries: key.libraryIds && [...libraries.values()].map((library) => libraryName(key, library)).sort(),
     },
     subjectAccess: key.subject,
+    allowedCIDRs: key.allowedCIDRs,
+    teamAllowedCIDRs: key.teamAllowedCIDRs,
     defaultLibrary: defaultLibrary === undefined ? null : libraryName(key, defaultLibrary),
     gateway: boundGatewayId === null ? null : ((await findPublicId(db, boundGatewayId)) ?? ""),
     allowedModels: key.allowedModels,

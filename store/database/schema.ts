@@ -52,6 +52,7 @@ type TeamsTable = {
   generation: number;
   created_at: Generated<Date>;
   leak_action: Generated<string>;
+  allowed_cidrs: Generated<string[] | null>;
 };
 
 type TeamWebhooksTable = {
@@ -146,6 +147,7 @@ type KeysTable = {
   burst: number | null;
   rate_scope: string | null;
   concurrent: number | null;
+  allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;
   generation: number;

@@ -42,6 +42,7 @@ export function policyColumns(policy: KeyPolicy) {
     rate_scope: policy.rateLimit?.scope === "Installation" ? "Installation" : null,
     concurrent: policy.concurrent,
     subject: subjectColumn(policy.subject),
+    allowed_cidrs: policy.allowedCIDRs === null ? null : [...policy.allowedCIDRs],
   };
 }
 

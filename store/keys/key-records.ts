@@ -1,6 +1,5 @@
 import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
-import type { SubjectRule } from "../../domain/access/subject.ts";
 import { fromDigest } from "../database/digest.ts";
 import { toLimitScope, toSubjectRule } from "./key-policy.ts";
 
@@ -49,6 +48,8 @@ const ATTRIBUTE_COLUMNS = [
   "rate_scope",
   "concurrent",
   "subject",
+  "to_json(allowed_cidrs)",
+  "to_json(team_allowed_cidrs)",
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
@@ -98,21 +99,28 @@ function toAttributes(record: string): KeyAttributes {
   if (fields.length !== ATTRIBUTE_COLUMNS.length)
     throw new TypeError("a key's record has other fields than were asked for");
   const fieldOf = (column: AttributeColumn): string | null => fields[ATTRIBUTE_COLUMNS.indexOf(column)] ?? null;
+  const listOf = (column: AttributeColumn): string[] | null => {
+    const value = fieldOf(column);
+    return value === null ? null : (JSON.parse(value) as string[]);
+  };
   const textOf = (column: AttributeColumn): string => {
     const value = fieldOf(column);
     if (value === null) throw new TypeError(`a key's record has no ${column}`);
     return value;
   };
   const libraryIds = fieldOf("library_ids");
-  const allowedModels = fieldOf("to_json(allowed_models)");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
   const concurrent = fieldOf("concurrent");
-  const subject = toSubjectRule(fieldOf("subject"));
+  const restrictions = {
+    subject: toSubjectRule(fieldOf("subject")),
+    allowedCIDRs: listOf("to_json(allowed_cidrs)"),
+    teamAllowedCIDRs: listOf("to_json(team_allowed_cidrs)"),
+  };
   return {
     teamId: textOf("team_id"),
     namespace: textOf("namespace"),
     teamHoldsNamespace: textOf("team_holds_namespace") === "t",
-    state: stateOf(textOf("state"), subject),
+    state: stateOf(textOf("state"), restrictions),
     versionState: textOf("version_state") as VersionState,
     // A scope of a later build grants nothing here.
     scopes: scopeSet(textOf("scopes").split(" ").filter(isScope)),
@@ -120,7 +128,7 @@ function toAttributes(record: string): KeyAttributes {
     libraryIds: libraryIds === null ? null : libraryIds.split(" ").filter((id) => id !== ""),
     mcpDefaultLibraryId: fieldOf("mcp_default_library_id"),
     teamDefaultLibraryId: fieldOf("team_default_library_id"),
-    allowedModels: allowedModels === null ? null : (JSON.parse(allowedModels) as string[]),
+    allowedModels: listOf("to_json(allowed_models)"),
     rateLimit:
       requestsPerMinute === null || burst === null
         ? null
@@ -130,13 +138,17 @@ function toAttributes(record: string): KeyAttributes {
             scope: toLimitScope(fieldOf("rate_scope")),
           },
     concurrent: concurrent === null ? null : Number(concurrent),
-    subject,
+    ...restrictions,
   };
 }
 
-/** A key with a subject has a state of its own in the view: what does not know of subjects refuses it. */
-function stateOf(state: string, subject: SubjectRule | null): KeyState {
-  return (state === "of_subject" && subject !== null ? "active" : state) as KeyState;
+type Restrictions = Pick<KeyAttributes, "subject" | "allowedCIDRs" | "teamAllowedCIDRs">;
+
+/** A restricted key has a state of its own in the view: what does not know of the restriction refuses it. */
+function stateOf(state: string, { subject, allowedCIDRs, teamAllowedCIDRs }: Restrictions): KeyState {
+  const isOfSubject = state === "of_subject" && subject !== null;
+  const isOfNetworks = state === "of_networks" && (allowedCIDRs !== null || teamAllowedCIDRs !== null);
+  return (isOfSubject || isOfNetworks ? "active" : state) as KeyState;
 }
 
 /** A field of a record: nothing for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */

@@ -95,7 +95,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent subject generation
+  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
@@ -142,6 +142,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
             },
       concurrent: row.concurrent,
       subject: toSubjectRule(row.subject),
+      allowedCIDRs: row.allowed_cidrs,
     },
     generation: row.generation,
     createdAt: toMs(row.created_at),

@@ -58,6 +58,7 @@ export async function declareLibraryKey(
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
   };
   const key = keyId === undefined ? undefined : await lockKey(tx, keyId);
   if (key !== undefined && key.state !== "revoked") {

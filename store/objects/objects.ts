@@ -26,6 +26,7 @@ export type StoredTeam = StoredObject & {
   readonly members: readonly TeamMember[];
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly leakAction: LeakAction;
+  readonly allowedCIDRs: readonly string[] | null;
   /** In the order of their URLs; of a signing secret only whether there is one. */
   readonly webhooks: readonly {
     readonly url: string;
@@ -72,7 +73,7 @@ const SOURCES = {
   team: {
     from: sql`(select id, cluster, '' as namespace, name, coalesce(owner_uid, '') as "ownerUid", id as "teamId",
       state, created_at as "createdAt", display_name as "displayName", generation,
-      leak_action as "leakAction",
+      leak_action as "leakAction", allowed_cidrs as "allowedCIDRs",
       array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces,
       coalesce((select json_agg(jsonb_strip_nulls(jsonb_build_object('role', role, 'kind', kind, 'value', value,
         'libraryRefs', library_refs)) order by kind, value, role)

@@ -11,7 +11,7 @@ import type { Tx } from "../database/change.ts";
 export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
   if (teamIds?.length === 0) return [];
   const { rows } = await sql<TeamRecord>`
-    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId",
+    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId", t.allowed_cidrs as "allowedCIDRs",
       (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value, 'libraryIds',
           case when m.library_refs is not null then (
             select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref,

@@ -22,6 +22,8 @@ export type TeamDraft = {
   /** Of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly leakAction: LeakAction;
+  /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
+  readonly allowedCIDRs: readonly string[] | null;
   readonly webhooks: readonly WebhookDraft[];
   readonly generation: number;
   /** For the audit log. */
@@ -89,18 +91,19 @@ async function saveWholeTeam(
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
   await sql`
     insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
-      default_library_name, leak_action, generation)
+      default_library_name, leak_action, allowed_cidrs, generation)
     values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
-      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction}, ${draft.generation})
+      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction},
+      ${draft.allowedCIDRs}::text[], ${draft.generation})
     on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
       state = excluded.state, default_library_namespace = excluded.default_library_namespace,
       default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
-      generation = excluded.generation
+      allowed_cidrs = excluded.allowed_cidrs, generation = excluded.generation
     where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
       and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
-        teams.default_library_name, teams.leak_action, teams.generation)
+        teams.default_library_name, teams.leak_action, teams.allowed_cidrs, teams.generation)
       is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
-        excluded.default_library_name, excluded.leak_action, excluded.generation)`.execute(tx);
+        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.generation)`.execute(tx);
   const stored = await tx
     .selectFrom("teams")
     .select(["id", "owner_uid", "generation"])

@@ -24,6 +24,7 @@ import { figure, median } from "./table.ts";
 
 const ROUNDS = 7;
 const CALLS = 100_000;
+const CLIENT = { ip: "127.0.0.1" };
 /** As many as a busy replica meets again and again: they stay in the processor's caches. */
 const HOT = 2_000;
 /** As many keys as a snapshot hands over at once. */
@@ -112,7 +113,7 @@ function decideAll(credentials: readonly string[], verdict: string): void {
   let count = 0;
   for (let i = 0; i < CALLS; i++) {
     head[CREDENTIAL] = credentials[i % credentials.length] ?? "";
-    const decision = decide(deps, head, url, ask);
+    const decision = decide(deps, head, url, ask, CLIENT);
     if (decision instanceof Promise) throw new Error("no key here has a limit of the installation");
     if ((decision.granted ? "granted" : decision.cause) === verdict) count++;
   }

@@ -99,6 +99,12 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     says: 'manifests/key.yaml:8:12: error: spec.scopes[0]: unknown value "gateway:genrate": did you mean gateway:generate?',
   },
   {
+    done: "A network is named by an address in it.",
+    manifests: changed("key.yaml", "  rotation:\n", "  allowedCIDRs: [10.0.0.1/8]\n  rotation:\n"),
+    command,
+    says: 'manifests/key.yaml:11:18: error: spec.allowedCIDRs[0]: "10.0.0.1/8" has bits behind its length: write 10.0.0.0/8 for the network, or 10.0.0.1/32 for this one address',
+  },
+  {
     done: "One scope is written where a list belongs.",
     manifests: changed("key.yaml", "[gateway:generate, gateway:routes]", "gateway:generate"),
     command,

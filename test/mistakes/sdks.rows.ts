@@ -35,6 +35,11 @@ export const SDK_MISTAKES = [
   },
   {
     client: "openai",
+    done: "The key may be used from another network alone.",
+    says: "403 Calls from 127.0.0.1 are refused: allowedCIDRs of the PlatformKey does not have this address. Call from one that it has, or have this one added. Where it is a proxy's, the server is started with --trusted-proxies for that proxy.",
+  },
+  {
+    client: "openai",
     done: "The key has been revoked.",
     says: "401 A valid API key is needed: send it as `Authorization: Bearer <key>`, or where the provider's SDK puts its own. This one is missing, malformed, unknown, revoked, expired or suspended, or it is not a key for this gateway. A PlatformKey has one issued, and so does the console at /dashboard.",
   },

@@ -82,6 +82,8 @@ const CALLS: Readonly<Record<(typeof SDK_MISTAKES)[number]["done"], () => Promis
     const { gatewayId } = harness.addGateway({ publicId: "billing-main" });
     return askOpenai(`${MAIN}/v1`, gatewayKey({ boundGatewayId: gatewayId }));
   },
+  "The key may be used from another network alone.": () =>
+    askOpenai(`${MAIN}/v1`, gatewayKey({ allowedCIDRs: ["203.0.113.0/24"] })),
   "The key has been revoked.": () => askOpenai(`${MAIN}/v1`, gatewayKey({ state: "revoked" })),
   "The key allows one model, and another is asked for.": () =>
     askOpenai(`${MAIN}/v1`, gatewayKey({ allowedModels: ["fast-chat"] })),

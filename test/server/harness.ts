@@ -212,12 +212,13 @@ export async function storeRecord(store: Store, digest: string, record: KeyRecor
     await sql`insert into team_namespaces (cluster, namespace, team_id) values ('c', ${namespace}, ${teamId})
       on conflict do nothing`.execute(tx);
     await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
-        gateway_bound, library_mode, mcp_default_library_id, expires_at, subject, generation)
+        gateway_bound, library_mode, mcp_default_library_id, expires_at, subject, allowed_cidrs, generation)
       values (${keyId}, 'c', ${namespace}, ${keyId}, ${teamId}, 'generate', ${state}, '', ${scopes}::text[], false,
         ${libraryIds === null ? "all" : "restricted"}, ${record.mcpDefaultLibraryId}, ${expires}::timestamptz,
-        ${subjectColumn(record.subject)}, 1)
+        ${subjectColumn(record.subject)}, ${record.allowedCIDRs}::text[], 1)
       on conflict (id) do update set state = excluded.state, scopes = excluded.scopes,
-        library_mode = excluded.library_mode, expires_at = excluded.expires_at, subject = excluded.subject`.execute(tx);
+        library_mode = excluded.library_mode, expires_at = excluded.expires_at, subject = excluded.subject,
+        allowed_cidrs = excluded.allowed_cidrs`.execute(tx);
     await sql`delete from key_libraries where key_id = ${keyId}`.execute(tx);
     await sql`insert into key_libraries (key_id, library_id)
       select ${keyId}, unnest(${libraryIds ?? []}::text[])`.execute(tx);
@@ -249,6 +250,8 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
+    teamAllowedCIDRs: null,
     ...fields,
   };
 }

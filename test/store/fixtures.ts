@@ -39,6 +39,7 @@ export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
     ...overrides,
   };
 }
@@ -54,6 +55,7 @@ export function teamDraft(overrides: Partial<TeamDraft> = {}): TeamDraft {
     members: [],
     defaultLibrary: null,
     leakAction: "Alert",
+    allowedCIDRs: null,
     webhooks: [],
     generation: 1,
     ...overrides,

@@ -19,6 +19,7 @@ describeOnEachEngine("What has lost its declaration", (store) => {
     members: [],
     defaultLibrary: null,
     leakAction: "Alert" as const,
+    allowedCIDRs: null,
     webhooks: [],
     generation: 1,
   });

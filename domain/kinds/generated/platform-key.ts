@@ -75,6 +75,12 @@ export type PlatformKeySpec = {
     subject?: string;
   };
   /**
+   * The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides.
+   *
+   * Items: A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.
+   */
+  allowedCIDRs?: string[];
+  /**
    * The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope.
    */
   mcpDefaultLibraryRef?: {

@@ -80,6 +80,12 @@ export type PlatformTeamSpec = {
     };
   };
   /**
+   * The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it.
+   *
+   * Items: A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.
+   */
+  allowedCIDRs?: string[];
+  /**
    * What happens to a key of the team that is reported as leaked.
    */
   leaks?: {

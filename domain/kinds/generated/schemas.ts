@@ -824,6 +824,19 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               }
             }
           },
+          "allowedCIDRs": {
+            "description": "The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 32,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.",
+              "type": "string",
+              "maxLength": 64,
+              "format": "cidr"
+            }
+          },
           "mcpDefaultLibraryRef": {
             "description": "The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope.",
             "type": "object",
@@ -1688,6 +1701,19 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   }
                 }
               }
+            }
+          },
+          "allowedCIDRs": {
+            "description": "The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 32,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.",
+              "type": "string",
+              "maxLength": 64,
+              "format": "cidr"
             }
           },
           "leaks": {

@@ -57,6 +57,8 @@ export type PlatformKeyArgs = {
     /** The subject of a Bound key. */
     subject?: Input<string> | undefined;
   }> | undefined;
+  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: Input<"Active" | "Suspended"> | undefined;
   /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
@@ -138,6 +140,8 @@ export type PlatformKeyState = {
     /** The subject of a Bound key. */
     subject?: string | undefined;
   } | undefined;
+  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  allowedCIDRs?: string[] | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;
   /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
@@ -253,6 +257,8 @@ export type PlatformTeamArgs = {
       name: Input<string>;
     }> | undefined;
   }> | undefined;
+  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** What happens to a key of the team that is reported as leaked. */
   leaks?: Input<{
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
@@ -310,6 +316,8 @@ export type PlatformTeamState = {
       name: string;
     } | undefined;
   } | undefined;
+  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  allowedCIDRs?: string[] | undefined;
   /** What happens to a key of the team that is reported as leaked. */
   leaks?: {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
@@ -570,6 +578,8 @@ export type GetKeyResult = {
     /** The subject of a Bound key. */
     subject?: string | undefined;
   } | undefined;
+  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  allowedCIDRs?: string[] | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;
   /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
@@ -677,6 +687,8 @@ export type GetTeamResult = {
       name: string;
     } | undefined;
   } | undefined;
+  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  allowedCIDRs?: string[] | undefined;
   /** What happens to a key of the team that is reported as leaked. */
   leaks?: {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */

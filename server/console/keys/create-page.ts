@@ -11,6 +11,7 @@ import {
   expiresField,
   type FormErrors,
   limitFields,
+  networksField,
   scopeFields,
   textField,
 } from "./key-form.ts";
@@ -39,13 +40,13 @@ ${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${dis
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>
 <li class="panel"><h2>Generate</h2>${expiresField(fields, errors)}
-<details ${flag("open", hasLimits(fields, errors))}><summary>Limits</summary><div class="stack">${limitFields(fields, errors)}</div></details>
+<details ${flag("open", hasLimits(fields, errors))}><summary>Limits</summary><div class="stack">${networksField(fields, errors)}${limitFields(fields, errors)}</div></details>
 <p class="hint">The key is shown once, on the next page. It is kept nowhere.</p>
 <p class="actions"><button class="primary">Generate key</button><a class="button" href="/dashboard/keys">Cancel</a></p></li>
 </ol></form></div>`;
 }
 
-const LIMITS = ["requestsPerMinute", "burst", "concurrent"] as const;
+const LIMITS = ["networks", "requestsPerMinute", "burst", "concurrent"] as const;
 
 /** Whether there is something to be seen among the limits, which few keys have. */
 function hasLimits(fields: KeyFields, errors: FormErrors): boolean {

@@ -6,7 +6,15 @@ import { factList } from "../facts.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import { refNamesFor } from "./bindings.ts";
 import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";
-import { displayNameField, errorSummary, expiresField, type FormErrors, limitFields, scopeFields } from "./key-form.ts";
+import {
+  displayNameField,
+  errorSummary,
+  expiresField,
+  type FormErrors,
+  limitFields,
+  networksField,
+  scopeFields,
+} from "./key-form.ts";
 
 export type EditForm = {
   readonly key: KeyJson;
@@ -29,6 +37,7 @@ const LABELS: Readonly<Record<keyof ReturnType<typeof fieldsOfSpec>, string>> = 
   defaultLibrary: "MCP default library",
   gateway: "Gateway",
   expires: "Expires",
+  networks: "Networks",
   requestsPerMinute: "Requests a minute",
   rateScope: "Requests are counted",
   burst: "Requests at once",
@@ -46,7 +55,7 @@ ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
-<section class="panel">${expiresField(fields, errors)}
+<section class="panel">${expiresField(fields, errors)}${networksField(fields, errors)}
 ${limitFields(fields, errors)}
 <p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
 </form></div>`;

@@ -16,6 +16,7 @@ const FIELDS = [
   { path: "spec.mcpDefaultLibraryRef", field: "defaultLibrary", label: "MCP default library" },
   { path: "spec.gatewayRef", field: "gateway", label: "Gateway" },
   { path: "spec.expiresAt", field: "expires", label: "Expires" },
+  { path: "spec.allowedCIDRs", field: "networks", label: "Networks" },
   { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
   { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
   { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },

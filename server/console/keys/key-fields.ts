@@ -18,6 +18,8 @@ export type KeyFields = {
   readonly gateway: string;
   /** A moment in UTC as `datetime-local` has it. */
   readonly expires: string;
+  /** With commas or spaces between. */
+  readonly networks: string;
   readonly requestsPerMinute: string;
   readonly burst: string;
   /** Who counts the requests. */
@@ -27,7 +29,7 @@ export type KeyFields = {
 
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
-  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "" },
+  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
   ...{ requestsPerMinute: "", burst: "", rateScope: "Replica", concurrent: "" },
 };
 
@@ -43,6 +45,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
     expires: field(body, "expires"),
+    networks: field(body, "networks"),
     requestsPerMinute: field(body, "requestsPerMinute"),
     burst: field(body, "burst"),
     rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
@@ -50,12 +53,9 @@ export function readKeyFields(body: FormBody): KeyFields {
   };
 }
 
-/** What was written with commas between. */
+/** What was written with commas or spaces between. */
 function listed(text: string): string[] {
-  return text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  return text.split(/[\s,]+/).filter((part) => part !== "");
 }
 
 /** A reference as a spec has it. */
@@ -64,7 +64,17 @@ export type Ref = { readonly name: string; readonly namespace?: string };
 export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
 
 export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyFields, "name" | "team"> {
-  const { displayName, preset, scopes, libraryAccess, mcpDefaultLibraryRef, gatewayRef, expiresAt, rateLimit } = spec;
+  const {
+    displayName,
+    preset,
+    scopes,
+    libraryAccess,
+    mcpDefaultLibraryRef,
+    gatewayRef,
+    expiresAt,
+    rateLimit,
+    allowedCIDRs = [],
+  } = spec;
   return {
     displayName: displayName ?? "",
     preset: preset ?? "",
@@ -74,6 +84,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
     defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
     gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
     expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
+    networks: allowedCIDRs.join(", "),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
     burst: String(rateLimit?.burst ?? ""),
     rateScope: rateLimit?.scope ?? "Replica",
@@ -90,6 +101,7 @@ export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec>
   const { expiresAfter, allowedModels, state, subjectAccess } = base;
   const { displayName, preset, scopes, expires } = fields;
   const products = productsOf(fields);
+  const allowedCIDRs = listed(fields.networks);
   return {
     ...definedOnly({ expiresAfter, allowedModels, state }),
     ...(displayName === "" ? {} : { displayName }),
@@ -97,6 +109,7 @@ export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec>
     ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
     ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
     ...(expires === "" ? {} : { expiresAt: rfc3339Of(expires) }),
+    ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
     ...limitsOf(fields),
   };
 }

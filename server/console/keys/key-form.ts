@@ -102,6 +102,11 @@ export function displayNameField({ displayName }: KeyFields, label: string, erro
   return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
 }
 
+export function networksField({ networks }: KeyFields, errors: FormErrors): Html {
+  const hint = "Where the key may be used from, such as 203.0.113.0/24, 2001:db8::/32. Left empty, from anywhere.";
+  return textField("networks", "Networks", networks, errors, hint);
+}
+
 const RATE_SCOPES: Choice = {
   none: "",
   offered: [

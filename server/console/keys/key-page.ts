@@ -99,7 +99,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
 
 function facts(key: KeyJson, now: number): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
-  const { rateLimit, allowedModels, subjectAccess } = spec;
+  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
   const rows: Facts = [
     ["State", stateBadge(key.state)],
     ["Display name", key.displayName],
@@ -110,6 +110,7 @@ function facts(key: KeyJson, now: number): Html {
     ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
     ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
+    ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", limits(rateLimit)] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],

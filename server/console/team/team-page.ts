@@ -65,6 +65,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
     ["Namespaces", namespaces.length === 0 ? "None" : chips(namespaces)],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
+    ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
     ["Declared in", declarationPlace(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],

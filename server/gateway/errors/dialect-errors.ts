@@ -7,6 +7,7 @@ type Words = { readonly [code in ProblemCode]?: string } & { readonly client: st
 const OPENAI_TYPES: Words = {
   unauthorized: "authentication_error",
   forbidden: "permission_error",
+  address_not_allowed: "permission_error",
   rate_limited: "rate_limit_error",
   client: "invalid_request_error",
   server: "server_error",
@@ -14,6 +15,7 @@ const OPENAI_TYPES: Words = {
 const GEMINI_STATUSES: Words = {
   unauthorized: "UNAUTHENTICATED",
   forbidden: "PERMISSION_DENIED",
+  address_not_allowed: "PERMISSION_DENIED",
   not_found: "NOT_FOUND",
   method_not_allowed: "UNIMPLEMENTED",
   rate_limited: "RESOURCE_EXHAUSTED",
@@ -26,6 +28,7 @@ const GEMINI_STATUSES: Words = {
 const ANTHROPIC_TYPES: Words = {
   unauthorized: "authentication_error",
   forbidden: "permission_error",
+  address_not_allowed: "permission_error",
   not_found: "not_found_error",
   payload_too_large: "request_too_large",
   rate_limited: "rate_limit_error",

@@ -37,6 +37,7 @@ function declaredSpec(
     ...(libraryRefs && { libraryAccess: { mode: "Restricted", libraryRefs } }),
     ...(library && { mcpDefaultLibraryRef: library }),
     ...(policy.subject && { subjectAccess: policy.subject }),
+    ...(policy.allowedCIDRs && { allowedCIDRs: [...policy.allowedCIDRs] }),
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...((policy.rateLimit !== null || policy.concurrent !== null) && {

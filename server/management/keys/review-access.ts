@@ -42,8 +42,8 @@ export const ACCESS = closedObject("Access", {
 });
 
 /**
- * Says whether a key may do something now, by what decides requests; its rate limit, and whether an upstream answers,
- * are not asked.
+ * Says whether a key may do something now, by what decides requests; its rate limit, where it is used from, and whether
+ * an upstream answers, are not asked.
  *
  * @throws Problem `invalid_request` for what belongs to another product than the scope
  */
@@ -56,7 +56,7 @@ export async function reviewAccess(
   const operation = OPERATION_OF[question.scope];
   const { product } = OPERATIONS[operation];
   assertFits(product, question);
-  const judged = decideForKey(deps, key, { product, operation, publicId: question.gateway });
+  const judged = decideForKey(deps, key, { product, operation, publicId: question.gateway }, null);
   if ("granted" in judged) return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${question.scope}`);
   const { library, model } = question;
   if (library !== undefined && (await findNamedLibrary(db, judged.key, library)) === undefined) {

@@ -18,7 +18,7 @@ import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
 import { sql as refusedCredentials } from "../../migrations/034-refused-credentials.ts";
 import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migrations/035-sampled-atoms.ts";
 import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
-import { sql as installationLimits } from "../../migrations/037-installation-limits.ts";
+import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-limits.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -54,7 +54,7 @@ export const MIGRATIONS = [
   { version: 34, name: "refused-credentials", script: refusedCredentials },
   { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
   { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
-  { version: 37, name: "installation-limits", script: installationLimits },
+  { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

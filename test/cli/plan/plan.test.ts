@@ -161,11 +161,16 @@ describe("keyplane plan with the data folder", () => {
   });
 
   test("shows what of a policy changes, and from what to what", async () => {
-    expect(await changes({ plain: key("plain", "preset: MCPReadWrite, expiresAt: 2030-01-01T00:00:00Z") })).toEqual({
+    expect(
+      await changes({
+        plain: key("plain", "preset: MCPReadWrite, expiresAt: 2030-01-01T00:00:00Z, allowedCIDRs: [10.0.0.0/8]"),
+      }),
+    ).toEqual({
       code: 0,
       lines: [
         "~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
         "~ update PlatformKey dev/plain: expires: never -> 2030-01-01T00:00:00.000Z",
+        "~ update PlatformKey dev/plain: networks: any -> 10.0.0.0/8",
       ],
     });
   });

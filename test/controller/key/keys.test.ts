@@ -57,6 +57,21 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
+  it("is used from the networks that it and its team declare, and from anywhere again where they do no more", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { allowedCIDRs: ["203.0.113.0/24"] }));
+    const plaintext = await world.plaintextOf("agent");
+    const lists = () => {
+      const { allowedCIDRs, teamAllowedCIDRs, state } = world.record(plaintext) ?? {};
+      return { state, allowedCIDRs, teamAllowedCIDRs };
+    };
+    expect(lists()).toEqual({ state: "active", allowedCIDRs: ["203.0.113.0/24"], teamAllowedCIDRs: null });
+    await world.declare(team("team-a", [NAMESPACE], { allowedCIDRs: ["10.0.0.0/8", "::/0"] }), key("agent"));
+    expect(lists()).toEqual({ state: "active", allowedCIDRs: null, teamAllowedCIDRs: ["10.0.0.0/8", "::/0"] });
+    await world.declare(team("team-a", [NAMESPACE]));
+    expect(lists()).toEqual({ state: "active", allowedCIDRs: null, teamAllowedCIDRs: null });
+    expect((await world.stored("agent")).versions).toHaveLength(1);
+  });
+
   it("is suspended and resumed with the same secret", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const plaintext = await world.plaintextOf("agent");

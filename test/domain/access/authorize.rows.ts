@@ -2,12 +2,14 @@
 import type { AccessRequest, authorize } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { SCOPES, type Scope, scopeSet } from "../../../domain/access/scopes.ts";
+import type { Client } from "../../../domain/access/source-addresses.ts";
 import { NOW, type RuleSet } from "../rule-table.ts";
 
-/** A request and the record of the key that it presents, with its scopes by their names. */
+/** A request, the record of the key that it presents, with its scopes by their names, and who makes it. */
 type Request = {
   readonly key: (Omit<KeyRecord, "scopes"> & { readonly scopes: readonly Scope[] }) | undefined;
   readonly request: AccessRequest;
+  readonly client: Client;
 };
 
 type Decision = "allowed" | NonNullable<ReturnType<typeof authorize>>;
@@ -44,29 +46,33 @@ const KEY = {
   rateLimit: null,
   concurrent: null,
   subject: null,
+  allowedCIDRs: null,
+  teamAllowedCIDRs: null,
 } as const;
 
+const client = { ip: "203.0.113.7" };
 const gateway = { gatewayId: "gw_a", teamId: "team-a" };
 
 const BASES = {
   "memory call": {
-    is: "A key of team-a with every scope, which ends in 1 ms, asks to read the memory.",
-    state: { key: KEY, request: { product: "memory", operation: "atoms.get" } },
+    is: "A key of team-a with every scope, which ends in 1 ms, asks from 203.0.113.7 to read the memory.",
+    state: { key: KEY, request: { product: "memory", operation: "atoms.get" }, client },
   },
   "gateway call": {
     is: "The same key asks gateway gw_a of its team for a completion.",
-    state: { key: KEY, request: { product: "gateway", operation: "gateway.chat_completions", gateway } },
+    state: { key: KEY, request: { product: "gateway", operation: "gateway.chat_completions", gateway }, client },
   },
   "bound call": {
     is: "As *gateway call*, and the key is bound to that gateway.",
     state: {
       key: { ...KEY, boundGatewayId: "gw_a" },
       request: { product: "gateway", operation: "gateway.chat_completions", gateway },
+      client,
     },
   },
   whoami: {
     is: "The same key asks who it is.",
-    state: { key: KEY, request: { product: "key", operation: "key.whoami" } },
+    state: { key: KEY, request: { product: "key", operation: "key.whoami" }, client },
   },
 } as const satisfies Record<string, { is: string; state: Request }>;
 
@@ -169,6 +175,61 @@ export const ACCESS_RULES: RuleSet<keyof typeof BASES, Request, Decision> = {
           from: "gateway call",
           change: { key: { state: "revoked" } },
           outcome: REVOKED,
+        },
+      ],
+    },
+    {
+      decision: "From where a key may be used",
+      says: "Judged once the key works and before all that it may do: from elsewhere it says nothing of its rights. The key's list and its team's both hold.",
+      source: "domain/access/source-addresses.ts",
+      rows: [
+        {
+          rule: "a key may be used from a network of its list",
+          from: "memory call",
+          change: { key: { allowedCIDRs: ["2001:db8::/32", "203.0.113.0/24"] } },
+          outcome: ALLOWED,
+        },
+        {
+          rule: "a key may not be used from elsewhere",
+          from: "memory call",
+          change: { key: { allowedCIDRs: ["198.51.100.0/24"] } },
+          outcome: { code: "address_not_allowed", by: "key" },
+        },
+        {
+          rule: "a key may not be used from where its team's may not",
+          from: "gateway call",
+          change: { key: { allowedCIDRs: ["0.0.0.0/0"], teamAllowedCIDRs: ["198.51.100.0/24"] } },
+          outcome: { code: "address_not_allowed", by: "team" },
+        },
+        {
+          rule: "an IPv4 address is the same where it is written as one of IPv6",
+          from: "memory call",
+          change: { key: { teamAllowedCIDRs: ["203.0.113.7/32"] }, client: { ip: "::ffff:203.0.113.7" } },
+          outcome: ALLOWED,
+        },
+        {
+          rule: "a key with a list may not be used from an address that is not known",
+          from: "whoami",
+          change: { key: { allowedCIDRs: ["0.0.0.0/0", "::/0"] }, client: { ip: undefined } },
+          outcome: { code: "address_not_allowed", by: "unknown" },
+        },
+        {
+          rule: "a key without a list may",
+          from: "whoami",
+          change: { client: { ip: undefined } },
+          outcome: ALLOWED,
+        },
+        {
+          rule: "a revoked key is unauthorized from anywhere",
+          from: "memory call",
+          change: { key: { state: "revoked", allowedCIDRs: ["198.51.100.0/24"] } },
+          outcome: REVOKED,
+        },
+        {
+          rule: "from elsewhere a key says nothing of its binding and its scopes",
+          from: "gateway call",
+          change: { key: { allowedCIDRs: ["198.51.100.0/24"], boundGatewayId: "gw_b", scopes: [] } },
+          outcome: { code: "address_not_allowed", by: "key" },
         },
       ],
     },

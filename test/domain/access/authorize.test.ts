@@ -12,6 +12,8 @@ import { ACCESS_RULES, recordOf } from "./authorize.rows.ts";
 
 const operations = Object.keys(OPERATIONS) as OperationName[];
 
+const CLIENT = { ip: "203.0.113.7" };
+
 const key: fc.Arbitrary<KeyRecord> = fc
   .record({
     teamId: fc.constantFrom("a", "b"),
@@ -42,14 +44,14 @@ const accessRequest: fc.Arbitrary<AccessRequest> = fc.oneof(
 describe.each(ACCESS_RULES.tables)("$decision", ({ rows }) => {
   it.each(rows)("$rule", (row) => {
     const state = stateOf(ACCESS_RULES, row);
-    expect(authorize(recordOf(state), state.request, NOW) ?? "allowed").toEqual(row.outcome);
+    expect(authorize(recordOf(state), state.request, NOW, state.client) ?? "allowed").toEqual(row.outcome);
   });
 });
 
 test("nothing passes that is not usable, of the team, within its binding and its scopes", () => {
   fc.assert(
     fc.property(key, accessRequest, (record, asked) => {
-      fc.pre(authorize(record, asked, NOW) === undefined);
+      fc.pre(authorize(record, asked, NOW, CLIENT) === undefined);
       expect(unusableBecause(record, NOW)).toBeUndefined();
       expect(asked.operation !== undefined && permits(record, asked.operation)).toBe(true);
       if (asked.product !== "gateway") return;
@@ -63,16 +65,17 @@ test("nothing passes that is not usable, of the team, within its binding and its
 test("b27: narrowing a key never lets through what was refused", () => {
   fc.assert(
     fc.property(key, accessRequest, fc.integer({ min: 0, max: 31 }), (record, asked, mask) => {
-      fc.pre(authorize(record, asked, NOW) !== undefined);
+      fc.pre(authorize(record, asked, NOW, CLIENT) !== undefined);
       const narrowings: Partial<KeyRecord>[] = [
         { scopes: record.scopes & mask },
         { state: "revoked" },
         { expiresAt: NOW },
         { boundGatewayId: "" },
         { teamHoldsNamespace: false },
+        { allowedCIDRs: ["198.51.100.0/24"] },
       ];
       for (const narrowed of narrowings) {
-        expect(authorize({ ...record, ...narrowed }, asked, NOW)).toBeDefined();
+        expect(authorize({ ...record, ...narrowed }, asked, NOW, CLIENT)).toBeDefined();
       }
     }),
   );
@@ -86,7 +89,7 @@ test("b26: a key with every right is refused as any other once it is revoked", (
       product === "memory"
         ? { product, operation }
         : { product, operation, gateway: { gatewayId: "g1", teamId: everything.teamId } };
-    expect(authorize(everything, asked, NOW)).toEqual({ code: "unauthorized", cause: "revoked" });
+    expect(authorize(everything, asked, NOW, CLIENT)).toEqual({ code: "unauthorized", cause: "revoked" });
   }
 });
 
@@ -95,7 +98,7 @@ test("b32: another team's gateway and one that does not exist look the same", ()
     fc.property(key, fc.constantFrom(undefined, ...operations), (record, operation) => {
       fc.pre(record.teamId === "a");
       const ask = (named: { gatewayId: string; teamId: string } | undefined) =>
-        authorize(record, { product: "gateway", operation, gateway: named }, NOW);
+        authorize(record, { product: "gateway", operation, gateway: named }, NOW, CLIENT);
       fc.pre(record.boundGatewayId !== "g9");
       expect(ask({ gatewayId: "g9", teamId: "b" })).toEqual(ask(undefined));
     }),

@@ -13,7 +13,7 @@ const READ = scopeSet(["memory:read"]);
 const READ_AND_WRITE = scopeSet(MEMBER_SCOPES);
 
 const TEAM: TeamRecord = {
-  ...{ teamId: "team-1", name: "research", cluster: "c", defaultLibraryId: "lib_default" },
+  ...{ teamId: "team-1", name: "research", cluster: "c", defaultLibraryId: "lib_default", allowedCIDRs: null },
   members: [
     { role: "viewer", name: "group readers", libraryIds: null },
     { role: "member", name: "group writers", libraryIds: ["lib_a"] },

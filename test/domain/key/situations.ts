@@ -111,6 +111,7 @@ export const KEY: KeySituation = {
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
   },
   generation: 1,
   revocation: null,

@@ -2,6 +2,7 @@ import { gateway, key, manifest, team } from "./read.ts";
 
 const upstream = (fields: string) => gateway(`{ upstreams: [{ name: u, credentialRef: { name: s }, ${fields} }] }`);
 const refs = (count: number) => `[${Array.from({ length: count }, (_, i) => `{ name: l${i} }`)}]`;
+const networks = (count: number) => `[${Array.from({ length: count }, (_, i) => `10.${i}.0.0/16`)}]`;
 
 /** A mistake, the manifest as it should be, the one with the mistake, and what is then said. */
 export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused: string, says: string][] = [
@@ -100,6 +101,30 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 1 } }"),
     key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 0 } }"),
     "spec.rateLimit.requestsPerMinute: must be at least 1",
+  ],
+  [
+    "a network that is longer than an address",
+    key("{ preset: MCPReadOnly, allowedCIDRs: [10.0.0.0/8, '2001:db8::/32'] }"),
+    key("{ preset: MCPReadOnly, allowedCIDRs: [10.0.0.0/33] }"),
+    'spec.allowedCIDRs[0]: "10.0.0.0/33" has a length beyond its 32 bits: write 10.0.0.0/32',
+  ],
+  [
+    "an address without a length",
+    team("{ allowedCIDRs: [203.0.113.7/32] }"),
+    team("{ allowedCIDRs: [203.0.113.7] }"),
+    'spec.allowedCIDRs[0]: "203.0.113.7" has no length: write 203.0.113.7/32 for this one address',
+  ],
+  [
+    "no network at all",
+    team("{ allowedCIDRs: [0.0.0.0/0, '::/0'] }"),
+    team("{ allowedCIDRs: [] }"),
+    "spec.allowedCIDRs: is empty: write at least one entry, or leave the field out",
+  ],
+  [
+    "networks beyond the limit",
+    key(`{ preset: MCPReadOnly, allowedCIDRs: ${networks(32)} }`),
+    key(`{ preset: MCPReadOnly, allowedCIDRs: ${networks(33)} }`),
+    "spec.allowedCIDRs: has more than 32 entries: remove some",
   ],
   [
     "a data key that climbs",

@@ -264,7 +264,9 @@ describe("b15-b17: the key's text", () => {
   test("b90: a placeholder of development may be short, and makes no imported key of its length one", async () => {
     const shortImport = `inf_${"x".repeat(20)}`;
     const { placeholders } = parsePlaceholders("inf_dev");
-    const { records } = resolvePlaceholders(placeholders, [{ teamId: "team-1", name: "one", defaultLibraryId: null }]);
+    const { records } = resolvePlaceholders(placeholders, [
+      { teamId: "team-1", name: "one", defaultLibraryId: null, allowedCIDRs: null },
+    ]);
     const developing = await startHarness({ mounts: [{ at: "", routes }], config: { placeholders } });
     try {
       developing.addKey({}, shortImport);

@@ -114,6 +114,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     rawHeaders,
     url,
     ask,
+    { ip: undefined },
   );
   if (decision instanceof Promise) throw new Error("no key here has a limit of the installation");
   return decision.granted ? 200 : PROBLEMS[decision.code].status;

@@ -35,6 +35,18 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(library.lines.join()).not.toContain("the car");
   });
 
+  test("is embedded also where its team's keys may be used from other networks alone", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    await sql`update teams set allowed_cidrs = '{203.0.113.0/24}' where id = ${library.home.teamId}`.execute(
+      store().db,
+    );
+    await library.declare();
+    const id = await library.save("the car is red");
+    await library.embedded();
+    expect(await library.vectors()).toEqual([{ id, revision: 1 }]);
+  });
+
   test("follows corrections and deletions, and what is embedded anew by another model", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });

@@ -75,7 +75,15 @@ describe("the index as another thread decides by it", () => {
     expect(mirror.findGateway("models")).toBeUndefined();
     const members = [{ role: "viewer", name: "subject ann", libraryIds: null }];
     const token = { actor: "ann", names: new Set(["subject ann"]), scopes: 0, issuedAt: 0, expiresAt: 1 };
-    index.applyTeam({ teamId: "t", name: "research", cluster: "c", defaultLibraryId: null, members, revoked: [] });
+    index.applyTeam({
+      teamId: "t",
+      name: "research",
+      cluster: "c",
+      defaultLibraryId: null,
+      allowedCIDRs: null,
+      members,
+      revoked: [],
+    });
     expect(mirror.findMember(token, null).map(({ teamId }) => teamId)).toEqual(["t"]);
     index.removeTeam("t");
     expect(mirror.findMember(token, null)).toEqual([]);
@@ -104,7 +112,7 @@ describe("the index as another thread decides by it", () => {
     expect(mirror.acceptsImportedFormat()).toBe(true);
     index.removeKey("key_a");
     expect(mirror.acceptsImportedFormat()).toBe(false);
-    const teams = [{ teamId: "t", name: "research", defaultLibraryId: null }];
+    const teams = [{ teamId: "t", name: "research", defaultLibraryId: null, allowedCIDRs: null }];
     broadcast({ kind: "placeholders", records: resolvePlaceholders([{ digest: "p", team: null }], teams).records });
     const found = mirror.findKey("p");
     expect([mirror.acceptsImportedFormat(), found?.keyId]).toEqual([true, "placeholder_1"]);

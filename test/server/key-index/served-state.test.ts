@@ -37,7 +37,15 @@ function changes(more: Partial<Changes> = {}): Changes {
 }
 
 const team = (name: string): TeamRecord => {
-  return { teamId: `id of ${name}`, name, cluster: "c", defaultLibraryId: null, members: [], revoked: [] };
+  return {
+    teamId: `id of ${name}`,
+    name,
+    cluster: "c",
+    defaultLibraryId: null,
+    allowedCIDRs: null,
+    members: [],
+    revoked: [],
+  };
 };
 const EMPTY: Snapshot = { head: 1, headId: null, gateways: [], teams: [] };
 const version = (digest: string, fields: Parameters<typeof keyRecord>[0] = {}) =>

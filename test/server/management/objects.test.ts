@@ -137,6 +137,26 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect(rows).toEqual([{ leak_action: "Alert" }]);
     });
 
+    test("b122: has its keys used from where it and they say, from the next call on, and its changes recorded", async () => {
+      const team = await madeTeam({ allowedCIDRs: ["203.0.113.0/24"] });
+      const make = (spec: object) =>
+        api.send("POST", "/keys", { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly", ...spec } });
+      const [plain, narrow] = [await make({}), await make({ allowedCIDRs: ["198.51.100.0/24", "::/0"] })];
+      const both = () => Promise.all([plain, narrow].map(({ body }) => api.tryKey(body.secret)));
+      expect(narrow.body.spec.allowedCIDRs).toEqual(["198.51.100.0/24", "::/0"]);
+      expect((await api.send("GET", `/teams/${team.id}`)).body.spec.allowedCIDRs).toEqual(["203.0.113.0/24"]);
+      expect(await both()).toEqual([403, 403]);
+      await put(`/teams/${team.id}`, { allowedCIDRs: ["127.0.0.0/8", "::1/128"] });
+      expect(await both()).toEqual([200, 403]);
+      await put(`/keys/${narrow.body.id}`, { preset: "MCPReadOnly", allowedCIDRs: ["127.0.0.1/32"] });
+      expect(await both()).toEqual([200, 200]);
+      expect((await put(`/teams/${team.id}`, {})).body.spec.allowedCIDRs).toBeUndefined();
+      expect((await put(`/keys/${narrow.body.id}`, { preset: "MCPReadOnly" })).body.spec.allowedCIDRs).toBeUndefined();
+      expect(await both()).toEqual([200, 200]);
+      const kinds = (await auditOf(team.id)).map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === "team.changed")).toHaveLength(2);
+    });
+
     test("has its name to itself, and its namespaces", async () => {
       const namespaces = [unique("ns")];
       const team = await madeTeam({ namespaces });
@@ -195,6 +215,8 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
         { members: [{ role: "viewer", group: "g", libraryRefs: [{ name: "l" }] }] },
       ],
       ["spec.namespaces[0]", { namespaces: ["No"] }],
+      ["spec.allowedCIDRs[1]", { allowedCIDRs: ["0.0.0.0/0", "10.0.0.1/8"] }],
+      ["spec.allowedCIDRs", { allowedCIDRs: [] }],
       ["spec.leaks.action", { leaks: { action: "Ignore" } }],
       [
         "spec.mcpAgentPolicy.defaultLibraryRef",

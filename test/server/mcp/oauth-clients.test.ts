@@ -33,6 +33,7 @@ beforeAll(async () => {
     name: "team-a",
     cluster: "c",
     defaultLibraryId: "lib-handbook",
+    allowedCIDRs: null,
     members,
     revoked: [],
   });

@@ -46,7 +46,7 @@ type Members = TeamRecord["members"];
 const as = (role: string, name: string, libraryIds: readonly string[] | null = null) => ({ role, name, libraryIds });
 const ANN: Members = [as("member", "subject ann")];
 const TEAM_OF_ANN = {
-  ...{ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null },
+  ...{ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null, allowedCIDRs: null },
   ...{ members: ANN, revoked: [] },
 };
 
@@ -64,7 +64,15 @@ async function declare(members: Members, teamId = "team-a"): Promise<void> {
 /** Declares it as the feed has it alone. */
 function setMembers(members: Members, teamId = "team-a", revoked: TeamRecord["revoked"] = []): void {
   const defaultLibraryId = teamId === "team-a" ? "lib-handbook" : null;
-  server.index.applyTeam({ teamId, name: teamId, cluster: "c", defaultLibraryId, members, revoked });
+  server.index.applyTeam({
+    teamId,
+    name: teamId,
+    cluster: "c",
+    defaultLibraryId,
+    allowedCIDRs: null,
+    members,
+    revoked,
+  });
   server.streams.revalidate((record) => server.index.presentOf(record), server.clock.now());
 }
 
@@ -268,8 +276,27 @@ describe("a member's token", () => {
     }
   });
 
+  test("b122: is used from where its team's keys may be, and from nowhere else", async () => {
+    const declared = (allowedCIDRs: readonly string[] | null) =>
+      server.index.applyTeam({ ...TEAM_OF_ANN, allowedCIDRs });
+    declared(["203.0.113.0/24"]);
+    const refused = await send(await token());
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("Calls from 127.0.0.1 are refused")]);
+    expect(server.refused.at(-1)).toMatchObject({ cause: "address_not_allowed", keyId: null, teamId: "team-a" });
+    declared(["127.0.0.0/8"]);
+    expect((await send(await token())).status).toBe(200);
+  });
+
   test("of a member of two teams of one name, in two clusters, needs the address to have an id", async () => {
-    const twin = { teamId: "team-b", name: "team-a", cluster: "d", defaultLibraryId: null, members: ANN, revoked: [] };
+    const twin = {
+      teamId: "team-b",
+      name: "team-a",
+      cluster: "d",
+      defaultLibraryId: null,
+      allowedCIDRs: null,
+      members: ANN,
+      revoked: [],
+    };
     server.index.applyTeam(twin);
     const byName = await send(await token(), { path: `${PATH}?team=team-a` });
     expect([byName.status, byName.text]).toEqual([400, expect.stringContaining("by its id")]);

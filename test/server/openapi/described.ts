@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
+import { networkFault } from "../../../domain/access/source-addresses.ts";
 import type { OpenApiDocument, Operation, ResponseObject } from "../../../server/openapi/format.ts";
 
 /** An operation with what it is called by: `GET /atoms`. */
@@ -73,6 +74,7 @@ export class Judge {
 
   constructor({ components }: OpenApiDocument) {
     formats.default(this.#ajv, ["date-time", "int32", "int64"]);
+    this.#ajv.addFormat("cidr", (text: string) => networkFault(text) === undefined);
     this.#ajv.addVocabulary(["components", "example"]);
     this.#ajv.addSchema({ $id: DOCUMENT, components });
   }

@@ -53,6 +53,7 @@ describe("whoami", () => {
       libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }, { name: "notes" }] },
       mcpDefaultLibraryRef: { name: "notes" },
       subjectAccess: { mode: "Bound", subject: "user-4711" },
+      allowedCIDRs: ["127.0.0.0/8", "::1/128"],
       expiresAfter: "1h",
       rateLimit: { requestsPerMinute: 600, burst: 10, concurrent: 3 },
     });
@@ -66,6 +67,7 @@ describe("whoami", () => {
         scopes: ["gateway:generate", "memory:read"],
         libraryAccess: { mode: "Restricted", libraries: ["handbook", "notes"] },
         subjectAccess: { mode: "Bound", subject: "user-4711" },
+        ...{ allowedCIDRs: ["127.0.0.0/8", "::1/128"], teamAllowedCIDRs: null },
         defaultLibrary: "notes",
         gateway: "research-main",
         allowedModels: ["fast"],
@@ -89,6 +91,7 @@ describe("whoami", () => {
       expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
       expect(JSON.parse(answer.text)).toMatchObject({
         ...{ id, gateway: null, allowedModels: null, expiresAt: null, defaultLibrary: null, subjectAccess: null },
+        ...{ allowedCIDRs: null, teamAllowedCIDRs: null },
         libraryAccess: { mode: "All", libraries: null },
         limits: { requestsPerMinute: null, burst: null, concurrent: null },
       });

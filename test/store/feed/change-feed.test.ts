@@ -68,6 +68,7 @@ async function makeBoundKey(store: Store) {
       expiresAt: NOW + 2 * HOUR,
       rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
       concurrent: 3,
+      allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
     }),
   });
   return { home, library, libraryId, gateway, gatewayId, bound };
@@ -361,6 +362,8 @@ describeOnEachEngine("The change feed", (store) => {
         rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
         concurrent: 3,
         subject: null,
+        allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
+        teamAllowedCIDRs: null,
       },
     });
     expect(recordOf(given)).toMatchObject({
@@ -375,6 +378,8 @@ describeOnEachEngine("The change feed", (store) => {
         rateLimit: null,
         concurrent: null,
         subject: null,
+        allowedCIDRs: null,
+        teamAllowedCIDRs: null,
       },
     });
   });

@@ -65,6 +65,8 @@ function recordOf(home: Home, { key, digest, number }: Reservation, attributes: 
       rateLimit: null,
       concurrent: null,
       subject: null,
+      allowedCIDRs: null,
+      teamAllowedCIDRs: null,
       ...attributes,
     },
   };
@@ -85,6 +87,7 @@ function sortsOf(libraryId: string): Sort[] {
     allowedModels: ["fast chat", "a,b"],
     rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Installation" as const },
     concurrent: 3,
+    allowedCIDRs: ["203.0.113.0/24", "::/0"],
   };
   const nothing = { libraryIds: [], allowedModels: [] };
   const byHand = { id: unique("by_hand"), namespace: "", source: "ImportHash" } as const;

@@ -1,4 +1,4 @@
-/** What a server of the version before makes of keys and atoms with a subject, of which it knows nothing: its own code asks. */
+/** What a server of the version before makes of keys that are restricted in ways of which it knows nothing, and of atoms with a subject: its own code asks. */
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -31,7 +31,9 @@ describeOnEachEngine("A server of an earlier build", (store) => {
       where key_id = ${keyId}`.execute(store().db);
     const [row] = rows;
     if (row === undefined) throw new Error("the view has the key");
-    return code.authorize(code.recordOfRow(row), { product: "memory", operation: "atoms.list" }, NOW);
+    return code.authorize(code.recordOfRow(row), { product: "memory", operation: "atoms.list" }, NOW, {
+      ip: "203.0.113.7",
+    });
   }
 
   test.each<[SubjectRule | null, boolean]>([
@@ -44,6 +46,21 @@ describeOnEachEngine("A server of an earlier build", (store) => {
     const denial = isLetIn ? undefined : { code: "unauthorized", cause: "revoked" };
     expect(await decisionOf(older, key.id)).toEqual(denial);
   });
+
+  test.each([
+    [null, null, true],
+    [["203.0.113.0/24"], null, false],
+    [null, ["203.0.113.0/24"], false],
+  ])(
+    "b122: is shown a key of the networks %j and its team's %j so that it lets it in: %s",
+    async (own, teams, isLetIn) => {
+      const home = await makeTeam(store(), { allowedCIDRs: teams });
+      const { key } = await reserveKey(store(), home, { policy: policyOf({ allowedCIDRs: own }) });
+      expect(await decisionOf(HERE, key.id)).toBeUndefined();
+      const denial = isLetIn ? undefined : { code: "unauthorized", cause: "revoked" };
+      expect(await decisionOf(older, key.id)).toEqual(denial);
+    },
+  );
 
   test("finds no atom of any subject, and no library in what a subject has of one", async () => {
     const { db } = store();

@@ -74,7 +74,14 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
   test("has what waited for a team's webhooks stopped with them at once", async () => {
     const draft = { cluster: "full", name: "full 1", ownerUid: "1", displayName: "", namespaces: [], members: [] };
     await change(opened(), null, (tx) =>
-      saveTeam(tx, { ...draft, defaultLibrary: null, leakAction: "Alert", webhooks: [], generation: 2 }),
+      saveTeam(tx, {
+        ...draft,
+        defaultLibrary: null,
+        leakAction: "Alert",
+        allowedCIDRs: null,
+        webhooks: [],
+        generation: 2,
+      }),
     );
     const { rows } = await sql<{ state: string }>`
       select distinct state from webhook_deliveries where webhook_id = 'hook_1'`.execute(opened().db);

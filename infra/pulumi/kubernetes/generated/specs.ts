@@ -37,6 +37,8 @@ export type PlatformKeySpecArgs = {
     /** The subject of a Bound key. */
     subject?: Input<string> | undefined;
   }> | undefined;
+  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
   mcpDefaultLibraryRef?: Input<{
     /** The MemoryLibrary's name. */
@@ -167,6 +169,8 @@ export type PlatformTeamSpecArgs = {
       name: Input<string>;
     }> | undefined;
   }> | undefined;
+  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** What happens to a key of the team that is reported as leaked. */
   leaks?: Input<{
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */

@@ -77,6 +77,7 @@ export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
     rateLimit: null,
     concurrent: null,
     subject: null,
+    allowedCIDRs: null,
     secret: {
       name: "key",
       dataKey: "api-key",

@@ -88,16 +88,23 @@ describe("making a key", () => {
   });
 
   test("takes limits, and what people call it", async () => {
-    const limits = { displayName: "The checkout", requestsPerMinute: "60", burst: "10", concurrent: "3" };
+    const limits = {
+      displayName: "The checkout",
+      requestsPerMinute: "60",
+      burst: "10",
+      concurrent: "3",
+      networks: "10.0.0.0/8, ::1/128",
+    };
     expect((await pages.post("/keys/new", { ...(await newForm()), name: "limited", ...limits })).status).toBe(201);
     const [{ spec }] = (await pages.send("GET", "/keys?name=limited")).body.items;
     const rateLimit = { requestsPerMinute: 60, burst: 10, concurrent: 3 };
-    expect(spec).toMatchObject({ displayName: "The checkout", rateLimit });
+    expect(spec).toMatchObject({ displayName: "The checkout", rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
   });
 
   test.for([
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
     ["no number of calls", { concurrent: "many" }, "concurrent"],
+    ["a network with bits behind its length", { networks: "10.0.0.1/8" }, "networks"],
     ["no name", { name: "" }, "name"],
     ["a display name that turns the direction of text", { displayName: "a\u202eb" }, "displayName"],
     ["a name of 10,000 emoji", { name: "🔑".repeat(10_000) }, "name"],

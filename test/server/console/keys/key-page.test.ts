@@ -207,13 +207,15 @@ describe("suspending a key by its page", () => {
 
 describe("editing a key", () => {
   test("changes what is said, keeps what the form does not show, and needs no new secret", async () => {
-    const { id, secret } = await makeKey({ preset: "MCPReadOnly", expiresAfter: "72h", state: "Active" });
+    const { id, secret } = await makeKey({
+      ...{ preset: "MCPReadOnly", expiresAfter: "72h", state: "Active", allowedCIDRs: ["127.0.0.0/8"] },
+    });
     const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Renamed", requestsPerMinute: "60" };
     const done = await pages.post(`/keys/${id}/edit`, { ...form, defaultLibrary: "handbook" });
     expect(done.status).toBe(303);
     const { spec } = (await pages.send("GET", `/keys/${id}`)).body;
     expect(spec).toMatchObject({
-      ...{ displayName: "Renamed", preset: "MCPReadOnly", expiresAfter: "72h" },
+      ...{ displayName: "Renamed", preset: "MCPReadOnly", expiresAfter: "72h", allowedCIDRs: ["127.0.0.0/8"] },
       ...{ rateLimit: { requestsPerMinute: 60 }, mcpDefaultLibraryRef: { name: "handbook" } },
     });
     expect(await pages.tryKey(secret)).toBe(200);

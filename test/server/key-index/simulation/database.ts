@@ -205,6 +205,8 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
       rateLimit: null,
       concurrent: null,
       subject: null,
+      allowedCIDRs: null,
+      teamAllowedCIDRs: null,
     },
   };
 }

@@ -1,5 +1,20 @@
-/** Rate limits that hold for the whole installation (docs/decisions/rate-limits.md). */
+/**
+ * The networks that a key may be used from, and those of a team's keys and of its members' tokens
+ * (docs/decisions/source-addresses.md); and rate limits that hold for the whole installation
+ * (docs/decisions/rate-limits.md).
+ */
 export const sql = `
+-- Null for anywhere. A server of an earlier build knows nothing of it, and would let such a key in from anywhere: it is
+-- shown a state that it refuses.
+alter table keys add column allowed_cidrs text[];
+alter table teams add column allowed_cidrs text[];
+create constraint trigger keys_feed_networks after update of allowed_cidrs on keys
+  deferrable initially deferred for each row when (old.allowed_cidrs is distinct from new.allowed_cidrs)
+  execute function record_change('key', 'id');
+create constraint trigger teams_feed_networks after update of allowed_cidrs on teams
+  deferrable initially deferred for each row when (old.allowed_cidrs is distinct from new.allowed_cidrs)
+  execute function record_change('team', 'id');
+
 -- Null where each replica counts by itself.
 alter table keys add column rate_scope text;
 create constraint trigger keys_feed_rate_scope after update of rate_scope on keys
@@ -30,7 +45,11 @@ select
   k.team_id,
   k.namespace,
   (k.namespace = '' or coalesce(n.team_id = k.team_id, false)) and t.state = 'active' as team_holds_namespace,
-  case when k.subject is not null and k.state = 'active' then 'of_subject' else k.state end as state,
+  case
+    when k.state = 'active' and (k.allowed_cidrs is not null or t.allowed_cidrs is not null) then 'of_networks'
+    when k.state = 'active' and k.subject is not null then 'of_subject'
+    else k.state
+  end as state,
   v.state as version_state,
   (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
     * 1000)::float8 as expires_ms,
@@ -48,6 +67,8 @@ select
   k.burst,
   k.concurrent,
   k.subject,
+  k.allowed_cidrs,
+  t.allowed_cidrs as team_allowed_cidrs,
   k.rate_scope
 from key_versions v
 join keys k on k.id = v.key_id

@@ -1,0 +1,139 @@
+/** From which addresses a key may be used: the networks that it and its team declare (docs/decisions/source-addresses.md). */
+import type { KeyAttributes } from "./key-record.ts";
+
+/**
+ * Who makes a request, as far as its address goes. `ip` may be worked out anew whenever it is read, and is read only where
+ * a list asks for it. Undefined, or anything that is no address, for a caller whose address is not known.
+ */
+export type Client = { readonly ip: string | undefined };
+
+/** Numbers of 16 bits: two for IPv4, eight for IPv6. */
+type Address = readonly number[];
+/** The addresses that begin with the first `length` bits of `start`. */
+type Network = { readonly start: Address; readonly length: number };
+
+const GROUP_BITS = 16;
+/** In front of an IPv4 address that is written as one of IPv6 (RFC 4291 §2.5.5.2). */
+const MAPPED: Address = [0, 0, 0, 0, 0, 0xffff];
+const MAPPED_BITS = MAPPED.length * GROUP_BITS;
+
+/** Whose list refuses a request; `unknown` where there is one and the caller's address is not known. */
+export type SourceRefusal = "key" | "team" | "unknown";
+
+/**
+ * Decides whether a key may be used from where a request comes: both lists hold, the key's and its team's. Where none is
+ * declared, nothing of the client is read.
+ *
+ * @param client null for the server itself, which acts for a library or answers a question about the key
+ * @returns undefined where it may
+ */
+export function refusedSource(
+  { allowedCIDRs, teamAllowedCIDRs }: Pick<KeyAttributes, "allowedCIDRs" | "teamAllowedCIDRs">,
+  client: Client | null,
+): SourceRefusal | undefined {
+  if ((allowedCIDRs === null && teamAllowedCIDRs === null) || client === null) return undefined;
+  const address = parseAddress(client.ip ?? "");
+  if (address === undefined) return "unknown";
+  if (allowedCIDRs !== null && !isAmong(address, allowedCIDRs)) return "key";
+  return teamAllowedCIDRs === null || isAmong(address, teamAllowedCIDRs) ? undefined : "team";
+}
+
+/** Equal lists of an index are one object, of which each is read once. */
+const read = new WeakMap<readonly string[], readonly Network[]>();
+
+/** Of what is stored and is no network nothing is let in. */
+function isAmong(address: Address, cidrs: readonly string[]): boolean {
+  let networks = read.get(cidrs);
+  if (networks === undefined) {
+    networks = cidrs.flatMap((cidr) => {
+      const network = parseNetwork(cidr);
+      return "fault" in network ? [] : network;
+    });
+    read.set(cidrs, networks);
+  }
+  return networks.some((network) => isWithin(address, network));
+}
+
+function isWithin(address: Address, { start, length }: Network): boolean {
+  if (address.length !== start.length) return false;
+  return start.every((group, place) => {
+    const mask = maskOf(place, length);
+    return (group & mask) === ((address[place] ?? 0) & mask);
+  });
+}
+
+/** The bits of one group that the first `length` bits of an address have. */
+function maskOf(place: number, length: number): number {
+  const bits = Math.min(Math.max(length - place * GROUP_BITS, 0), GROUP_BITS);
+  return 0xffff & (0xffff << (GROUP_BITS - bits));
+}
+
+/** What is wrong with a network as it is written, and what to write instead; undefined for nothing. */
+export function networkFault(text: string): string | undefined {
+  const network = parseNetwork(text);
+  return "fault" in network ? network.fault : undefined;
+}
+
+const NO_NETWORK = { fault: "is no network: write an address and a length, such as 203.0.113.0/24 or 2001:db8::/32" };
+
+/** A network in CIDR notation (RFC 4632, RFC 4291 §2.3), or what is wrong with it. */
+function parseNetwork(text: string): Network | { readonly fault: string } {
+  const [written = "", ...lengths] = text.split("/");
+  const address = written.includes("%") ? undefined : parseAddress(written);
+  if (address === undefined || lengths.length > 1) return NO_NETWORK;
+  const bits = address.length * GROUP_BITS;
+  const single = `${addressText(address)}/${bits}`;
+  const [lengthText] = lengths;
+  if (lengthText === undefined) return { fault: `has no length: write ${single} for this one address` };
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(lengthText)) return NO_NETWORK;
+  const isMapped = written.includes(":") && bits === 32;
+  const length = Number(lengthText) - (isMapped ? MAPPED_BITS : 0);
+  if (length > bits) return { fault: `has a length beyond its ${bits} bits: write ${single} for this one address` };
+  // Of the networks that have all of IPv4 in them, none means it: a length of 0 does.
+  if (length < 0) return { fault: "mixes IPv4 and IPv6: write 0.0.0.0/0 for all of IPv4" };
+  const start = address.map((group, place) => group & maskOf(place, length));
+  const meant = `${addressText(start)}/${length}`;
+  if (isMapped) return { fault: `is IPv4 written as IPv6: write ${meant}` };
+  if (start.some((group, place) => group !== address[place])) {
+    return { fault: `has bits behind its length: write ${meant} for the network, or ${single} for this one address` };
+  }
+  return { start, length };
+}
+
+/** An address as the lists are compared with it, an IPv4 one also where it is written as one of IPv6; without its zone. */
+function parseAddress(text: string): Address | undefined {
+  const bare = text.replace(/%.*$/, "");
+  if (IPV4.test(bare)) {
+    const [a = 0, b = 0, c = 0, d = 0] = bare.split(".").map(Number);
+    return [a * 256 + b, c * 256 + d];
+  }
+  if (!IPV6.test(bare) || !URL.canParse(`http://[${bare}]`)) return undefined;
+  const [head = "", tail] = canonical(bare).split("::");
+  const [first, last] = [groupsOf(head), groupsOf(tail ?? "")];
+  const address = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
+  return MAPPED.every((group, place) => group === address[place]) ? address.slice(MAPPED.length) : address;
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+/** What a URL has between its brackets, and what its parser would pass over is not in it. */
+const IPV6 = /^[\da-f:.]+$/i;
+
+/** As RFC 5952 writes it, without an IPv4 address at its end. */
+function canonical(ipv6: string): string {
+  return new URL(`http://[${ipv6}]`).hostname.slice(1, -1);
+}
+
+function groupsOf(text: string): number[] {
+  return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+}
+
+function addressText(address: Address): string {
+  if (address.length === 2) return address.flatMap((group) => [group >> 8, group & 0xff]).join(".");
+  return canonical(address.map((group) => group.toString(16)).join(":"));
+}
+
+/** The address of a client as it is shown; undefined where it is not known. */
+export function shownSource({ ip = "" }: Client): string | undefined {
+  const address = parseAddress(ip);
+  return address && addressText(address);
+}
