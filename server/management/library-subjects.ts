@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { SUBJECT_FORM } from "../../domain/access/subject.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { change } from "../../store/database/change.ts";
+import { change, type Db } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { eraseSubject, listRetainedLibraries, listSubjects } from "../../store/memory/subjects.ts";
-import { listObjects, lockObject } from "../../store/objects/objects.ts";
+import { listObjects, type StoredOf } from "../../store/objects/objects.ts";
 import { principalOf } from "../auth/management/author.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
@@ -13,7 +13,7 @@ import { managedRoute } from "./managed-route.ts";
 import { pageOf, readCursor } from "./paging.ts";
 import { OBJECTS_QUERY, type ObjectsQuery, PAGE, type PageQuery, REASON, type ReasonBody } from "./request-schemas.ts";
 import { closedObject, pageSchema, TEXT, TIMESTAMP } from "./response-schemas.ts";
-import { requireRight, rightsOf, seesTeam, visibleTeams } from "./rights.ts";
+import { type Rights, requireRight, rightsOf, visibleTeams } from "./rights.ts";
 
 type ById = { id: string };
 
@@ -82,11 +82,7 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
     },
     async (request) => {
       const rights = await rightsOf(store.db, principalOf(request));
-      const { id } = request.params;
-      const asked = { id, teamIds: visibleTeams(rights), states: KEEPING, limit: 1 };
-      const [library] = isId(id) ? await listObjects(store.db, "library", asked) : [];
-      if (library === undefined) throw NO_LIBRARY;
-      requireRight(rights, library.teamId, "change libraries");
+      const library = await libraryToChange(store.db, rights, request.params.id);
       const { limit, cursor } = request.query;
       const found = await listSubjects(store.db, library.id, { afterId: readCursor(cursor), limit: limit + 1 });
       if (found === undefined) throw ERASED_MEANWHILE;
@@ -109,17 +105,24 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
     },
     async (request) => {
       const { rights, author: by } = await changeContextOf(management, request, request.body);
-      const { id } = request.params;
       const { subject } = request.body;
       const { result: erased } = await change(store, null, async (tx) => {
-        const library = isId(id) ? await lockObject(tx, "library", id, KEEPING) : undefined;
-        if (library === undefined || !seesTeam(rights, library.teamId)) throw NO_LIBRARY;
-        requireRight(rights, library.teamId, "change libraries");
+        // Not locked: who hands a conversation over holds the subject's part, and wants the library.
+        const library = await libraryToChange(tx, rights, request.params.id);
         return eraseSubject(tx, { library, subject, by });
       });
       return { erased };
     },
   );
+}
+
+/** @throws Problem `not_found`, or `forbidden` where the caller's roles do not allow it */
+async function libraryToChange(db: Db, rights: Rights, id: string): Promise<StoredOf["library"]> {
+  const asked = { id, teamIds: visibleTeams(rights), states: KEEPING, limit: 1 };
+  const [library] = isId(id) ? await listObjects(db, "library", asked) : [];
+  if (library === undefined) throw NO_LIBRARY;
+  requireRight(rights, library.teamId, "change libraries");
+  return library;
 }
 
 const ERASED_MEANWHILE = problem(

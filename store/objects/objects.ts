@@ -152,14 +152,9 @@ export async function findActiveObject(
 }
 
 /** One of them, locked until the transaction ends. */
-export async function lockObject<K extends ObjectKind>(
-  tx: Tx,
-  kind: K,
-  id: string,
-  states?: readonly ObjectState[],
-): Promise<StoredOf[K] | undefined> {
+export async function lockObject<K extends ObjectKind>(tx: Tx, kind: K, id: string): Promise<StoredOf[K] | undefined> {
   await sql`select from ${sql.table(TABLES[kind])} where id = ${id} for update`.execute(tx);
-  const [found] = await listObjects(tx, kind, { id, states, limit: 1 });
+  const [found] = await listObjects(tx, kind, { id, limit: 1 });
   return found;
 }
 
