@@ -65,8 +65,8 @@ async function exportLibrary(
     const own = choice.subject === undefined ? {} : { own: "true" };
     const query = new URLSearchParams({ library, limit: "100", ...own, ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
-    // The name of the library and the count of revisions are of where it was, not of the atom.
-    for (const { library: _library, revision: _revision, ...atom } of page.items) {
+    // The library, whether it is shared and the count of revisions are of where it was, not of the atom.
+    for (const { library: _library, revision: _revision, shared: _shared, ...atom } of page.items) {
       if (folder === undefined) out(JSON.stringify(atom));
       else await writeAtom(folder, atom);
     }

@@ -59,6 +59,11 @@ export function isWritable({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`l.parent_id is null` : sql`l.subject = ${subject}::text`;
 }
 
+/** Whether what a row `l` holds is shared by all subjects; null to a call that is for none. */
+export function isWhole({ subject }: Reach): RawBuilder<unknown> {
+  return subject === undefined ? sql`null::boolean` : sql`l.parent_id is null`;
+}
+
 /** The id of the library of a row `l` as callers know it: of a part, the one that it is a part of. */
 export const WHOLE_LIBRARY_ID = sql`coalesce(l.parent_id, l.id)`;
 
