@@ -9,7 +9,7 @@ import { limitsText } from "./output/limits-text.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 
 /** What a server answers the holder of a key (docs/reference/management-api.md). */
-type Whoami = Awaited<ReturnType<typeof whoami>>;
+export type Whoami = Awaited<ReturnType<typeof whoami>>;
 
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
 
