@@ -85,13 +85,15 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     const inputs = inputsOf(many, one).map((input) => atomFields(input, clock.now()));
     const library = await libraryOf(context, named);
     // A key that only writes learns nothing of what is there.
-    const policy = allowDuplicate || !permits(key, "mcp.memory_search") ? "allow" : "refuse";
+    const mayRead = permits(key, "mcp.memory_search");
+    const policy = allowDuplicate || !mayRead ? "allow" : "refuse";
     const contents = inputs.map(({ content }) => content);
     const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now() });
     const near = await findDuplicateAtoms(db, reach, {
       ...{ libraryId: library.id, contents, policy },
-      isRepeated: (index) => once.isRepeated(db, index),
+      isRepeated: (index, near) => once.isRepeated(db, index, near),
     });
+    if (allowDuplicate && mayRead) for (const index of inputs.keys()) await once.isRepeated(db, index);
     const shownOf = (found: readonly FoundDuplicate[]) => found.map((duplicate) => shownDuplicate(key, duplicate));
     if (refusing(near).length > 0) {
       const duplicates = shownOf(near);
