@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
 import { errorMessage } from "../../domain/error-text.ts";
 import { hasCode } from "../../runtime/error-code.ts";
+import type { Whoami } from "../../server/whoami/whoami.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { callApi, type Target } from "../management/api-call.ts";
 import { askForMemory, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
-import type { Whoami } from "../whoami.ts";
 import { markdownName, markdownOf } from "./markdown-atom.ts";
 
 type Flags = KeyChoice & { readonly library?: string; readonly markdown?: string };

@@ -84,7 +84,7 @@ async function startWorld(context: TestContext, store: Store) {
       const deletion = libraryDeletion(store);
       while (await deletion.next());
     },
-    /** What a call for the subject finds, and what is kept under these parts of the library, whoever may find it. */
+    /** What a call for the subject finds, and what is kept under these parts of the library, found or not. */
     async left(subject: string, parts: readonly string[]) {
       const reach = { ...reachOf(subject), isOwnOnly: true };
       const { items } = await listAtoms(store.db, reach, { libraryId, after: null, limit: 9 });
