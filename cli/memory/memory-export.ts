@@ -42,7 +42,7 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
     )
     .example(
       "keyplane memory-export --library handbook --subject user-4711 --key-file key --data .keyplane",
-      "print what is one subject's alone, by a key that serves many; one that is bound needs no --subject",
+      "print what is one subject's alone; a key that is bound to it needs no --subject",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {
