@@ -1,15 +1,12 @@
 import { subjectText } from "../domain/access/subject.ts";
 import type { Environment } from "../domain/environment.ts";
-import type { whoami } from "../server/whoami/whoami.ts";
+import type { Whoami } from "../server/whoami/whoami.ts";
 import type { AddCommand } from "./command/command.ts";
 import { callApi } from "./management/api-call.ts";
 import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./management/key-client.ts";
 import { type Fact, formatFacts } from "./output/facts.ts";
 import { limitsText } from "./output/limits-text.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
-
-/** What a server answers the holder of a key (docs/reference/management-api.md). */
-type Whoami = Awaited<ReturnType<typeof whoami>>;
 
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
 

@@ -69,9 +69,16 @@ export class CliCommand extends Command {
     return this;
   }
 
+  /** What reads as a flag may be meant as an argument. */
+  #adviceOn(message: string): string {
+    const [argument] = this.registeredArguments;
+    if (argument === undefined || !/^error: unknown option '[^']*'$/.test(message)) return "";
+    return `; a <${argument.name()}> that begins with - stands last, behind --`;
+  }
+
   /** Refuses what was typed, in one line as every error is. What was typed may be a key. */
   override error(message: string, options?: ErrorOptions): never {
-    const what = redactKeys(message)
+    const what = `${redactKeys(message)}${this.#adviceOn(message)}`
       .replace(/^error: /, "")
       .replace(/\s*\n\(Did you mean (.*)\?\)/, ": did you mean $1?")
       .replace(/(?<!\.)\.$/, "");

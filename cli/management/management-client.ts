@@ -40,6 +40,8 @@ export type ManagementClient = {
   getKey(id: string): Promise<KeyJson>;
   /** All objects of another kind that fit, page by page. */
   listObjects<K extends ObjectKind>(kind: K, filter?: NameFilter): Promise<ObjectJson<K>[]>;
+  /** Libraries whose declaration is gone and whose atoms are kept, that fit, page by page. */
+  listRetainedLibraries(filter: NameFilter): Promise<RetainedLibraryJson[]>;
   /** @param namespace undefined for the first of the team's */
   exportKey(id: string, namespace: string | undefined): Promise<KeyManifest>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
@@ -80,6 +82,9 @@ export type ObjectJson<K extends ObjectKind = ObjectKind> = {
   readonly namespaces?: readonly string[];
   readonly spec: Partial<Spec<K>>;
 };
+
+/** A library of the API, of which no declaration is left. */
+type RetainedLibraryJson = Pick<Required<ObjectJson>, "id" | "name" | "namespace" | "team" | "createdAt">;
 
 /** A subject of a library; `since` is RFC 3339. */
 type LibrarySubjectJson = { readonly id: string; readonly subject: string; readonly since: string };
@@ -130,6 +135,7 @@ export async function openManagement(
   return {
     listKeys: (filter) => Array.fromAsync(list<KeyJson>("keys", filter)),
     listObjects: (kind, filter) => Array.fromAsync(list(PATHS[kind], filter)),
+    listRetainedLibraries: (filter) => Array.fromAsync(list("retained-libraries", filter)),
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     exportKey: (id, namespace) =>
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),

@@ -19,7 +19,7 @@ export const addMemoryEraseSubject: AddCommand = (program, { env, out }) => {
       .description("erase all that a library has of a subject, for ever and at once")
       .argument("<subject>", "whose memory, as memory-subjects lists it"),
   )
-    .option("--library <name>", "the library: name, or namespace/name")
+    .option("--library <name>", "the library: name, namespace/name, or its id; also one that is retained")
     .option("--reason <text>", "why, for the audit log")
     .addOption(outputOption())
     .example(

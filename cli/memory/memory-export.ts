@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
 import { errorMessage } from "../../domain/error-text.ts";
 import { hasCode } from "../../runtime/error-code.ts";
+import type { Whoami } from "../../server/whoami/whoami.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { callApi } from "../management/api-call.ts";
+import { callApi, type Target } from "../management/api-call.ts";
 import { askForMemory, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
 import { markdownName, markdownOf } from "./markdown-atom.ts";
 
@@ -41,7 +42,7 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
     )
     .example(
       "keyplane memory-export --library handbook --subject user-4711 --key-file key --data .keyplane",
-      "print what is one subject's alone, by a key that serves many",
+      "print what is one subject's alone; a key that is bound to it needs no --subject",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {
@@ -59,14 +60,14 @@ async function exportLibrary(
   if (library === undefined) throw new UsageError("--library is needed: name, or namespace/name");
   const target = await openAsKey(env, choice);
   if (folder !== undefined) await makeEmpty(folder);
+  const own = (await isOfSubject(target)) ? { own: "true" } : {};
   let cursor: string | null = null;
   let exported = 0;
   do {
-    const own = choice.subject === undefined ? {} : { own: "true" };
     const query = new URLSearchParams({ library, limit: "100", ...own, ...(cursor === null ? {} : { cursor }) });
     const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
-    // The name of the library and the count of revisions are of where it was, not of the atom.
-    for (const { library: _library, revision: _revision, ...atom } of page.items) {
+    // The library, whether it is shared and the count of revisions are of where it was, not of the atom.
+    for (const { library: _library, revision: _revision, shared: _shared, ...atom } of page.items) {
       if (folder === undefined) out(JSON.stringify(atom));
       else await writeAtom(folder, atom);
     }
@@ -75,6 +76,13 @@ async function exportLibrary(
     cursor = page.nextCursor;
   } while (cursor !== null);
   if (folder !== undefined) out(`Wrote ${exported} Markdown files into ${folder}.`);
+}
+
+/** Whether the export is of what is one subject's alone: what all share is exported by a key that has no subject. */
+async function isOfSubject(target: Target): Promise<boolean> {
+  if (target.subject !== undefined) return true;
+  const { subjectAccess } = await callApi<Whoami>(target, "GET", "whoami");
+  return subjectAccess?.mode === "Bound";
 }
 
 /** @throws UsageError for a folder with anything in it: what another export wrote would be imported with this one */

@@ -8,7 +8,7 @@ type Flags = ServerChoice & { readonly library?: string; readonly output?: Struc
 /** `keyplane memory-subjects`: whose memory a library keeps, a name on each line. */
 export const addMemorySubjects: AddCommand = (program, { env, out }) => {
   serverOptions(program.command("memory-subjects").description("list the subjects that have atoms in a library"))
-    .option("--library <name>", "the library: name, or namespace/name")
+    .option("--library <name>", "the library: name, namespace/name, or its id; also one that is retained")
     .addOption(outputOption())
     .example("keyplane memory-subjects --library handbook --data .keyplane", "whose memory keyplane up keeps there")
     .action(async ({ library: named, output, ...choice }: Flags) => {

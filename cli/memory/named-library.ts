@@ -1,21 +1,33 @@
 import { UsageError } from "../command/usage-error.ts";
-import type { ManagementClient, ObjectJson } from "../management/management-client.ts";
+import type { ManagementClient } from "../management/management-client.ts";
+
+/** A library whose subjects are asked for. */
+type NamedLibrary = { readonly id: string; readonly name: string };
 
 /**
- * The one library of a name, or of `namespace/name`, that the caller sees.
+ * The one library of an id, a name or `namespace/name` that the caller sees; also one whose declaration is gone and
+ * whose atoms are kept.
  *
  * @throws UsageError where none is named, or several have the name
  */
-export async function findLibrary(
-  client: ManagementClient,
-  named: string | undefined,
-): Promise<ObjectJson<"MemoryLibrary">> {
-  if (named === undefined) throw new UsageError("--library is needed: name, or namespace/name");
+export async function findLibrary(client: ManagementClient, named: string | undefined): Promise<NamedLibrary> {
+  if (named === undefined) throw new UsageError("--library is needed: name, namespace/name, or an id");
+  // No name of a declaration has an underscore.
+  if (/^lib_/.test(named)) return { id: named, name: named };
   const [name = "", namespace] = named.split("/").reverse();
-  const found = await client.listObjects("MemoryLibrary", { name, namespace });
+  const [active, retained] = await Promise.all([
+    client.listObjects("MemoryLibrary", { name, namespace }),
+    client.listRetainedLibraries({ name, namespace }),
+  ]);
+  const found = [
+    ...active.map((each) => ({ ...each, note: "" })),
+    ...retained.map((each) => ({ ...each, note: ", retained" })),
+  ];
   const [library, ...others] = found;
-  if (library === undefined) throw new Error(`there is no library ${named}: see keyplane get libraries`);
+  if (library === undefined) {
+    throw new Error(`there is no library ${named}, nor one that is retained: see keyplane get libraries`);
+  }
   if (others.length === 0) return library;
-  const places = found.map((each) => `${each.namespace}/${name} of team ${each.team}`).join(", ");
-  throw new UsageError(`there are ${found.length} libraries ${name}: ${places}; say which by namespace/name`);
+  const places = found.map((each) => `${each.id} (${each.namespace}/${name} of team ${each.team}${each.note})`);
+  throw new UsageError(`there are ${found.length} libraries ${named}: ${places.join(", ")}; say which by its id`);
 }

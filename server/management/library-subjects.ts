@@ -1,21 +1,29 @@
 import type { FastifyInstance } from "fastify";
 import { SUBJECT_FORM } from "../../domain/access/subject.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { change } from "../../store/database/change.ts";
+import { change, type Db } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
-import { eraseSubject, listSubjects } from "../../store/memory/subjects.ts";
-import { listObjects, lockObject } from "../../store/objects/objects.ts";
+import { eraseSubject, listRetainedLibraries, listSubjects } from "../../store/memory/subjects.ts";
+import { listObjects, type StoredOf } from "../../store/objects/objects.ts";
 import { principalOf } from "../auth/management/author.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";
 import { pageOf, readCursor } from "./paging.ts";
-import { PAGE, type PageQuery, REASON, type ReasonBody } from "./request-schemas.ts";
+import { OBJECTS_QUERY, type ObjectsQuery, PAGE, type PageQuery, REASON, type ReasonBody } from "./request-schemas.ts";
 import { closedObject, pageSchema, TEXT, TIMESTAMP } from "./response-schemas.ts";
-import { requireRight, rightsOf, seesTeam, visibleTeams } from "./rights.ts";
+import { type Rights, requireRight, rightsOf, visibleTeams } from "./rights.ts";
 
 type ById = { id: string };
+
+/** Whose memory is kept: also where the declaration is gone, which an erasure does not wait for. */
+const KEEPING = ["active", "retained"] as const;
+
+const RETAINED_LIBRARY = closedObject("RetainedLibrary", {
+  ...{ id: TEXT, name: TEXT, namespace: TEXT, team: TEXT, teamId: TEXT },
+  createdAt: TIMESTAMP,
+});
 
 const SUBJECT = closedObject("LibrarySubject", {
   id: { ...TEXT, description: "Of its part of the library; another one once it was erased." },
@@ -40,6 +48,29 @@ const ERASE_BODY = {
 export function librarySubjectRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
+  app.get<{ Querystring: ObjectsQuery }>(
+    "/retained-libraries",
+    {
+      config: managedRoute({
+        summary: "List libraries whose declaration is gone and whose atoms are kept",
+        response: pageSchema(RETAINED_LIBRARY),
+      }),
+      schema: { querystring: OBJECTS_QUERY },
+    },
+    async (request) => {
+      const { limit, cursor, ...filter } = request.query;
+      const teamIds = visibleTeams(await rightsOf(store.db, principalOf(request)));
+      const page = { teamIds, limit: limit + 1, afterId: readCursor(cursor) };
+      const found = await listRetainedLibraries(store.db, { ...filter, ...page });
+      return pageOf(
+        found.map(({ id, name, namespace, team, teamId, createdAt }) => {
+          return { id, name, namespace, team, teamId, createdAt: rfc3339Millis(createdAt.getTime()) };
+        }),
+        limit,
+      );
+    },
+  );
+
   app.get<{ Params: ById; Querystring: PageQuery }>(
     "/libraries/:id/subjects",
     {
@@ -51,11 +82,7 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
     },
     async (request) => {
       const rights = await rightsOf(store.db, principalOf(request));
-      const { id } = request.params;
-      const asked = { id, teamIds: visibleTeams(rights), limit: 1 };
-      const [library] = isId(id) ? await listObjects(store.db, "library", asked) : [];
-      if (library === undefined) throw NO_LIBRARY;
-      requireRight(rights, library.teamId, "change libraries");
+      const library = await libraryToChange(store.db, rights, request.params.id);
       const { limit, cursor } = request.query;
       const found = await listSubjects(store.db, library.id, { afterId: readCursor(cursor), limit: limit + 1 });
       if (found === undefined) throw ERASED_MEANWHILE;
@@ -78,17 +105,24 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
     },
     async (request) => {
       const { rights, author: by } = await changeContextOf(management, request, request.body);
-      const { id } = request.params;
       const { subject } = request.body;
       const { result: erased } = await change(store, null, async (tx) => {
-        const library = isId(id) ? await lockObject(tx, "library", id) : undefined;
-        if (library === undefined || !seesTeam(rights, library.teamId)) throw NO_LIBRARY;
-        requireRight(rights, library.teamId, "change libraries");
+        // Not locked: who hands a conversation over holds the subject's part, and wants the library.
+        const library = await libraryToChange(tx, rights, request.params.id);
         return eraseSubject(tx, { library, subject, by });
       });
       return { erased };
     },
   );
+}
+
+/** @throws Problem `not_found`, or `forbidden` where the caller's roles do not allow it */
+async function libraryToChange(db: Db, rights: Rights, id: string): Promise<StoredOf["library"]> {
+  const asked = { id, teamIds: visibleTeams(rights), states: KEEPING, limit: 1 };
+  const [library] = isId(id) ? await listObjects(db, "library", asked) : [];
+  if (library === undefined) throw NO_LIBRARY;
+  requireRight(rights, library.teamId, "change libraries");
+  return library;
 }
 
 const ERASED_MEANWHILE = problem(

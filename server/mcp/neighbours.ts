@@ -31,8 +31,9 @@ export async function shownNeighbours(
   const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(room).bytes, characters: BRIEF + 1 };
   const found = await listNeighbours(db, reach, atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
-    const { id, library, content, validFrom, validTo } = shownFacts(key, neighbour);
-    return cutAtom(shownAtom({ id, content, relations, validFrom, validTo, ...(library && { library }) }), BRIEF);
+    const { id, library, shared = false, content, validFrom, validTo } = shownFacts(key, neighbour);
+    const facts = { relations, validFrom, validTo, shared, ...(library && { library }) };
+    return cutAtom(shownAtom({ id, content, ...facts }), BRIEF);
   });
   const neighbours = fittingAtoms(shown, room);
   const behind = (neighbour: (typeof found.items)[number]) => positionOf("newest", neighbour.atom);

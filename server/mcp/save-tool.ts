@@ -85,17 +85,19 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     const inputs = inputsOf(many, one).map((input) => atomFields(input, clock.now()));
     const library = await libraryOf(context, named);
     // A key that only writes learns nothing of what is there.
-    const policy = allowDuplicate || !permits(key, "mcp.memory_search") ? "allow" : "refuse";
+    const mayRead = permits(key, "mcp.memory_search");
+    const policy = allowDuplicate || !mayRead ? "allow" : "refuse";
     const contents = inputs.map(({ content }) => content);
     const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now() });
     const near = await findDuplicateAtoms(db, reach, {
       ...{ libraryId: library.id, contents, policy },
-      isRepeated: (index) => once.isRepeated(db, index),
+      isRepeated: (index, near) => once.isRepeated(db, index, near),
     });
+    if (allowDuplicate && mayRead) for (const index of inputs.keys()) await once.isRepeated(db, index);
     const shownOf = (found: readonly FoundDuplicate[]) => found.map((duplicate) => shownDuplicate(key, duplicate));
     if (refusing(near).length > 0) {
       const duplicates = shownOf(near);
-      return within(maxTokens, { note: REFUSED }, OTHERS, (tokens) => {
+      return within(maxTokens, { note: refusedNote(refusing(near)) }, OTHERS, (tokens) => {
         const nearDuplicates = fitting(duplicates, tokens, { costOf, shorten });
         return { nearDuplicates, isCut: nearDuplicates.length < near.length || nearDuplicates[0] !== duplicates[0] };
       });
@@ -103,7 +105,7 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     const saved = await write("mcp.memory_save_atom", once.insertion);
     if (saved === undefined) throw new ToolFault(await noSuchLibrary(db, key, named ?? library.name));
     const others = shownOf(near.slice(0, MAX_SHOWN));
-    const noteOf = (note: string) => ({ note: sentences(note, others.length > 0 && OTHER_NUMBERS) });
+    const noteOf = (note: string) => ({ note: sentences(note, others.length > 0 && otherNumbersNote(others)) });
     const [first] = saved.atoms;
     if (many === undefined && first !== undefined) {
       const { content: _content, ...facts } = atomJson(key, first);
@@ -155,11 +157,29 @@ function savedText({ note, atom, atoms = [], nearDuplicates = [] }: Saved): stri
 
 const REFUSED =
   "Nothing was saved: the library says almost the same already. If that is wrong or outdated, correct it with memory_correct_atom and its id; if it says it, there is nothing to do; if yours is another fact, call memory_save_atom again with allowDuplicate true.";
+const REFUSED_SHARED =
+  "Nothing was saved: what all subjects share says almost the same already, and no call for one subject corrects it. If it says it, there is nothing to do; if another thing holds for this one, call memory_save_atom again with allowDuplicate true.";
+const SOME_SHARED = "What is shared by all subjects no call for one subject corrects: save what holds for this one.";
 const SAVED_BEFORE = "Saved before, by the same call: this is that atom, and nothing was written again.";
 const OTHER_NUMBERS =
   'The library has almost the same with other numbers: if that is outdated, add a link with rel "replaces" to what you have saved, or correct the old one.';
+const OTHER_NUMBERS_SHARED =
+  "What all subjects share has almost the same with other numbers: it stays as it is, and what you have saved holds for this subject alone.";
 const OTHERS = "There may be others: this answer has no room for them.";
 const CUT = "This is cut to maxTokens.";
+
+/** What a call for a subject may do about what is shared is another thing than about its own. */
+function refusedNote(near: readonly FoundDuplicate[]): string {
+  const shared = near.filter(({ atom }) => atom.isShared);
+  if (shared.length === near.length) return REFUSED_SHARED;
+  return sentences(REFUSED, shared.length > 0 && SOME_SHARED);
+}
+
+function otherNumbersNote(others: readonly ShownDuplicate[]): string {
+  const shared = others.filter(({ atom }) => atom.shared);
+  if (shared.length === others.length) return OTHER_NUMBERS_SHARED;
+  return sentences(OTHER_NUMBERS, shared.length > 0 && SOME_SHARED);
+}
 
 function noteOfMany(sent: number, made: number, library: string): string {
   if (made === sent) return `Saved ${sent} atoms in ${library}.`;

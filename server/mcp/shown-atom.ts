@@ -37,6 +37,7 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
   replacedBy: (id) => `replaced by ${id}, which holds now`,
   validTo: (time) => `valid until ${time}`,
   validFrom: (time) => `valid from ${time}`,
+  shared: () => "shared by all",
   library: (library) => `library ${library}`,
   revision: (revision) => `revision ${revision}`,
   match: (match) => `match ${match}`,
@@ -53,8 +54,8 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
       .join("; "),
 };
 const FACT_NAMES = Object.keys(FACTS) as readonly Fact[];
-/** What is shown however little room there is: how to read on, and whether the statement is true. */
-const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", "validTo", "validFrom"];
+/** What is shown however little room there is: how to read on, whether the statement is true, and whose it is. */
+const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", "validTo", "validFrom", "shared"];
 /** The same of a briefing, which may be of several libraries. */
 const NEEDED_IN_BRIEFING: readonly Fact[] = [...NEEDED, "library"];
 
@@ -70,6 +71,7 @@ export const ATOM_OUTPUT = {
   properties: {
     id: TEXT,
     library: TEXT,
+    shared: { type: "boolean", description: "By all subjects, so that no call for one changes it." },
     content: TEXT,
     snippet: { type: "string", description: "Passages around what was found, the words between **." },
     tags: { type: "array", items: TEXT },
@@ -120,6 +122,7 @@ export function shownAtom(atom: ShownAtom): ShownAtom {
     (typeof value === "object" && Object.keys(value).length === 0) ||
     (name === "importance" && value === DEFAULT_IMPORTANCE) ||
     (name === "match" && value === "words") ||
+    (name === "shared" && value === false) ||
     (name === "created" && value === atom.updated);
   return Object.fromEntries(Object.entries(atom).filter((field) => !isDefault(field)));
 }

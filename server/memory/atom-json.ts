@@ -26,6 +26,8 @@ export type AtomJson = {
   readonly created: string;
   readonly updated: string;
   readonly revision: number;
+  /** In a call for a subject: by all subjects. */
+  readonly shared?: boolean;
 };
 
 export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
@@ -36,6 +38,7 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
     created: rfc3339Millis(atom.createdAt),
     updated: rfc3339Millis(atom.updatedAt),
     revision: atom.revision,
+    ...(atom.isShared !== undefined && { shared: atom.isShared }),
   };
 }
 

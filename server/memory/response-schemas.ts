@@ -25,7 +25,14 @@ const ATOM_FIELDS = {
   created: TIME,
   updated: TIME,
   revision: { type: "integer" },
+  shared: {
+    type: "boolean",
+    description:
+      "In a call for a subject alone: whether all subjects share it, so that no such call changes it, or it is this one's own.",
+  },
 } as const;
+/** Of an atom, what is not there in each call. */
+const OPTIONAL = ["shared"];
 
 /** How an atom that was searched for matches. */
 export const RANKING = {
@@ -44,7 +51,8 @@ export const REPLACED_BY = {
 } as const;
 
 function closedObject(title: string, properties: Readonly<Record<string, object>>) {
-  return { title, type: "object", additionalProperties: false, required: Object.keys(properties), properties } as const;
+  const required = Object.keys(properties).filter((name) => !OPTIONAL.includes(name));
+  return { title, type: "object", additionalProperties: false, required, properties } as const;
 }
 
 function list(title: string, item: object, more: Readonly<Record<string, object>>) {
@@ -135,6 +143,7 @@ const NEAR_DUPLICATES = {
       id: { type: "string", description: "The atom that the library had." },
       similarity: { type: "number", description: "1 for the same statement." },
       otherNumbers: { const: true, description: "Of an atom that says almost the same with other numbers." },
+      shared: { const: true, description: "To a call for a subject, of an atom that all subjects share." },
     },
   },
   description:

@@ -3,7 +3,7 @@ import type { Db } from "../../store/database/change.ts";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
-import { findNearDuplicates, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
+import { findNearDuplicates, MAX_SHOWN, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
 import { PAGE_BYTES } from "../../store/memory/page.ts";
 import { openLibrary } from "../../store/memory/reachable-libraries.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
@@ -22,8 +22,8 @@ type Statements = {
   readonly libraryId: string;
   readonly contents: readonly string[];
   readonly policy: DuplicatePolicy;
-  /** Whether its caller has saved one of them before, and is to be answered by that. */
-  isRepeated?(index: number): Promise<boolean>;
+  /** Whether its caller has saved one of them before, and is to be answered by that; `near` is what it was compared with. */
+  isRepeated?(index: number, near: readonly NearDuplicate[]): Promise<boolean>;
 };
 
 /** Those for which a save is refused; what has other numbers is shown beside what is saved. */
@@ -49,8 +49,8 @@ export async function findDuplicateAtoms(
   for (const [index, content] of contents.entries()) {
     const near = await findNearDuplicates(db, reach, libraryId, content);
     // Asked afterwards: what was found may be what the same call has saved meanwhile.
-    if (near.length > 0 && (await isRepeated(index))) continue;
-    const ofIndex = near.map((duplicate) => ({ ...duplicate, index }));
+    if (near.length > 0 && (await isRepeated(index, near))) continue;
+    const ofIndex = near.slice(0, MAX_SHOWN).map((duplicate) => ({ ...duplicate, index }));
     const refused = refusing(ofIndex);
     // Of what is shown a page does: of what refuses nothing there may be as much again.
     found.push(...(heldBeside > PAGE_BYTES ? refused : ofIndex));

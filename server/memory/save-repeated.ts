@@ -2,6 +2,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
+import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
 import { openLibrary } from "../../store/memory/reachable-libraries.ts";
 import { beginAtoms, endAtoms, findSavedAtom } from "../../store/memory/repeatable-atoms.ts";
 import { sha256 } from "../http/idempotency-key.ts";
@@ -10,8 +11,13 @@ import { type MemoryWrite, rollBack } from "./write-as.ts";
 
 /** Atoms that are known again by all that they say, for callers that have no Idempotency-Key. */
 export type RepeatableAtoms = {
-  /** Whether the key has saved this one before, and it is still as it was saved. */
-  isRepeated(db: Db, index: number): Promise<boolean>;
+  /**
+   * Whether the key has saved this one before, it is still as it was saved, and nothing near it that says otherwise was
+   * saved since: else it is saved anew.
+   *
+   * @param near what it was compared with; it is compared now, where it is left out
+   */
+  isRepeated(db: Db, index: number, near?: readonly NearDuplicate[]): Promise<boolean>;
   /** Saves those that are not there yet, in one transaction: all of them, or none. */
   readonly insertion: MemoryWrite<SavedAtoms>;
 };
@@ -35,15 +41,21 @@ export function repeatableAtoms(
 ): RepeatableAtoms {
   const caller = `${callerOf(key, reach)}/by-content`;
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
+  const overruled = new Set<string>();
   return {
-    async isRepeated(db, index) {
-      const digest = digests[index];
-      return digest !== undefined && (await findSavedAtom(db, reach, caller, digest)) !== undefined;
+    async isRepeated(db, index, compared) {
+      const { content = "" } = atoms[index] ?? {};
+      const saved = await findSavedAtom(db, reach, caller, digests[index] ?? "");
+      if (saved === undefined) return false;
+      const near = compared ?? (await findNearDuplicates(db, reach, libraryId, content));
+      if (isOverruled(saved, near)) overruled.add(saved.id);
+      return !overruled.has(saved.id);
     },
     insertion: {
       async write(tx, reach) {
         const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
-        const known = await beginAtoms(tx, reach, { caller, libraryId: into }, [...new Set(digests)]);
+        const begun = await beginAtoms(tx, reach, { caller, libraryId: into }, [...new Set(digests)]);
+        const known = new Map([...begun].filter(([, { id }]) => !overruled.has(id)));
         const made = new Map<string, Atom>();
         const saved: Atom[] = [];
         for (const [index, fields] of atoms.entries()) {

@@ -132,10 +132,20 @@ function requireRead(key: KeyRecord, duplicates: DuplicatePolicy): void {
 }
 
 function duplicateJson({ index, atom, similarity, otherNumbers }: FoundDuplicate) {
-  return { index, id: atom.id, similarity, ...(otherNumbers && { otherNumbers }) };
+  const { id, isShared } = atom;
+  return { index, id, similarity, ...(otherNumbers && { otherNumbers }), ...(isShared && { shared: true }) };
+}
+
+function adviceOn(near: readonly FoundDuplicate[]): string {
+  const shared = near.filter(({ atom }) => atom.isShared);
+  if (shared.length === 0) return "Correct what is there by PATCH, or save with duplicates=allow.";
+  const keep = "save what holds for this subject with duplicates=allow";
+  if (shared.length === near.length)
+    return `All of it is shared by all subjects, and changed by no call for one: ${keep}.`;
+  return `Correct what is the subject's own by PATCH; what is shared by all subjects no call for one changes: ${keep}.`;
 }
 
 function refusal(near: readonly FoundDuplicate[]): string {
   const which = near.slice(0, 5).map(({ index, atom }) => `${index} as ${atom.id}`);
-  return `Nothing was saved: the library has almost the same statements, counted from 0: ${which.join(", ")}. Correct what is there by PATCH, or save with duplicates=allow.`;
+  return `Nothing was saved: the library has almost the same statements, counted from 0: ${which.join(", ")}. ${adviceOn(near)}`;
 }

@@ -8,6 +8,9 @@ import { namesOf } from "../../store/objects/references.ts";
 import { teamNames } from "../../store/teams/teams.ts";
 import { findDefaultLibrary, libraryName } from "../memory/libraries.ts";
 
+/** What a server answers the holder of a key (docs/reference/management-api.md). */
+export type Whoami = Awaited<ReturnType<typeof whoami>>;
+
 /**
  * What a key is and may do, as it is decided by: its record; the database adds the names. A placeholder of development
  * is in no database, and has none.

@@ -37,6 +37,8 @@ export type Atom = {
   readonly updatedAt: number;
   /** Counts from 1; a correction makes the next. */
   readonly revision: number;
+  /** To a call for a subject: whether it is shared by all, and not the subject's own. */
+  readonly isShared?: boolean | undefined;
 };
 
 export type AtomMetadata = Readonly<Record<string, string | number | boolean>>;

@@ -3,7 +3,7 @@ import { REPLACES } from "../../domain/memory/replacement.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, Reach } from "./atom.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
-import { isReachable, isWritable, shownLibrary } from "./reachable-libraries.ts";
+import { isReachable, isWhole, isWritable, shownLibrary } from "./reachable-libraries.ts";
 
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -31,7 +31,7 @@ export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join librarie
  */
 export function atomColumns(reach: Reach, characters?: number): RawBuilder<unknown> {
   const content = characters === undefined ? sql`a.content` : sql`left(a.content, ${characters}::integer) as content`;
-  return sql`a.id, ${shownLibrary(reach)}, ${content}, a.tags, a.source,
+  return sql`a.id, ${shownLibrary(reach)}, ${isWhole(reach)} as is_shared, ${content}, a.tags, a.source,
     a.importance, a.metadata, ${linksWithin(reach, sql`a.links`)} as links,
     extract(epoch from a.expires_at)::float8 * 1000 as expires_ms,
     extract(epoch from a.valid_from)::float8 * 1000 as valid_from_ms,
@@ -58,6 +58,7 @@ export type AtomRow = {
   library_id: string;
   namespace: string;
   name: string;
+  is_shared: boolean | null;
   content: string;
   tags: string[];
   source: string | null;
@@ -81,10 +82,14 @@ export function toAtom(row: AtomRow): Atom {
     createdAt: Math.round(row.created_ms),
     updatedAt: Math.round(row.updated_ms),
     revision: row.revision,
+    ...(row.is_shared !== null && { isShared: row.is_shared }),
   };
 }
 
-type FieldsRow = Omit<AtomRow, "id" | "library_id" | "namespace" | "name" | "created_ms" | "updated_ms" | "revision">;
+type FieldsRow = Omit<
+  AtomRow,
+  "id" | "library_id" | "namespace" | "name" | "is_shared" | "created_ms" | "updated_ms" | "revision"
+>;
 
 /** What a writer has set, of a row of an atom or of a revision. */
 export function fieldsOf({ expires_ms, valid_from_ms, valid_to_ms, ...row }: FieldsRow): AtomFields {

@@ -16,11 +16,12 @@ export type NearDuplicate = Nearness & { readonly atom: Atom };
 const MAX_SAME = 2;
 const MAX_NUMBERLESS = 10;
 const MAX_ALIKE = 20;
-/** The most that are reported to a caller. */
+/** The most that are shown to a caller. */
 export const MAX_SHOWN = 3;
 
 /**
  * The atoms of a library that say almost the same as a statement, the closest first, and those with other numbers last.
+ * One that says the same counts no longer where almost the same was saved since: to say it again is news.
  * The same statement is found for certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
  */
 export async function findNearDuplicates(
@@ -53,10 +54,18 @@ export async function findNearDuplicates(
     reach,
     alike.map(({ atom }) => atom.id),
   );
-  return alike
-    .filter(({ atom }) => !replacements.has(atom.id))
-    .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity)
-    .slice(0, MAX_SHOWN);
+  const standing = alike.filter(({ atom }) => !replacements.has(atom.id));
+  return standing
+    .filter(({ atom, similarity }) => similarity < 1 || !isOverruled(atom, standing))
+    .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity);
+}
+
+/**
+ * Whether what was saved later than an atom of the same words, of those near it, says otherwise. What was saved with it
+ * was not: a call for several may be repeated.
+ */
+export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[]): boolean {
+  return near.some(({ atom, similarity }) => similarity < 1 && atom.createdAt > createdAt);
 }
 
 /** The ids of the atoms under a library, or a part of one, that may say almost the same. */

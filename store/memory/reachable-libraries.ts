@@ -59,6 +59,11 @@ export function isWritable({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`l.parent_id is null` : sql`l.subject = ${subject}::text`;
 }
 
+/** Whether what a row `l` holds is shared by all subjects; null to a call that is for none. */
+export function isWhole({ subject }: Reach): RawBuilder<unknown> {
+  return subject === undefined ? sql`null::boolean` : sql`l.parent_id is null`;
+}
+
 /** The id of the library of a row `l` as callers know it: of a part, the one that it is a part of. */
 export const WHOLE_LIBRARY_ID = sql`coalesce(l.parent_id, l.id)`;
 
@@ -102,7 +107,7 @@ export async function openLibrary(
   libraryId: string,
 ): Promise<string | undefined> {
   if (subject === undefined) return libraryId;
-  const part = await findPart(tx, libraryId, subject);
+  const part = await holdPart(tx, libraryId, subject);
   if (part !== undefined) return part;
   const id = newId("part");
   await sql`insert into libraries (id, cluster, namespace, name, team_id, owner_uid, display_name, description,
@@ -110,7 +115,13 @@ export async function openLibrary(
     select ${id}, '', '', ${id}, l.team_id, null, '', '', 'Delete', ${OF_SUBJECT}, l.id, ${subject} from libraries l
     where l.id = ${libraryId} and ${isShared(reach)}
     on conflict do nothing`.execute(tx);
-  return findPart(tx, libraryId, subject);
+  return holdPart(tx, libraryId, subject);
+}
+
+/** Until the transaction ends an erasure of the subject waits, and finds all that it has saved; after one there is no part. */
+async function holdPart(tx: QueryExecutorProvider, libraryId: string, subject: string): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`${preparedStatement} ${partOf(libraryId, subject)} for share`.execute(tx);
+  return rows[0]?.id;
 }
 
 /** The id of a subject's part of a library; undefined where it has saved nothing there. */
@@ -119,9 +130,13 @@ export async function findPart(
   libraryId: string,
   subject: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`${preparedStatement} select o.id from libraries o
-    where o.parent_id = ${libraryId} and o.subject = ${subject}::text and o.state = ${OF_SUBJECT}`.execute(db);
+  const { rows } = await sql<{ id: string }>`${preparedStatement} ${partOf(libraryId, subject)}`.execute(db);
   return rows[0]?.id;
+}
+
+function partOf(libraryId: string, subject: string): RawBuilder<unknown> {
+  return sql`select o.id from libraries o
+    where o.parent_id = ${libraryId} and o.subject = ${subject}::text and o.state = ${OF_SUBJECT}`;
 }
 
 /** The library of this id, where the reach has it and it is active. */

@@ -2,7 +2,13 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { listObjects, type ObjectFilter, type StoredOf } from "../objects/objects.ts";
 import { OF_SUBJECT } from "./reachable-libraries.ts";
+
+/** A page of the libraries whose declaration is gone and whose atoms are kept, in the order of the ids. */
+export function listRetainedLibraries(db: Db, filter: Omit<ObjectFilter, "states">): Promise<StoredOf["library"][]> {
+  return withOrderedPlans(db, (tx) => listObjects(tx, "library", { ...filter, states: ["retained"] }));
+}
 
 /** A subject that has saved something in a library; `since` in milliseconds since the epoch. */
 type LibrarySubject = { readonly id: string; readonly subject: string; readonly since: number };

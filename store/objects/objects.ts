@@ -53,6 +53,9 @@ export type StoredGateway = StoredObject & {
   readonly credentials: string;
 };
 
+/** In service, or a library whose declaration is gone and whose atoms are kept. */
+export type ObjectState = "active" | "retained";
+
 export type ObjectFilter = {
   readonly id?: string | undefined;
   readonly cluster?: string | undefined;
@@ -64,6 +67,8 @@ export type ObjectFilter = {
   readonly team?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
+  /** What its declaration has left of it; in service where it is left out. */
+  readonly states?: readonly ObjectState[] | undefined;
   /** The last id of the page before. */
   readonly afterId?: string | undefined;
   readonly limit: number;
@@ -107,15 +112,18 @@ const SOURCES = {
 export type StoredOf = { team: StoredTeam; library: StoredLibrary; gateway: StoredGateway };
 export type ObjectKind = keyof StoredOf;
 
-/** A page of what is in service, in the order of the ids. */
+/** A page of what is in service, or in the states that are asked for, in the order of the ids. */
 export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter: ObjectFilter): Promise<StoredOf[K][]> {
-  const { id, cluster, ownerUid, teamIds, team, namespace, name, afterId = "", limit } = filter;
+  const { id, cluster, ownerUid, teamIds, team, namespace, name, states, afterId = "", limit } = filter;
   // Only where it is asked for, so that an index can answer.
   const inCluster = cluster === undefined ? sql`` : sql`and o.cluster = ${cluster}`;
+  // What subjects have is behind all libraries in the order of the ids, and is not read through.
+  const inState =
+    states === undefined ? sql`o.state = 'active'` : sql`o.state = any(${[...states]}::text[]) and o.id < 'part_'`;
   const ofOwner = ownerUid === undefined ? sql`` : sql`and o."ownerUid" = ${ownerUid}`;
   const { rows } = await sql<StoredOf[K]>`
     select o.*, t.name as team from ${SOURCES[kind].from} o join teams t on t.id = o."teamId"
-    where o.state = 'active' and o.id > ${afterId} ${inCluster} ${ofOwner}
+    where ${inState} and o.id > ${afterId} ${inCluster} ${ofOwner}
       and (${id ?? null}::text is null or o.id = ${id ?? null})
       and (${teamIds ?? null}::text[] is null or o."teamId" = any(${teamIds ?? null}::text[]))
       and (${team ?? null}::text is null or t.id = ${team ?? null} or t.name = ${team ?? null})

@@ -37,6 +37,12 @@ const get = (...args: string[]) => ["get", "keys", ...args];
 
 const CASES: Readonly<Record<string, Case>> = {
   "a misspelt command": [["upp"], 2, /^unknown command 'upp': did you mean up\?: see keyplane --help$/],
+  "a subject that reads as a flag": [
+    ["memory-erase-subject", "-x", "--library", "l"],
+    2,
+    /^unknown option '-x'; a <subject> that begins with - stands last, behind --: see keyplane memory-erase-subject --help$/,
+  ],
+  "a subject behind --": [["memory-erase-subject", "--library", "l", "--", "-x"], 2, /^say where the keys are: /],
   "a command that is none, but a name of every object's": [
     ["constructor"],
     2,

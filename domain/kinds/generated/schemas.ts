@@ -646,6 +646,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "fieldPath": ".subjectAccess"
           },
           {
+            "rule": "!has(self.subjectAccess) || self.subjectAccess.mode != 'Required' || !has(self.secret) || !has(self.secret.template) || self.secret.template != 'McpConfig'",
+            "message": "McpConfig cannot name the subject of each call, so that no client could connect: write subjectAccess.mode: Bound, or remove template and have the application send X-Keyplane-Subject",
+            "fieldPath": ".secret.template"
+          },
+          {
             "rule": "!(has(self.expiresAfter) && has(self.expiresAt))",
             "message": "expiresAfter and expiresAt exclude each other: keep expiresAfter for an end of each minted version, or expiresAt for one end of the whole key",
             "fieldPath": ".expiresAfter"

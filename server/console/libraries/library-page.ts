@@ -1,7 +1,9 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom } from "../../../store/memory/atom.ts";
+import type { ExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { declarationPlace } from "../declared-in.ts";
+import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
@@ -22,6 +24,8 @@ export type LibraryPage = {
   readonly library: StoredLibrary;
   readonly isDefault: boolean;
   readonly count: { readonly atoms: number; readonly isMore: boolean };
+  /** Undefined where it takes no conversations. */
+  readonly extraction: ExtractionState | undefined;
   readonly query: AtomsQuery;
   readonly atoms: readonly ListedAtom[];
   /** Where the next page begins. */
@@ -40,6 +44,7 @@ export function libraryContent(page: LibraryPage): Html {
   const said = countOnPage(atoms.length, "atom", "atoms");
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1></div></div>
 ${facts(page)}
+${page.extraction !== undefined && conversations(page.extraction)}
 <form class="panel" role="search" aria-label="Atoms" ${searchForm(`/dashboard/libraries/${id}`)}>
 <div class="filters atoms"><div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${query.text}" placeholder="Words, &quot;a phrase&quot;, or, -not" maxlength="1000" autocomplete="off"></div>
 <div class="field"><label for="tag">Tag</label><input id="tag" name="tag" value="${query.tag}" placeholder="Any" maxlength="64" autocomplete="off"></div>
@@ -59,7 +64,26 @@ ${facts(page)}
   }</div>`;
 }
 
-function facts({ library, isDefault, count, now }: LibraryPage): Html {
+/** How the library takes atoms out of conversations, and what becomes of those. */
+function conversations(extraction: ExtractionState): Html {
+  const { gateway, model, isRevoked, tokensPerDay, usedTokens, waiting, failed, lastFailure } = extraction;
+  const number = (of: number) => of.toLocaleString("en");
+  const rows: Facts = [
+    ...(isRevoked ? [["State", html`<span class="badge bad">Its key was revoked: none are read</span>`] as const] : []),
+    [
+      "Gateway",
+      gateway === null ? "It is gone" : html`<a href="/dashboard/gateways/${gateway.id}">${refName(gateway)}</a>`,
+    ],
+    ["Model", model],
+    ["Waiting", number(waiting)],
+    ["Failed in the last day", number(failed)],
+    ...(lastFailure === null ? [] : [["Last failure", lastFailure] as const]),
+    ["Tokens today (UTC)", `${number(usedTokens)} of ${number(tokensPerDay)}`],
+  ];
+  return html`<section class="panel" aria-labelledby="conversations"><h2 id="conversations">Conversations</h2>${factList(rows)}</section>`;
+}
+
+function facts({ library, isDefault, extraction, count, now }: LibraryPage): Html {
   const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
   const rows: readonly (readonly [string, Content])[] = [
     ["Atoms", `${count.atoms}${count.isMore ? " and more" : ""}`],
@@ -67,6 +91,7 @@ function facts({ library, isDefault, count, now }: LibraryPage): Html {
     ...(displayName === name ? [] : [["Display name", displayName] as const]),
     ...(description === "" ? [] : [["Description", description] as const]),
     ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),
+    ...(extraction === undefined ? [["Conversations", "Not taken: no spec.extraction is declared"] as const] : []),
     ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it, for ever" : "Its atoms are kept"],
     ["Declared in", declarationPlace(library)],
     ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],

@@ -4,6 +4,7 @@ import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { positionOf } from "../../../store/memory/atom-order.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
+import { findExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
 import { findReplacements } from "../../../store/memory/replaced-atoms.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
@@ -65,7 +66,9 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       const query = readAtomsQuery(request.query);
       const page = await inTurn(request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
-        return { library, count: await countAtoms(db, reach, library.id), ...(await atomsOf(db, library, query)) };
+        const count = await countAtoms(db, reach, library.id);
+        const extraction = await findExtractionState(db, library.id);
+        return { library, count, extraction, ...(await atomsOf(db, library, query)) };
       });
       const { library } = page;
       const isDefault = (await defaultsAmong([library])).size > 0;

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { whoamiRoutes } from "../../../server/whoami/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { findAtoms } from "../../../store/memory/atoms.ts";
@@ -25,7 +26,11 @@ let server: Harness;
 let as: string[];
 beforeAll(async () => {
   store = await openMemoryStore();
-  server = await startHarness({ mounts: [{ at: "/api/v1/memory", routes: memoryRoutes }], store });
+  const mounts = [
+    { at: "/api/v1/memory", routes: memoryRoutes },
+    { at: "/api/v1", routes: whoamiRoutes },
+  ];
+  server = await startHarness({ mounts, store });
   writeFileSync(KEY_FILE, server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
   as = ["--server", server.url, "--key-file", KEY_FILE];
 });
@@ -362,4 +367,27 @@ test("memory-restore brings back what was forgotten, once it is named by its id"
   expect(await restoring("x")).toMatchObject({ code: 2, err: expect.stringContaining("the id of an atom") });
   await deleteAtom(store.db, reach, id, null);
   expect(await restoring(id)).toMatchObject({ code: 1, err: expect.stringContaining("to restore") });
+});
+
+test.each([
+  ["a key that is bound to it", "bound", []],
+  ["a key that serves many, and --subject", "many", ["--subject", "-x"]],
+  ["a key that serves many, and --subject=", "many", ["--subject=-x"]],
+] as const)("what is a subject's alone is exported by %s, and can be imported elsewhere", async (_by, which, flags) => {
+  const rule = { bound: { mode: "Bound", subject: "-x" }, many: { mode: "Required" } } as const;
+  const key = server.addKey({ teamDefaultLibraryId: "lib-handbook", subject: rule[which] });
+  const ofSubject = join(folder, which);
+  writeFileSync(ofSubject, key);
+  const by = ["--server", server.url, "--key-file", ofSubject, ...flags];
+  await importing(`{"content": "Shared."}\n`, "--library", "diary");
+  writeFileSync(FILE, `{"content": "Its own."}\n`);
+  expect(await keyplane(["memory-import", FILE, "--library", "diary", ...by])).toMatchObject({ code: 0 });
+  const { code, out, err } = await keyplane(["memory-export", "--library", "diary", ...by]);
+  expect([code, err]).toEqual([0, ""]);
+  const lines = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ content }) => content)).toEqual(["Its own."]);
+  expect(await importing(out, "--library", "handbook")).toMatchObject({ code: 0 });
 });

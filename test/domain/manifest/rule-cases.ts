@@ -106,6 +106,17 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.subjectAccess.subject: subject has no effect with mode: Required",
   },
   {
+    rule: "a file for one memory client is of no key that each call names a subject with",
+    accepts: [
+      key(
+        "{ preset: MCPReadOnly, subjectAccess: { mode: Bound, subject: user-4711 }, secret: { template: McpConfig } }",
+      ),
+      key("{ preset: MCPReadOnly, subjectAccess: { mode: Required }, secret: { template: Env } }"),
+    ],
+    refuses: [key("{ preset: MCPReadOnly, subjectAccess: { mode: Required }, secret: { template: McpConfig } }")],
+    says: "spec.secret.template: McpConfig cannot name the subject of each call, so that no client could connect: write subjectAccess.mode: Bound, or remove template and have the application send X-Keyplane-Subject",
+  },
+  {
     rule: "a library is named once",
     accepts: [
       key(

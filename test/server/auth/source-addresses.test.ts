@@ -138,7 +138,7 @@ describe("b122: a key with a list of networks", () => {
   });
 
   test("is refused before its rate and its calls under way are charged, and before its scopes are judged", async () => {
-    const fields = { allowedCIDRs: HERE, rateLimit: { requestsPerMinute: 60, burst: 1 }, concurrent: 1 };
+    const fields = { allowedCIDRs: HERE, rateLimit: { requestsPerMinute: 60, burst: 1, scope: "Replica" as const }, concurrent: 1 };
     const key = proxied.addKey(fields);
     for (let i = 0; i < 5; i++) {
       const { status, headers } = await call(proxied, key, "198.51.100.7");

@@ -3,7 +3,7 @@ import { managementToken } from "../../../server/auth/management/management-toke
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { openLibrary } from "../../../store/memory/reachable-libraries.ts";
 import { listSubjects } from "../../../store/memory/subjects.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
@@ -136,26 +136,40 @@ describe("who may do what in their team", () => {
     expect(means(answer.status)).toBe(expected);
   });
 
-  test.each([
-    ["admin", 2],
-    ["member", 403],
-    ["viewer", 403],
-    ["stranger", 404],
-    ["installation", 2],
-  ] as const)("%s may list and erase whose memory a library keeps: %i", async (who, expected) => {
-    const { libraryId } = await run(store, (tx) => saveLibrary(tx, libraryDraft(mine)));
-    const ana = { teamId: mine.teamId, libraryIds: null, subject: "ana" };
-    await openLibrary(store.db, ana, libraryId);
-    const listed = await as(who, "GET", `/libraries/${libraryId}/subjects`);
-    expect(means(listed.status)).toBe(expected);
-    if (expected === 2) expect(listed.body).toMatchObject({ items: [{ subject: "ana" }], nextCursor: null });
-    const erase = () => as(who, "POST", `/libraries/${libraryId}/erased-subjects`, { subject: "ana", reason: "asked" });
-    const erased = await erase();
-    expect(means(erased.status)).toBe(expected);
-    if (expected === 2) expect([erased.body, (await erase()).body]).toEqual([{ erased: true }, { erased: false }]);
-    const left = await listSubjects(store.db, libraryId, { limit: 10 });
-    expect(left?.map(({ subject }) => subject)).toEqual(expected === 2 ? [] : ["ana"]);
-  });
+  describe.each(["that is declared", "whose declaration is gone and whose atoms are retained"])(
+    "a library %s",
+    (state) => {
+      const isRetained = state !== "that is declared";
+
+      test.each([
+        ["admin", 2],
+        ["member", 403],
+        ["viewer", 403],
+        ["stranger", 404],
+        ["installation", 2],
+      ] as const)("%s may list and erase whose memory a library keeps: %i", async (who, expected) => {
+        const draft = libraryDraft(mine);
+        const { libraryId } = await run(store, (tx) => saveLibrary(tx, draft));
+        const ana = { teamId: mine.teamId, libraryIds: null, subject: "ana" };
+        await openLibrary(store.db, ana, libraryId);
+        if (isRetained) await run(store, (tx) => removeLibrary(tx, { ...draft, policy: "Retain" }));
+        const { items } = (await as(who, "GET", `/retained-libraries?name=${draft.name}`)).body;
+        const { name, namespace, teamId } = draft;
+        const seen = isRetained && who !== "stranger";
+        expect(items).toMatchObject(seen ? [{ id: libraryId, name, namespace, team: mine.name, teamId }] : []);
+        const listed = await as(who, "GET", `/libraries/${libraryId}/subjects`);
+        expect(means(listed.status)).toBe(expected);
+        if (expected === 2) expect(listed.body).toMatchObject({ items: [{ subject: "ana" }], nextCursor: null });
+        const erase = () =>
+          as(who, "POST", `/libraries/${libraryId}/erased-subjects`, { subject: "ana", reason: "asked" });
+        const erased = await erase();
+        expect(means(erased.status)).toBe(expected);
+        if (expected === 2) expect([erased.body, (await erase()).body]).toEqual([{ erased: true }, { erased: false }]);
+        const left = await listSubjects(store.db, libraryId, { limit: 10 });
+        expect(left?.map(({ subject }) => subject)).toEqual(expected === 2 ? [] : ["ana"]);
+      });
+    },
+  );
 
   test("b106: who is named as the audit log names them is no subject: their tokens would work on", async () => {
     const subject = `${issuer.url}#leaver`;

@@ -66,7 +66,6 @@ describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => 
   const contents = async () => (await atoms()).map(({ content }) => content);
 
   test("is a statement of its own once another one has replaced what it said", async () => {
-    const port = (number: number) => ({ content: `The payments service listens on port ${number}.` });
     const first = idOf(await save(port(8080)));
     const second = idOf(await save({ ...port(9090), links: [{ rel: "replaces", id: first }] }));
     const links = [{ rel: "replaces", id: second }];
@@ -74,6 +73,72 @@ describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => 
     expect([first, second]).not.toContain(idOf(again));
     expect(again).toMatchObject({ note: expect.stringMatching(/^Saved\. /), nearDuplicates: [{ index: 0 }] });
     expect(idOf(await save({ ...port(7070), links }))).not.toBe(second);
+  });
+
+  const port = (number: number) => ({ content: `The payments service listens on port ${number}.` });
+
+  /** The same, a second later. */
+  const saveLater = (...args: Parameters<typeof save>) => {
+    server.clock.advance(1_000);
+    return save(...args);
+  };
+
+  test("b119: is a statement of its own where almost the same was saved since, by whichever key and however often", async () => {
+    const first = idOf(await saveLater(port(8080)));
+    for (const number of [9090, 9091, 9092, 9093]) await saveLater(port(number));
+    const again = await saveLater(port(8080));
+    expect(again).toMatchObject({ note: expect.stringMatching(/^Saved\. /), nearDuplicates: [{}, {}, {}] });
+    expect(idOf(again)).not.toBe(first);
+    expect(idOf(await saveLater(port(8080)))).toBe(idOf(again));
+    expect((await contents()).at(-1)).toBe(port(8080).content);
+    const other = server.addKey(DEFAULT);
+    expect((await saveLater(port(9093), other)).note).toMatch(/^Saved\. /);
+    expect((await saveLater(port(9093), other)).note).toContain("nothing was written again");
+    const several = await saveLater({ atoms: [port(8080), { content: ANNA }] });
+    expect(several.note).toMatch(/^Saved 2 atoms/);
+    expect((await saveLater({ atoms: [port(8080), { content: ANNA }] })).note).toContain("nothing was written again");
+    expect(await atoms()).toHaveLength(9);
+  });
+
+  test("b119: of several that are near each other is answered by all of them", async () => {
+    const args = { atoms: [port(8080), port(9090), port(7070)] };
+    const first = await saveLater(args);
+    for (const repeated of [args, { ...args, allowDuplicate: true }]) {
+      expect(idsOf(await saveLater(repeated))).toEqual(idsOf(first));
+    }
+  });
+
+  test("b119: of a state that was another one since is judged as any save is, and saved where that is allowed", async () => {
+    const mode = (state: string) => ({
+      content: `The checkout service runs on all hosts with its maintenance mode ${state}.`,
+    });
+    const first = idOf(await saveLater(mode("on")));
+    const off = idOf(await saveLater({ ...mode("off"), allowDuplicate: true }));
+    const refused = await saveLater(mode("on"));
+    expect([refused.atom, refused.nearDuplicates]).toMatchObject([undefined, [{ atom: { id: off } }]]);
+    const again = idOf(await saveLater({ ...mode("on"), allowDuplicate: true }));
+    expect([first, off]).not.toContain(again);
+    expect(idOf(await saveLater({ ...mode("on"), allowDuplicate: true }))).toBe(again);
+    expect(idOf(await saveLater(mode("on")))).toBe(again);
+  });
+
+  test("b119: by a key that only writes tells nothing of what was saved since", async () => {
+    const writer = server.addKey({ ...DEFAULT, scopes: scopeSet(["memory:write"]) });
+    const first = idOf(await saveLater(port(8080), writer));
+    await saveLater(port(9090));
+    expect(idOf(await saveLater(port(8080), writer))).toBe(first);
+  });
+
+  test("over REST is no duplicate either where almost the same was saved since", async () => {
+    const send = async (number: number) => {
+      server.clock.advance(1_000);
+      const headers = { "x-api-key": key, "content-type": "application/json" };
+      const body = JSON.stringify(port(number));
+      return (await fetch(`${server.url}/atoms?duplicates=refuse`, { method: "POST", headers, body })).status;
+    };
+    expect([await send(8080), await send(8080), await send(9090), await send(8080), await send(8080)]).toEqual([
+      201, 409, 201, 201, 409,
+    ]);
   });
 
   test.each([

@@ -307,6 +307,87 @@ describe("What a subject saves", () => {
   });
 });
 
+describe("Of what a call for a subject is answered with", () => {
+  const ofRest: Readonly<Record<string, string>> = {
+    list: "/atoms",
+    search: "/atoms/search?q=coffee",
+    neighbours: "",
+    atom: "",
+  };
+
+  test.each(Object.keys(ofRest))("each atom says whether it is shared, over REST: %s", async (what) => {
+    const links = [{ rel: "about", id: ids.shared }];
+    const { text } = await rest(headersOf("ana"), "POST", "/atoms", { content: "Ana's coffee.", links });
+    const mine = JSON.parse(text);
+    expect(mine.shared).toBe(false);
+    const asked =
+      { neighbours: `/atoms/${mine.id}/neighbours`, atom: `/atoms/${ids.shared}` }[what] ?? ofRest[what] ?? "";
+    const sharedOf = async (who: Who) => {
+      const answer = JSON.parse((await rest(headersOf(who), "GET", asked)).text);
+      const items: { id: string; shared?: boolean }[] = answer.items ?? [answer];
+      return new Map(items.map((item) => [item.id, item.shared]));
+    };
+    const found = await sharedOf("ana");
+    expect(found.get(ids.shared)).toBe(true);
+    if (found.size > 1) expect([found.get(ids.ana), found.get(mine.id)]).toEqual([false, false]);
+    if (!asked.includes(mine.id)) expect((await sharedOf("shared")).get(ids.shared)).toBeUndefined();
+  });
+
+  test.each([
+    ["memory_search", { query: "coffee" }],
+    ["memory_recall", { query: "coffee" }],
+    ["memory_list", {}],
+    ["memory_wake_up", {}],
+  ] as const)("each shared atom is marked, over MCP, and no other: %s", async (name, args) => {
+    const marked = async (who: Who) => {
+      const { result } = JSON.parse((await tool(name, args, headersOf(who))).text);
+      const { items, atoms, important = [], recent = [] } = result.structuredContent;
+      const shown: { id: string; shared?: boolean }[] = items ?? atoms ?? [...important, ...recent];
+      const said = result.content[0].text.split("shared by all").length - 1;
+      return { said, of: new Map(shown.map(({ id, shared }) => [id, shared])) };
+    };
+    const { said, of } = await marked("ana");
+    expect([said, of.get(ids.shared), of.has(ids.ana), of.get(ids.ana)]).toEqual([1, true, true, undefined]);
+    expect((await marked("shared")).said).toBe(0);
+  });
+});
+
+describe("What is said beside a near-duplicate that is shared is what the subject may do", () => {
+  const save = async (content: string, more: object = {}) => {
+    const { result } = JSON.parse((await tool("memory_save_atom", { content, ...more })).text);
+    return { note: result.content[0].text as string, ...result.structuredContent };
+  };
+
+  test("over MCP where it refuses the save", async () => {
+    const refused = await save(SAID.shared);
+    expect(refused.nearDuplicates).toMatchObject([{ atom: { id: ids.shared, shared: true } }]);
+    expect(refused.note).toContain("allowDuplicate");
+    expect(refused.note).not.toMatch(/memory_correct_atom|replaces/);
+    expect((await save(SAID.shared, { allowDuplicate: true })).atom.id).not.toBe(ids.shared);
+    // Now its own says it too.
+    const both = await save(`${SAID.shared}!`);
+    expect(both.note).toContain("memory_correct_atom");
+    expect(both.note).toContain("no call for one subject corrects");
+  });
+
+  test("over MCP where it is shown beside the save", async () => {
+    await rest(headersOf("shared"), "POST", "/atoms", { content: "The canteen opens at 11 on all days." });
+    const saved = await save("The canteen opens at 12 on all days.");
+    expect(saved.note).toContain("for this subject alone");
+    expect(saved.note).not.toMatch(/correct|replaces/);
+  });
+
+  test("over REST", async () => {
+    const content = SAID.shared;
+    const refused = await rest(headersOf("ana"), "POST", "/atoms?duplicates=refuse", { content });
+    const { detail } = JSON.parse(refused.text);
+    expect(detail).toContain("duplicates=allow");
+    expect(detail).not.toContain("PATCH");
+    const reported = await rest(headersOf("ana"), "POST", "/atoms?duplicates=report", { content });
+    expect(JSON.parse(reported.text).nearDuplicates).toMatchObject([{ id: ids.shared, shared: true }]);
+  });
+});
+
 test("A cursor of one subject continues no list of another", async () => {
   await rest(headersOf("ana"), "POST", "/atoms", { content: "One more." });
   const { nextCursor } = JSON.parse((await rest(headersOf("ana"), "GET", "/atoms?limit=1")).text);

@@ -42,6 +42,9 @@ export function managementCalls(): Record<string, Calls> {
       broken: { upstreams: [] },
       declared: (world) => world.declareGateway(),
     }),
+    "GET /api/v1/retained-libraries": {
+      valid: ({ team }) => withToken("GET", `/retained-libraries?limit=5&team=${team.teamId}`),
+    },
     "GET /api/v1/libraries/{id}/subjects": {
       valid: async (world) => withToken("GET", `/libraries/${await world.declareLibrary(unique("declared"))}/subjects`),
     },

@@ -11,7 +11,7 @@ import { findNearDuplicates } from "../../../store/memory/near-duplicates.ts";
 import { listLibraries, openLibrary } from "../../../store/memory/reachable-libraries.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
-import { listSubjects } from "../../../store/memory/subjects.ts";
+import { listRetainedLibraries, listSubjects } from "../../../store/memory/subjects.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { dropPartsIndex } from "./filled-library.ts";
@@ -35,6 +35,7 @@ const QUESTIONS: readonly (readonly [string, (db: Db, reach: Reach) => Promise<u
   ["near-duplicates", (db, reach) => findNearDuplicates(db, reach, LIBRARY, "Likes coffee.")],
   ["atoms by id", async (db, reach) => findAtoms(db, reach, ["00000000-0000-7000-8000-000000000000"])],
   ["libraries", (db, reach) => listLibraries(db, reach, { after: null, limit: 20 })],
+  ["libraries that are retained", (db) => listRetainedLibraries(db, { limit: 20 })],
   ["subjects", (db) => listSubjects(db, LIBRARY, { limit: 20 })],
 ];
 

@@ -36,16 +36,15 @@ describeOnEachEngine("near-duplicates", (opened) => {
     ]);
   });
 
-  test("what has other numbers is found, the closest three, behind what is a duplicate", async () => {
+  test("what has other numbers is found behind what is a duplicate", async () => {
     const at = (port: number) => `Port ${port}: payments.`;
     const ids = [await save("lib-diary", at(8080)), await save("lib-diary", at(9090))];
     expect((await near(at(7070))).toSorted()).toEqual(ids.map((id) => [id, expect.any(Number), "other"]).toSorted());
     const same = await save("lib-diary", at(7070));
     for (const port of [1, 2, 3, 4, 5]) await save("lib-diary", at(port));
-    const found = await near(at(7070));
-    expect(found).toHaveLength(3);
-    expect(found[0]).toEqual([same, 1]);
-    expect(found.slice(1).map(([, , kind]) => kind)).toEqual(["other", "other"]);
+    const [first, ...others] = await near(at(7070));
+    expect(first).toEqual([same, 1]);
+    expect(new Set(others.map(([, , kind]) => kind))).toEqual(new Set(["other"]));
   });
 
   test("what another atom replaces is none, since it says no longer what holds", async () => {

@@ -231,3 +231,50 @@ describe("a library's page", () => {
     expect((await viewer.get(pathOf("empty"))).text).toContain("No atoms yet");
   });
 });
+
+describe("conversations on a library's page", () => {
+  test("are said not to be taken where the library does not declare it", async () => {
+    expect((await viewer.get(pathOf("empty"))).text).toContain("Not taken: no spec.extraction is declared");
+  });
+
+  test("have the gateway, the model, what waits, what failed and why, and the day's tokens", async () => {
+    const upstreams = [{ name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" }];
+    const spec = { upstreams };
+    const gateway = (await pages.send("POST", "/gateways", { name: "reading", team: "payments", spec })).body.id;
+    const key = (await pages.send("POST", "/keys", { name: "own", team: "payments", spec: { preset: "MCPReadOnly" } }))
+      .body.id;
+    const { body } = await pages.send("POST", "/libraries", { name: "notes", team: "payments", spec: {} });
+    ids.set("notes", body.id);
+    const { db } = pages.store;
+    await sql`insert into library_extractions (library_id, gateway_id, model, key_id, tokens_per_day, used_on, used_tokens)
+      values (${body.id}, ${gateway}, 'small-<model>', ${key}, 1000000, (now() at time zone 'UTC')::date, 12345)`.execute(
+      db,
+    );
+    const page = async () => (await viewer.get(pathOf("notes"))).text;
+    expect(await page()).not.toContain("Last failure");
+    const jobs: [state: string, failure: string | null, hours: number][] = [
+      ["done", null, 1],
+      ["failed", "the answer of <b>today</b>", 2],
+      ["failed", "of yesterday", 48],
+      ["queued", null, 50],
+    ];
+    for (const [index, [state, failure, hours]] of jobs.entries()) {
+      const at = new Date(Date.now() - hours * 3_600_000);
+      const endedAt = state === "queued" ? null : at;
+      await sql`insert into extraction_jobs (library_id, stored_in, digest, passages, calls, state, failure, ended_at, created_at)
+        values (${body.id}, ${body.id}, ${Buffer.alloc(32, index)}::bytea, '{}', 1, ${state}, ${failure}, ${endedAt}::timestamptz,
+          ${at}::timestamptz)`.execute(db);
+    }
+    const text = await page();
+    for (const said of ["reading", "small-&lt;model&gt;", "12,345 of 1,000,000", "the answer of &lt;b&gt;today"]) {
+      expect(text).toContain(said);
+    }
+    expect(text).toMatch(/<dt>Waiting<\/dt><dd>1<\/dd>/);
+    expect(text).toMatch(/<dt>Failed in the last day<\/dt><dd>1<\/dd>/);
+    expect(text).not.toContain("of yesterday");
+    await sql`update library_extractions set used_on = used_on - 1 where library_id = ${body.id}`.execute(db);
+    expect(await page()).toContain("0 of 1,000,000");
+    await pages.send("POST", `/keys/${key}/revoke`, {});
+    expect(await page()).toContain("Its key was revoked");
+  });
+});
