@@ -134,7 +134,7 @@ function worth({ rank, importance, updatedMs }: Ranked): number {
 
 /** The same factors in PostgreSQL's words, of a relation `a` of atoms. */
 const WORTH: RawBuilder<unknown> = sql.raw(`(1 + ${IMPORTANT} * a.importance / 10) * (${OLD} + ${1 - OLD} * power(0.5,
-  least(20, greatest(0, extract(epoch from (now() - a.updated_at))::float8 * 1000 / ${HALF_LIFE_MS}))))`);
+  least(20, greatest(0, date_part('epoch', now() - a.updated_at) * 1000 / ${HALF_LIFE_MS}))))`);
 
 /** What is found by a topic's words as they stand, and what is to be compared with it. */
 type FoundByWords = {

@@ -43,7 +43,7 @@ import {
   sampleTexts,
   similarTexts,
 } from "./similar-atoms.ts";
-import { MAX_SNIPPET_SOURCE, snippetOf } from "./snippet.ts";
+import { MAX_SNIPPET_SOURCE, snippetsOf } from "./snippet.ts";
 import { takeTurns } from "./turns.ts";
 
 /** An atom that a search found. */
@@ -272,9 +272,10 @@ export function searchAtoms(
     const passages = await readPassages(db, ranked);
     const hits: AtomHit[] = [];
     const turn = takeTurns();
+    const snippetOf = snippetsOf(words);
     for (const hit of found) {
       await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
-      const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content, words);
+      const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content);
       hits.push({ ...hit, place: before + hits.length + 1, snippet });
     }
     return { items: hits, isMore: isMore || cut.length > 0 };

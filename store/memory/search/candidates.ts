@@ -174,7 +174,7 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
   // Of a single word, the query's own share says it.
   const counts =
     query.kind === "word"
-      ? sql`jsonb_build_object(${query.lexeme}::text, count(*) filter (where ${asked}))`
+      ? sql`'{}'::jsonb`
       : sql`(select coalesce(jsonb_object_agg(lexeme, atoms), '{}') from (
           select lexeme, count(*) as atoms from sample a, unnest(${present}) lexeme
           where lexeme = any(${lexemes}::text[]) group by lexeme
@@ -184,7 +184,7 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
     select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
       ${counts} as counts from sample a`.execute(db);
   const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
-  const atomsWith = new Map(Object.entries(counted));
+  const atomsWith = new Map(query.kind === "word" ? [[query.lexeme, matching]] : Object.entries(counted));
   const shareOf = (atoms: number): number => atoms / Math.max(1, looked);
   return { share: (lexeme) => shareOf(atomsWith.get(lexeme) ?? 0), matching: shareOf(matching) };
 }

@@ -58,8 +58,8 @@ export async function newerFirst<T extends PlacedAtom>(
 ): Promise<T[]> {
   const places = ranked.slice(0, MAX_PLACES);
   const stems = await stemsOfAll(places.map(({ text }) => text));
-  const rarity = rarityIn([...(await stemsOfAll(sample)), ...stems]);
-  const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), rarity) }));
+  const weightOf = weightsIn([...(await stemsOfAll(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
+  const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
@@ -68,11 +68,10 @@ export async function newerFirst<T extends PlacedAtom>(
     const share = newer.atom.closeness / older.atom.closeness;
     const meaning = alike(older.atom.id, newer.atom.id) ?? 0;
     if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
+    const isLess = isLessExact(newer.atom, older.atom);
+    if (share < MIN_SHARE || (isLess && !isQuestion)) return 0;
     const like = likeness(newer.words, older.words);
-    const isSame = isLessExact(newer.atom, older.atom)
-      ? isQuestion && like >= MIN_LIKENESS_OF_EXACT
-      : like >= MIN_LIKENESS;
-    return isSame && share >= MIN_SHARE ? like : 0;
+    return like >= (isLess ? MIN_LIKENESS_OF_EXACT : MIN_LIKENESS) ? like : 0;
   };
   const ordered = new Set<T>();
   for (const [at, older] of weighed.slice(0, MAX_GIVING_WAY).entries()) {
@@ -106,15 +105,22 @@ type Placed<T> = { readonly atom: T; readonly words: Weighed };
 /** The words of a text with the cubes of what they weigh, and the sum of these. */
 type Weighed = { readonly weights: ReadonlyMap<string, number>; readonly total: number };
 
-function weigh(stems: ReadonlySet<string>, rarity: (stem: string) => number): Weighed {
-  const weights = new Map([...stems].map((stem) => [stem, rarity(stem) ** 3]));
-  return { weights, total: [...weights.values()].reduce((sum, weight) => sum + weight, 0) };
+function weigh(stems: ReadonlySet<string>, weightOf: ReadonlyMap<string, number>): Weighed {
+  const weights = new Map<string, number>();
+  let total = 0;
+  for (const stem of stems) {
+    const weight = weightOf.get(stem) ?? 0;
+    weights.set(stem, weight);
+    total += weight;
+  }
+  return { weights, total };
 }
 
 /** How many of their rare words two texts share, 0 to 1: the cosine of their weighed words. */
 function likeness(a: Weighed, b: Weighed): number {
   const [fewer, more] = a.weights.size < b.weights.size ? [a, b] : [b, a];
-  const shared = [...fewer.weights].reduce((sum, [stem, weight]) => (more.weights.has(stem) ? sum + weight : sum), 0);
+  let shared = 0;
+  for (const [stem, weight] of fewer.weights) if (more.weights.has(stem)) shared += weight;
   return shared === 0 ? 0 : shared / Math.sqrt(a.total * b.total);
 }
 
@@ -131,12 +137,21 @@ async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>
 
 function stemsOf(text: string): ReadonlySet<string> {
   const stems = new Set<string>();
-  for (const word of wordsOfAtom(text)) for (const part of pairsOf(word)) stems.add(part.text.slice(0, STEM));
+  for (const word of wordsOfAtom(text)) {
+    if (word.kind === "word") stems.add(word.text.slice(0, STEM));
+    else for (const part of pairsOf(word)) stems.add(part.text.slice(0, STEM));
+  }
   return stems;
 }
 
-function rarityIn(texts: readonly ReadonlySet<string>[]): (stem: string) => number {
-  const counts = new Map<string, number>();
-  for (const stems of texts) for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  return (stem) => rarityOf((counts.get(stem) ?? 0) / texts.length);
+/** What each of some stems weighs, by how many of the texts have it. */
+function weightsIn(texts: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const counts = new Map([...wanted].map((stem) => [stem, 0]));
+  for (const stems of texts) {
+    for (const stem of stems) {
+      const count = counts.get(stem);
+      if (count !== undefined) counts.set(stem, count + 1);
+    }
+  }
+  return new Map([...counts].map(([stem, count]) => [stem, rarityOf(count / texts.length) ** 3]));
 }

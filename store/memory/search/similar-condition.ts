@@ -133,21 +133,29 @@ function byShare(conditions: readonly TextQuery[], share: Share): TextQuery[] {
 
 /** What share of some texts, with their words marked, meets a condition on parts. */
 export function shareIn(texts: readonly string[]): Share {
-  const known = new Map<string, readonly boolean[]>();
-  const having = (part: string): readonly boolean[] => {
+  const known = new Map<string, Meeting>();
+  const having = (part: string): Meeting => {
     const before = known.get(part);
     if (before !== undefined) return before;
-    const has = texts.map((text) => text.includes(part));
+    const has = counted(texts.map((text) => text.includes(part)));
     known.set(part, has);
     return has;
   };
-  const meeting = (condition: TextQuery): readonly boolean[] => {
+  const meeting = (condition: TextQuery): Meeting => {
     if (condition.kind === "word") return having(condition.lexeme.slice("part ".length));
-    if (condition.kind === "not") return meeting(condition.of).map((meets) => !meets);
-    const each = condition.of.map(meeting);
-    return texts.map((_, at) =>
-      condition.kind === "and" ? each.every((meets) => meets[at]) : each.some((meets) => meets[at]),
-    );
+    if (condition.kind === "not") return counted(meeting(condition.of).meets.map((meets) => !meets));
+    const each = condition.of.map((part) => meeting(part).meets);
+    const isDecisive = condition.kind === "or";
+    return counted(texts.map((_, at) => each.some((meets) => meets[at] === isDecisive) === isDecisive));
   };
-  return (condition) => meeting(condition).filter((meets) => meets).length / Math.max(1, texts.length);
+  return (condition) => meeting(condition).count / Math.max(1, texts.length);
+}
+
+/** Which of the texts meet a condition, and how many. */
+type Meeting = { readonly meets: readonly boolean[]; readonly count: number };
+
+function counted(meets: readonly boolean[]): Meeting {
+  let count = 0;
+  for (const each of meets) if (each) count++;
+  return { meets, count };
 }

@@ -15,10 +15,18 @@ const WRITTEN_WORDS = /[\p{L}\p{N}\p{M}]+/gu;
 /** From a place in the text, to another. */
 type Range = { readonly from: number; readonly to: number };
 
-/** Passages of a text around what was found, which stands between `**`; of a text without any, its beginning. */
-export function snippetOf(content: string, search: SearchWords): string {
+/**
+ * Makes the snippets of what a search finds: passages of a text around what was found, which stands between `**`; of a text
+ * without any, its beginning. A word that several texts have is compared once.
+ */
+export function snippetsOf(search: SearchWords): (content: string) => string {
+  const placesIn = placesOfWords(search);
+  return (content) => snippetOf(content, placesIn);
+}
+
+function snippetOf(content: string, placesIn: PlacesIn): string {
   const text = content.slice(0, MAX_SNIPPET_SOURCE);
-  const marks = rangesOf(text, search);
+  const marks = rangesOf(text, placesIn);
   const passages: string[] = [];
   let from = 0;
   for (const mark of marks.length === 0 ? [{ from: 0, to: 0 }] : marks) {
@@ -32,16 +40,28 @@ export function snippetOf(content: string, search: SearchWords): string {
   return passages.join(" … ").toWellFormed();
 }
 
-/** Where the words stand that were searched for, in some form. */
-function rangesOf(text: string, search: SearchWords): Range[] {
-  const ranges: Range[] = [];
+/** Where the words of a search stand, in some form, within one word as it is written. */
+type PlacesIn = (written: string) => readonly Range[];
+
+function placesOfWords(search: SearchWords): PlacesIn {
   const likenesses = search.wanted.map(comparer);
   const isWanted = (word: string) => {
     const letters = lettersOf(word);
     return likenesses.some((likenessOf) => likenessOf(word, letters) > 0);
   };
+  const known = new Map<string, readonly Range[]>();
+  return (written) => {
+    const places = known.get(written) ?? rangesIn(written, search, isWanted);
+    known.set(written, places);
+    return places;
+  };
+}
+
+/** Where the words stand that were searched for. */
+function rangesOf(text: string, placesIn: PlacesIn): Range[] {
+  const ranges: Range[] = [];
   for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
-    for (const range of rangesIn(written, search, isWanted)) {
+    for (const range of placesIn(written)) {
       const last = ranges.at(-1);
       const next = { from: index + range.from, to: index + range.to };
       // Two characters of a run, and the next two.
