@@ -10,6 +10,7 @@ import {
   askAll,
   type Model,
   shareAmongFive,
+  shareNewerFirst,
   storeCorpus,
 } from "../store/memory/search/recall/measure.ts";
 import { storeAged } from "../store/memory/search/recall/stored.ts";
@@ -63,7 +64,7 @@ async function fill(store: Store, others: number): Promise<void> {
 
 function sharesOf(answered: readonly Answered[]): string[] {
   const kinds = Object.keys(KINDS).map((kind) => answered.filter(({ question }) => question.kind === kind));
-  const contradictions = answered.filter(({ question }) => question.kind === "contradiction");
-  const newerFirst = contradictions.filter(({ isNewerFirst }) => isNewerFirst).length / contradictions.length;
-  return [...kinds.map(shareAmongFive), shareAmongFive(answered), newerFirst].map((share) => figure(share, 2));
+  return [...kinds.map(shareAmongFive), shareAmongFive(answered), shareNewerFirst(answered)].map((share) =>
+    figure(share, 2),
+  );
 }

@@ -83,7 +83,7 @@ async function rankForRecall(
   const ranked = await rankTopic(db, found.topic, found, search.meaning);
   return {
     scope: found.topic.scope,
-    ranked: await orderRanked(db, ranked, found.topic, search.meaning),
+    ranked: await orderRanked(db, ranked, found.topic, search),
   };
 }
 

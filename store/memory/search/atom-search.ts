@@ -122,7 +122,7 @@ async function rank(
     ? (await withMeaning(db, topic.scope, followed, asked.meaning)).toSorted(byRank).slice(0, most)
     : followed;
   const ordered =
-    sort === "rank" ? await orderRanked(db, found, topic, asked.meaning) : await markReplaced(db, topic.scope, found);
+    sort === "rank" ? await orderRanked(db, found, topic, asked) : await markReplaced(db, topic.scope, found);
   // All of it is on one page, but for what that has no room for.
   const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, Math.min(limit, ENOUGH));
   return pageOf(whole, words, { after, limit });

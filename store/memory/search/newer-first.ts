@@ -2,6 +2,7 @@ import type { Alike } from "../embedding/alike.ts";
 import { pairsOf, wordsOfAtom } from "./search-words.ts";
 import { rarityOf } from "./similarity.ts";
 import { takeTurns } from "./turns.ts";
+import { saysChange } from "./words-of-change.ts";
 
 /** How an atom of an answer answers. */
 export type RankedPlace = {
@@ -25,7 +26,7 @@ export type PlacedAtom = RankedPlace & {
 export type Answering = {
   /** Other texts of where the atoms are from, which show how frequent words are. */
   readonly sample: readonly string[];
-  /** Whether so many words were asked for that they are not looked up, as the number of a ticket is. */
+  /** Whether it was asked in so many words that they are not looked up, as the number of a ticket is. */
   readonly isQuestion: boolean;
   readonly alike: Alike;
 };
@@ -35,16 +36,20 @@ export const MAX_PLACES = 50;
 export const MAX_GIVING_WAY = 10;
 /** An atom gives way to so many, those most like it. */
 const MAX_NEWER = 2;
-/** What has less than this share of the older one's closeness may be about the same, and does not answer. */
+/** What has less than this share of another one's closeness does not answer as well. */
 const MIN_SHARE = 0.3;
-const MIN_SHARE_OF_ALIKE = 0.2;
-/** From so much {@link likeness} on two atoms are taken to be about the same; where one has all words as they stand, more. */
-const MIN_LIKENESS = 0.13;
-const MIN_LIKENESS_OF_EXACT = 0.2;
-/** From so much on a model says it, whatever their words. */
+/** From so much {@link likeness} on, times the root of that share, two atoms are taken to be about the same. */
+const MIN_LIKENESS = 0.11;
+/** The likeness of an atom to what it says by its words that it changes counts so many times. */
+const CHANGE_COUNTS = 2;
+/** A longer text states more than one thing: a word of change in it may be about any of them. */
+const MAX_STATEMENT = 400;
+/** From so much on a model says that two are about the same, whatever their words, where the newer one has this share. */
 const MIN_ALIKE = 0.7;
-/** Words that begin with the same letters, so many, are forms of one. */
+const MIN_SHARE_OF_ALIKE = 0.2;
+/** Words that begin with the same letters, so many, are forms of one, and so is a word with the `s` of many. */
 const STEM = 5;
+const PLURAL = /^[a-z]{2,}[a-rt-z]s$/;
 
 /**
  * Puts what is newer before what it may contradict: of two atoms about the same, the older can have more of the words
@@ -60,18 +65,20 @@ export async function newerFirst<T extends PlacedAtom>(
   const stems = await stemsOfAll(places.map(({ text }) => text));
   const weightOf = weightsIn([...(await stemsOfAll(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
   const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
+  const changedBy = changes(weighed);
   /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
     // What a model makes of a conversation contradicts nothing that was written.
     if (newer.atom.isExtracted && !older.atom.isExtracted) return 0;
-    const share = newer.atom.closeness / older.atom.closeness;
+    const share = Math.min(1, newer.atom.closeness / older.atom.closeness);
     const meaning = alike(older.atom.id, newer.atom.id) ?? 0;
     if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
-    const isLess = isLessExact(newer.atom, older.atom);
-    if (share < MIN_SHARE || (isLess && !isQuestion)) return 0;
-    const like = likeness(newer.words, older.words);
-    return like >= (isLess ? MIN_LIKENESS_OF_EXACT : MIN_LIKENESS) ? like : 0;
+    if (!isQuestion && isLessExact(newer.atom, older.atom)) return 0;
+    const same = likeness(newer.words, older.words) * Math.sqrt(share);
+    if (same * CHANGE_COUNTS < MIN_LIKENESS) return 0;
+    const counted = changedBy(newer) === older ? same * CHANGE_COUNTS : same;
+    return counted >= MIN_LIKENESS ? counted : 0;
   };
   const ordered = new Set<T>();
   for (const [at, older] of weighed.slice(0, MAX_GIVING_WAY).entries()) {
@@ -98,6 +105,23 @@ export function answersAsWell(atom: RankedPlace, other: RankedPlace, share = MIN
 
 function isLessExact(atom: RankedPlace, other: RankedPlace): boolean {
   return other.match === "words" && atom.match !== "words";
+}
+
+/** Says what an atom changes: the most like it of the older ones, where both are short and it has a word of change. */
+function changes<T extends PlacedAtom>(placed: readonly Placed<T>[]): (newer: Placed<T>) => Placed<T> | undefined {
+  const known = new Map<Placed<T>, Placed<T> | undefined>();
+  const find = (newer: Placed<T>): Placed<T> | undefined => {
+    if (newer.atom.text.length > MAX_STATEMENT || !saysChange(newer.atom.text)) return undefined;
+    const older = placed.filter(({ atom }) => atom.updatedMs < newer.atom.updatedMs);
+    const likest = older
+      .map((other) => ({ other, like: likeness(newer.words, other.words) }))
+      .reduce<{ other?: Placed<T>; like: number }>((best, each) => (each.like > best.like ? each : best), { like: 0 });
+    return (likest.other?.atom.text.length ?? 0) > MAX_STATEMENT ? undefined : likest.other;
+  };
+  return (newer) => {
+    if (!known.has(newer)) known.set(newer, find(newer));
+    return known.get(newer);
+  };
 }
 
 type Placed<T> = { readonly atom: T; readonly words: Weighed };
@@ -138,10 +162,14 @@ async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>
 function stemsOf(text: string): ReadonlySet<string> {
   const stems = new Set<string>();
   for (const word of wordsOfAtom(text)) {
-    if (word.kind === "word") stems.add(word.text.slice(0, STEM));
-    else for (const part of pairsOf(word)) stems.add(part.text.slice(0, STEM));
+    if (word.kind === "word") stems.add(stemOf(word.text));
+    else for (const part of pairsOf(word)) stems.add(stemOf(part.text));
   }
   return stems;
+}
+
+function stemOf(word: string): string {
+  return (PLURAL.test(word) ? word.slice(0, -1) : word).slice(0, STEM);
 }
 
 /** What each of some stems weighs, by how many of the texts have it. */

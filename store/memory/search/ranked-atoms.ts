@@ -13,7 +13,7 @@ import { candidateCondition, type Frequencies, type SearchFilter, type SearchSco
 import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./newer-first.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { replacedLast } from "./replaced-last.ts";
-import type { SearchWords } from "./search-words.ts";
+import { readTopic, type SearchWords } from "./search-words.ts";
 import { validFirst } from "./valid-first.ts";
 import { writtenFirst } from "./written-first.ts";
 
@@ -99,8 +99,8 @@ export async function withMeaning(
 /** Of a longer atom so many characters show what it is about. */
 const MAX_BEGINNING = 600;
 
-/** So many words ask something: fewer are looked up. */
-const MIN_QUESTION = 4;
+/** So many words ask something, the frequent ones among them: fewer are looked up. */
+const MIN_QUESTION = 5;
 
 /**
  * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, what a model took
@@ -110,10 +110,10 @@ const MIN_QUESTION = 4;
 export async function orderRanked(
   db: Db,
   ranked: readonly Ranked[],
-  topic: Pick<Topic, "scope" | "words" | "sample">,
-  meaning: Search["meaning"] = [],
+  topic: Pick<Topic, "scope" | "sample">,
+  search: Pick<Search, "query" | "meaning">,
 ): Promise<readonly Ranked[]> {
-  return replacedLast(await markReplaced(db, topic.scope, await orderByTime(db, ranked, topic, meaning)));
+  return replacedLast(await markReplaced(db, topic.scope, await orderByTime(db, ranked, topic, search)));
 }
 
 /**
@@ -163,8 +163,8 @@ export async function markReplaced(
 async function orderByTime(
   db: Db,
   ranked: readonly Ranked[],
-  { scope, words, sample }: Pick<Topic, "scope" | "words" | "sample">,
-  meaning: readonly QuestionVector[],
+  { scope, sample }: Pick<Topic, "scope" | "sample">,
+  { query, meaning = [] }: Pick<Search, "query" | "meaning">,
 ): Promise<readonly Ranked[]> {
   if (ranked.length < 2) return ranked;
   const first = ranked.slice(0, MAX_PLACES);
@@ -181,7 +181,7 @@ async function orderByTime(
     first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? GONE) })),
     {
       sample,
-      isQuestion: words.wanted.length >= MIN_QUESTION,
+      isQuestion: readTopic(query).wanted.length >= MIN_QUESTION,
       alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
     },
   );

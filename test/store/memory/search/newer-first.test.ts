@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Answering, newerFirst, type PlacedAtom } from "../../../../store/memory/search/newer-first.ts";
 
 const OLDER = "The staging database listens on port 5433 of host tern.";
@@ -42,8 +42,41 @@ test("what is newer and about something else stays behind", async () => {
   expect(await ordered(atom(OLDER, 0), atom(LUNCH, 9))).toEqual([OLDER, LUNCH]);
 });
 
-test("what is newer and answers far less passes nothing", async () => {
-  expect(await ordered(atom(OLDER, 0), atom(NEWER, 9, { closeness: 0.25 }))).toEqual([OLDER, NEWER]);
+test("the less of what is asked for a newer one has, the more it has to be about the same", async () => {
+  const corrected = "The staging database listens on port 6432 of host tern.";
+  const passes = async (text: string, closeness: number) =>
+    (await ordered(atom(OLDER, 0), atom(text, 9, { closeness })))[0] === text;
+  expect(await passes(corrected, 0.1)).toBe(true);
+  expect(await passes(NEWER, 0.1)).toBe(true);
+  expect(await passes(NEWER, 0.005)).toBe(false);
+});
+
+describe("a word of change", () => {
+  const older = "Cards are processed by Kestrelpay, whose contract runs on by itself each May.";
+  const newer = "From now on Nordhafen is asked first, and Kestrelpay only for refunds of orders before this spring.";
+  const plain = newer.replace("From now on", "As agreed");
+
+  test("has an atom pass what it is about, and less like it", async () => {
+    expect(await ordered(atom(older, 0), atom(plain, 9))).toEqual([older, plain]);
+    expect(await ordered(atom(older, 0), atom(newer, 9))).toEqual([newer, older]);
+  });
+
+  test("is about the older atom that is most like it, and about no other", async () => {
+    const likest = "Kestrelpay is asked for refunds of older orders.";
+    const places = [atom(older, 0), atom(likest, 1, { closeness: 0.5 }), atom(newer, 9, { closeness: 0.4 })];
+    expect(await ordered(...places)).toEqual([older, newer, likest]);
+  });
+
+  test("counts for nothing in a long text, nor before one: either states more than one thing", async () => {
+    const long = (text: string) => `${text}${" Lunch at noon.".repeat(25)}`;
+    expect(await ordered(atom(older, 0), atom(long(newer), 9))).toEqual([older, long(newer)]);
+    expect(await ordered(atom(long(older), 0), atom(newer, 9))).toEqual([long(older), newer]);
+  });
+});
+
+test("the plural of a short word is the same word", async () => {
+  const [one, many] = ["The job on rook was killed.", "Jobs run all night."];
+  expect(await ordered(atom(one, 0), atom(many, 9))).toEqual([many, one]);
 });
 
 test("what has all words as they stand gives way to what has not, only where a question was asked", async () => {

@@ -50,6 +50,17 @@ describeOnEachEngine("What comes first in what is recalled", (store) => {
     ]);
   });
 
+  test("an atom with all words of a search gives way where it is a question, frequent words counted, and no look-up", async () => {
+    const [older, newer] = [
+      "Backups of all databases are copied to the bucket in Frankfurt.",
+      "Copies go to the bucket in Lyon instead of Frankfurt.",
+    ];
+    await given(aged(older, 200), aged(newer, 20), ...Array.from({ length: 20 }, (_, n) => aged(`Note ${n}`, n)));
+    const first = async (query: string) => (await found(query))[0]?.[0];
+    expect(await first("where are backups of databases copied to")).toBe(newer);
+    expect(await first("backups databases copied")).toBe(older);
+  });
+
   test("which atoms are the newest changes nothing in what the words are worth", async () => {
     const atoms = Array.from({ length: 60 }, (_, n) => aged(`${n < 20 ? "apple" : "pear"} number ${n}`, n));
     await given(...atoms);

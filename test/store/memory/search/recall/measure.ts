@@ -85,3 +85,9 @@ function perfectQuestion({ atoms }: Corpus, { ask, answers }: Question): Questio
 export function shareAmongFive(answered: readonly Answered[]): number {
   return answered.filter(({ isAmongFive }) => isAmongFive).length / answered.length;
 }
+
+/** In what share of the contradictions the newer atom comes first; NaN without any. */
+export function shareNewerFirst(answered: readonly Answered[]): number {
+  const contradictions = answered.filter(({ question }) => question.kind === "contradiction");
+  return contradictions.filter(({ isNewerFirst }) => isNewerFirst).length / contradictions.length;
+}

@@ -3,7 +3,7 @@ import type { Store } from "../../../../../store/database/store.ts";
 import { describeNightlyOnEachEngine, describeOnEachEngineWithVectors } from "../../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../../server/memory/libraries.ts";
 import { CORPUS_NAMES, type CorpusName, KINDS, type Kind } from "./corpus.ts";
-import { askAll, type Model, type StoredCorpus, shareAmongFive, storeCorpus } from "./measure.ts";
+import { askAll, type Model, type StoredCorpus, shareAmongFive, shareNewerFirst, storeCorpus } from "./measure.ts";
 
 /** What share of a kind's questions has its answer among the first five, at the least. */
 type Least = (kind: Kind) => number;
@@ -21,6 +21,7 @@ function expectAnswers(store: () => Store, name: CorpusName, model: Model, least
       return { kind, share: shareAmongFive(answered.filter(({ question }) => question.kind === kind)) };
     });
     expect(shares.filter(({ kind, share }) => share < least(kind))).toEqual([]);
+    expect(shareNewerFirst(answered)).toBeGreaterThanOrEqual(model === "perfect" ? 1 : 0.6);
   });
 }
 
