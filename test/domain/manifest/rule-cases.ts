@@ -152,6 +152,12 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.rateLimit: burst belongs to a rate",
   },
   {
+    rule: "who counts belongs to a rate",
+    accepts: [key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, scope: Installation, concurrent: 4 } }")],
+    refuses: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, scope: Installation } }")],
+    says: "spec.rateLimit: scope belongs to a rate",
+  },
+  {
     rule: "a version lives for a second at least",
     accepts: [key("{ preset: MCPReadOnly, expiresAfter: 1s }")],
     refuses: [key("{ preset: MCPReadOnly, expiresAfter: 999ms }"), key("{ preset: MCPReadOnly, expiresAfter: 0h }")],

@@ -71,7 +71,7 @@ describe("whoami", () => {
         defaultLibrary: "notes",
         gateway: "research-main",
         allowedModels: ["fast"],
-        limits: { requestsPerMinute: 600, burst: 10, concurrent: 3 },
+        limits: { requestsPerMinute: 600, burst: 10, scope: "Replica", concurrent: 3 },
         expiresAt: expect.stringMatching(/Z$/),
         version: { number: 1, state: "active", mintedAt: expect.stringMatching(/Z$/), retiresAt: null },
       },
