@@ -43,15 +43,20 @@ export function requestCost({ requestsPerMinute }: RateLimit): number {
 export function drawRequests(limit: RateLimit, paidAt: number, now: number, wanted: number): DrawnRequests {
   const cost = requestCost(limit);
   if (wanted < 0) return { granted: wanted, paidAt: paidAt + wanted * cost, now };
-  const base = Math.max(paidAt, now);
-  const granted = Math.max(0, Math.min(wanted, Math.floor((limit.burst * cost - (base - now)) / cost)));
-  return { granted, paidAt: granted === 0 ? paidAt : base + granted * cost, now };
+  const base = now + owedOf(limit, paidAt, now);
+  const granted = Math.min(wanted, Math.floor((limit.burst * cost - (base - now)) / cost));
+  return { granted, paidAt: base + granted * cost, now };
 }
 
 /** What a cell would give at a moment. */
 export function cellState(limit: RateLimit, paidAt: number, now: number): CellState {
   const cost = requestCost(limit);
-  const owed = Math.max(paidAt - now, 0);
+  const owed = owedOf(limit, paidAt, now);
   const remaining = Math.max(0, Math.floor((limit.burst * cost - owed) / cost));
   return { remaining, retryAfter: remaining > 0 ? 0 : owed + cost - limit.burst * cost, resetAfter: owed };
+}
+
+/** Never more than a burst: a clock that was set back, or a larger limit of before, holds up no one for longer. */
+function owedOf(limit: RateLimit, paidAt: number, now: number): number {
+  return Math.min(Math.max(paidAt - now, 0), limit.burst * requestCost(limit));
 }

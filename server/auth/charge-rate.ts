@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
 
@@ -26,7 +27,7 @@ export function chargeRate(
   const { rateLimit } = key;
   if (rateLimit === null) return undefined;
   if (rateLimit.scope === "Installation" && installationLimits !== null) {
-    return installationLimits.charge(key.keyId, rateLimit);
+    return installationLimits.charge(key.keyId, rateLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
   }
   return index.chargeRequest(key, clock.monotonic() * NANOSECONDS);
 }

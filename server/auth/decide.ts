@@ -119,12 +119,10 @@ export function decide(
   const rate = chargeRate(deps, judged.key);
   if (rate === undefined) return granted;
   if (!(rate instanceof Promise)) return withRate(granted, rate);
-  // The key may have been revoked, and calls have begun, while the database was asked.
+  // The key may have been revoked while the database was asked.
   return rate.then((waited) => {
     const present = withRate(granted, waited);
-    if (!present.granted) return present;
-    if (!deps.streams.hasRoom(present.key)) return tooManyCalls(present.key);
-    return decideAgain(deps, present);
+    return present.granted ? decideAgain(deps, present) : present;
   });
 }
 
@@ -133,7 +131,8 @@ function withRate(granted: Granted, rate: RateVerdict): Granted | Refused {
   return { granted: false, code: "rate_limited", cause: "rate_limited", key: granted.key, rate };
 }
 
-function tooManyCalls(key: KeyRecord): Refused {
+/** The refusal of a key that has as many calls under way as it may. */
+export function tooManyCalls(key: KeyRecord): Refused {
   return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
 }
 

@@ -7,7 +7,15 @@ import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
-import { type DecisionDeps, decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
+import {
+  type DecisionDeps,
+  decide,
+  decideAgain,
+  type Granted,
+  type Refused,
+  type RouteAccess,
+  tooManyCalls,
+} from "./decide.ts";
 import { type TokenDeciderDeps, tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, finishHook, finishHookAsync, type HookOutcome } from "./hook-outcome.ts";
@@ -71,7 +79,11 @@ export function authenticateKey(
       return;
     }
     const settled = decided.then((decision) => {
-      if (!reply.raw.destroyed) return settle(decision, request, reply);
+      if (!reply.raw.destroyed) {
+        // Others of the key that waited with it are under way by now.
+        const hasRoom = !decision.granted || deps.streams.hasRoom(decision.key);
+        return settle(hasRoom ? decision : tooManyCalls(decision.key), request, reply);
+      }
       // The response of a caller who has left does not close again: a call that is tracked from here on would stay open
       // for ever.
       if (!decision.granted) recordRefusal(deps, request, url, decision);

@@ -74,11 +74,18 @@ export class InstallationLimits {
     return this.#limits.size;
   }
 
-  /** Judges a request, and counts it where it is admitted: at once, but where its cell has to be asked. */
-  charge(limitId: string, limit: RateLimit): RateVerdict | Promise<RateVerdict> {
+  /**
+   * Judges a request, and counts it where it is admitted: at once, but where its cell has to be asked.
+   *
+   * @param mostWaiting requests that wait for the cell at once: more are refused
+   */
+  charge(limitId: string, limit: RateLimit, mostWaiting: number): RateVerdict | Promise<RateVerdict> {
     const held = this.#heldOf(limitId, limit);
     held.asked++;
-    return this.#judge(limitId, held) ?? this.#judgeDrawn(limitId, held);
+    const known = this.#judge(limitId, held);
+    if (known !== undefined) return known;
+    if (held.waiting >= mostWaiting) return verdictOf(held, false, this.#deps.monotonic());
+    return this.#judgeDrawn(limitId, held);
   }
 
   /** Begins the next period, and gives back what this one has left over. To be called every {@link PERIOD_MS}. */
@@ -89,7 +96,7 @@ export class InstallationLimits {
       held.expected = Math.max(held.asked, Math.floor((held.expected + held.asked) / 2));
       held.asked = 0;
       const spare = held.requests - held.expected;
-      if (spare > 0) {
+      if (spare > 0 && now >= this.#awayUntil) {
         held.requests -= spare;
         // What cannot be given back is lost.
         this.#send({ limitId, limit: held.limit, wanted: -spare }).catch(() => {});
@@ -103,6 +110,9 @@ export class InstallationLimits {
   #heldOf(limitId: string, limit: RateLimit): Held {
     const known = this.#limits.get(limitId);
     if (known !== undefined) {
+      const { requestsPerMinute, burst } = known.limit;
+      // What was too much by the limit of before may be had by this one.
+      if (requestsPerMinute !== limit.requestsPerMinute || burst !== limit.burst) known.emptyUntil = 0;
       known.limit = limit;
       return known;
     }
@@ -139,11 +149,14 @@ export class InstallationLimits {
     }
   }
 
-  #judgePart(held: Held, now: number): RateVerdict {
-    const { requestsPerMinute, burst } = held.limit;
+  /** What a thread may admit by itself while the database is away. */
+  #partOf({ requestsPerMinute, burst }: RateLimit): RateLimit {
     const threads = this.#deps.threads();
-    const part = { requestsPerMinute: requestsPerMinute / threads, burst: Math.max(1, Math.floor(burst / threads)) };
-    const verdict = judgeRate(part, held.paidAt, now * NANOSECONDS);
+    return { requestsPerMinute: requestsPerMinute / threads, burst: Math.max(1, Math.floor(burst / threads)) };
+  }
+
+  #judgePart(held: Held, now: number): RateVerdict {
+    const verdict = judgeRate(this.#partOf(held.limit), held.paidAt, now * NANOSECONDS);
     held.paidAt = verdict.paidAt;
     return verdict;
   }
@@ -181,6 +194,10 @@ export class InstallationLimits {
       return;
     }
     held.last = { drawn, at: now };
+    // The cell has the burst: of the part, only what comes while the database is away is to be had.
+    const part = this.#partOf(limit);
+    const burstMs = (requestCost(part) * part.burst) / MICROSECONDS;
+    held.paidAt = (now + Math.min(burstMs, MINUTE_MS)) * NANOSECONDS;
     held.requests += drawn.granted;
     if (drawn.granted === wanted) return;
     const { retryAfter } = cellState(limit, drawn.paidAt, drawn.now);
@@ -203,6 +220,8 @@ export class InstallationLimits {
     const draws = new Map<string, LimitDraw>();
     const sent = this.#sending.then(() => {
       if (this.#next === batch) this.#next = undefined;
+      // One wait is enough: who waits behind it has the part.
+      if (this.#deps.monotonic() < this.#awayUntil) throw new Error("the database did not answer");
       return answerWithin(ANSWER_MS, this.#deps.draw([...draws.values()]));
     });
     const batch: Batch = { draws, sent };
@@ -213,14 +232,16 @@ export class InstallationLimits {
 
 /** By what the cell had when it was last asked, and what is held. */
 function verdictOf({ limit, last, requests, emptyUntil }: Held, admitted: boolean, now: number): RateVerdict {
-  if (last === undefined) return { admitted, paidAt: 0, remaining: requests, retryAfter: 0, resetAfter: 0 };
+  if (last === undefined) {
+    return { admitted, paidAt: 0, remaining: requests, retryAfter: AGAIN_MS * NANOSECONDS, resetAfter: 0 };
+  }
   const cellNow = last.drawn.now + (now - last.at) * MICROSECONDS;
   const { remaining, resetAfter } = cellState(limit, last.drawn.paidAt, cellNow);
   return {
     admitted,
     paidAt: 0,
     remaining: admitted ? remaining + requests : 0,
-    retryAfter: admitted ? 0 : (emptyUntil - now) * NANOSECONDS,
+    retryAfter: admitted ? 0 : Math.max(emptyUntil - now, AGAIN_MS) * NANOSECONDS,
     resetAfter: resetAfter * MICROSECONDS,
   };
 }

@@ -42,25 +42,40 @@ export function repeatableAtoms(
   const caller = `${callerOf(key, reach)}/by-content`;
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
   const overruled = new Set<string>();
+  let found: Promise<ReadonlyMap<string, Atom>> | undefined;
+  /** What there is of the call, by digest. */
+  const findKnown = (db: Db) => {
+    found ??= findAll(new Set(digests), (digest) => findSavedAtom(db, reach, caller, digest));
+    return found;
+  };
   return {
     async isRepeated(db, index, compared) {
       const { content = "" } = atoms[index] ?? {};
-      const saved = await findSavedAtom(db, reach, caller, digests[index] ?? "");
+      const known = await findKnown(db);
+      const saved = known.get(digests[index] ?? "");
       if (saved === undefined) return false;
       const near = compared ?? (await findNearDuplicates(db, reach, libraryId, content));
-      if (isOverruled(saved, near)) overruled.add(saved.id);
+      // What the call says beside it overrules it no more the second time than the first.
+      const own = new Set([...known.values()].map(({ id }) => id));
+      if (
+        isOverruled(
+          saved,
+          near.filter(({ atom }) => !own.has(atom.id)),
+        )
+      )
+        overruled.add(saved.id);
       return !overruled.has(saved.id);
     },
     insertion: {
       async write(tx, reach) {
         const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
         const begun = await beginAtoms(tx, reach, { caller, libraryId: into }, [...new Set(digests)]);
-        const known = new Map([...begun].filter(([, { id }]) => !overruled.has(id)));
+        const standing = new Map([...begun].filter(([, { id }]) => !overruled.has(id)));
         const made = new Map<string, Atom>();
         const saved: Atom[] = [];
         for (const [index, fields] of atoms.entries()) {
           const digest = digests[index] ?? "";
-          const before = known.get(digest) ?? made.get(digest);
+          const before = standing.get(digest) ?? made.get(digest);
           const atom = before ?? (await insertAtom(tx, reach, { ...fields, libraryId: into, at })) ?? rollBack();
           if (before === undefined) made.set(digest, atom);
           saved.push(atom);
@@ -71,4 +86,16 @@ export function repeatableAtoms(
       libraryOf: () => libraryId,
     },
   };
+}
+
+async function findAll(
+  digests: ReadonlySet<string>,
+  find: (digest: string) => Promise<Atom | undefined>,
+): Promise<ReadonlyMap<string, Atom>> {
+  const found = new Map<string, Atom>();
+  for (const digest of digests) {
+    const atom = await find(digest);
+    if (atom !== undefined) found.set(digest, atom);
+  }
+  return found;
 }

@@ -23,15 +23,13 @@ export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promis
       (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) as clock
     order by limit_id
     on conflict (limit_id) do update set (drawn_at, paid_at, wanted, cost, burst, granted) = (
-      select excluded.drawn_at,
-        case when granted = 0 then cell.paid_at
-          when granted < 0 then cell.paid_at + granted * excluded.cost
-          else greatest(cell.paid_at, excluded.drawn_at) + granted * excluded.cost end,
+      select now, case when granted < 0 then cell.paid_at else now + owed end + granted * excluded.cost,
         excluded.wanted, excluded.cost, excluded.burst, granted
-      from (select case when excluded.wanted < 0 then excluded.wanted
-        else greatest(0, least(excluded.wanted,
-          (excluded.burst * excluded.cost - greatest(cell.paid_at - excluded.drawn_at, 0)) / excluded.cost))
-        end as granted) as drawn)
+      -- The time once the cell is locked: by an earlier one, what others drew meanwhile would be given back.
+      from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) as clock,
+        lateral (select least(greatest(cell.paid_at - now, 0), excluded.burst * excluded.cost) as owed) as state,
+        lateral (select case when excluded.wanted < 0 then excluded.wanted
+          else least(excluded.wanted, (excluded.burst * excluded.cost - owed) / excluded.cost) end as granted) as drawn)
     returning limit_id as "limitId", granted::int4, paid_at::float8 as "paidAt", drawn_at::float8 as now`.execute(db);
   return new Map(rows.map(({ limitId, ...drawn }) => [limitId, drawn]));
 }

@@ -42,6 +42,9 @@ export async function replicasWithSpareToken(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/** Replicas that a heartbeat counts at most. */
+const MOST_COUNTED = 1_000;
+
 export type Heartbeat = {
   /** False when the replica was taken for dead: it has to register again and reload before it serves. */
   readonly registered: boolean;
@@ -54,7 +57,7 @@ export type Heartbeat = {
   readonly notificationQueue: number;
   /** The replica before this one, by their names in a ring; null where there is no other. */
   readonly neighbour: Neighbour | null;
-  /** About how many replicas there are, as the database counted them when it last vacuumed; 0 before. */
+  /** How many replicas there are; no more than a thousand are counted. */
   readonly replicas: number;
 };
 
@@ -90,7 +93,7 @@ export async function heartbeat(
       (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseNow",
       pg_notification_queue_usage() as "notificationQueue",
       coalesce(${lastWhere(sql`id < ${id}`)}, ${lastWhere(sql`id > ${id}`)}) as neighbour,
-      (select greatest(reltuples, 0)::float8 from pg_class where oid = 'replicas'::regclass) as replicas
+      (select count(*)::float8 from (select from replicas limit ${MOST_COUNTED}) as counted) as replicas
     from feed, known`.execute(store.db);
   const [row] = rows;
   if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");

@@ -61,7 +61,7 @@ async function play({ limit, over, seconds, moving, dies }: Play) {
       thread.limits.endPeriod();
     }
     const thread = threads[random() < moving ? busy : Math.floor(random() * THREADS)];
-    const verdict = thread?.limits.charge("a", limit);
+    const verdict = thread?.limits.charge("a", limit, 1_000);
     if (verdict instanceof Promise) {
       pending.push(
         verdict.then((late) => {
@@ -115,7 +115,7 @@ function openThreads(count: number) {
   const threads = Array.from({ length: count }, () => new InstallationLimits(deps));
   const charge = async (thread: InstallationLimits | undefined, limit: RateLimit, limitId = "a") => {
     if (thread === undefined) throw new RangeError("there are fewer threads");
-    return thread.charge(limitId, limit);
+    return thread.charge(limitId, limit, 1_000);
   };
   return { ...cells, clock, threads, charge };
 }
@@ -127,7 +127,7 @@ test("b123: what is refused asks for nothing until its time has come", async () 
   const refused = await charge(threads[0], limit);
   expect(refused).toMatchObject({ admitted: false, remaining: 0, retryAfter: 1e9 });
   const before = database.draws;
-  for (let i = 0; i < 1_000; i++) expect(threads[0]?.charge("a", limit)).toMatchObject({ admitted: false });
+  for (let i = 0; i < 1_000; i++) expect(threads[0]?.charge("a", limit, 1_000)).toMatchObject({ admitted: false });
   expect(database.draws).toBe(before);
   await passTo(clock.now + 1_000);
   expect((await charge(threads[0], limit)).admitted).toBe(true);
@@ -201,4 +201,41 @@ test("b123: statements draw from as many cells as one may, and nothing is kept o
     thread?.endPeriod();
   }
   expect(thread?.size).toBe(0);
+});
+
+test("b123: as many requests wait for a cell as calls may be under way, and more are refused", async () => {
+  const { threads, clock, database, passTo } = openThreads(1);
+  database.answersAfter = 10;
+  const limit = { requestsPerMinute: 6_000, burst: 100 };
+  const verdicts = Array.from({ length: 10 }, () => threads[0]?.charge("a", limit, 4));
+  expect(verdicts.map((verdict) => verdict instanceof Promise)).toEqual([
+    ...Array(4).fill(true),
+    ...Array(6).fill(false),
+  ]);
+  expect(verdicts[4]).toMatchObject({ admitted: false });
+  for (let answer = 0; answer < 3; answer++) await passTo(clock.now + 10);
+  expect(await Promise.all(verdicts.slice(0, 4))).toMatchObject(Array(4).fill({ admitted: true }));
+});
+
+test("b123: what a lower limit refused for a minute is not refused so long by the one that it is raised to", async () => {
+  const { threads, charge, passTo, clock } = openThreads(1);
+  const low = { requestsPerMinute: 1, burst: 1 };
+  expect((await charge(threads[0], low)).admitted).toBe(true);
+  expect((await charge(threads[0], low)).admitted).toBe(false);
+  const raised = { requestsPerMinute: 6_000, burst: 100 };
+  expect((await charge(threads[0], raised)).retryAfter).toBeLessThanOrEqual(100e6);
+  await passTo(clock.now + 100);
+  expect((await charge(threads[0], raised)).admitted).toBe(true);
+});
+
+test("b123: a thread that drew has saved up nothing for the time without a database", async () => {
+  const { database, threads, charge, passTo, clock } = openThreads(2);
+  const limit = { requestsPerMinute: 600, burst: 100 };
+  await charge(threads[0], limit);
+  threads[0]?.endPeriod();
+  threads[0]?.endPeriod();
+  await passTo(clock.now);
+  database.isAway = true;
+  const verdicts = await Promise.all(Array.from({ length: 60 }, () => charge(threads[0], limit)));
+  expect(verdicts.filter(({ admitted }) => admitted).length).toBeLessThan(3);
 });

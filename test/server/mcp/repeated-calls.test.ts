@@ -58,6 +58,19 @@ describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => 
     expect(isError, text).toBe(false);
     return answer;
   };
+
+  test("of several is known again where one of them was there before, and says otherwise than the next", async () => {
+    const [first, second] = [8001, 8002].map((port) => ({
+      content: `A server of the cluster listens on port ${port}.`,
+    }));
+    const { atom } = await save(first ?? {});
+    const made = await save({ atoms: [first, second], allowDuplicate: true });
+    expect(made.atoms?.[0]?.id).toBe(atom?.id);
+    for (let repetition = 0; repetition < 3; repetition++) {
+      const again = await save({ atoms: [first, second], allowDuplicate: true });
+      expect(again.atoms?.map(({ id }) => id)).toEqual(made.atoms?.map(({ id }) => id));
+    }
+  });
   const idOf = ({ atom, note }: Answer) => atom?.id ?? expect.fail(`no atom: ${note}`);
   const idsOf = ({ atoms, note }: Answer) => atoms?.map(({ id }) => id) ?? expect.fail(`no atoms: ${note}`);
   const atoms = async () =>

@@ -47,6 +47,16 @@ describeOnEachEngine("The cells of limits", (store) => {
     }
   });
 
+  test("b123: owe a burst at most, also when the database's clock was set back", async () => {
+    const limitId = unique("limit");
+    const limit = { requestsPerMinute: 60_000, burst: 1_000 };
+    await drawFromCells(store().db, [{ limitId, limit, wanted: 1 }]);
+    await sql`update limit_cells set paid_at = paid_at + 3600000000 where limit_id = ${limitId}`.execute(store().db);
+    const drawn = (await drawFromCells(store().db, [{ limitId, limit, wanted: 1 }])).get(limitId);
+    expect(drawn?.granted).toBe(0);
+    expect((drawn?.paidAt ?? 0) - (drawn?.now ?? 0)).toBe(1_000_000);
+  });
+
   test("are forgotten once they owe nothing", async () => {
     const [paid, owing] = [unique("paid"), unique("owing")];
     const rate = { requestsPerMinute: 1, burst: 100 };

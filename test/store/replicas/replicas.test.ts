@@ -207,11 +207,9 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     }
   });
 
-  test("a heartbeat returns how many replicas there are, once the database has counted them", async () => {
+  test("a heartbeat returns how many replicas there are", async () => {
     const counted = async () => (await heartbeat(store(), "a", await head())).replicas;
-    expect(await counted()).toBeGreaterThanOrEqual(0);
     for (const id of ["a", "b", "c"]) await registerReplica(store(), id);
-    await sql`vacuum replicas`.execute(store().db);
     expect(await counted()).toBe(3);
   });
 
