@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
+import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { cellsInMemory } from "../limits/cells.ts";
 
@@ -12,12 +13,18 @@ const atoms: RoutePlugin = (app) => {
   });
 };
 
+/** The cell answers once it is let. */
+let held: Promise<void> = Promise.resolve();
 let harness: Harness;
 beforeAll(async () => {
   harness = await startHarness({
     mounts: [{ at: "", routes: atoms }],
     limits({ monotonic }) {
-      const { draw } = cellsInMemory({ now: monotonic() });
+      const cells = cellsInMemory({ now: monotonic() });
+      const draw: typeof cells.draw = async (draws) => {
+        await held;
+        return cells.draw(draws);
+      };
       // Every call is asked for: there are more threads than the limit has requests a second.
       return new InstallationLimits({ draw, mostDraws: 10, threads: () => 4, monotonic });
     },
@@ -31,22 +38,19 @@ afterAll(async () => {
 test("b123: calls that waited for their limit together are no more under way than the key may have", async () => {
   const rateLimit = { requestsPerMinute: 60, burst: 60, scope: "Installation" } as const;
   const headers = { authorization: `Bearer ${harness.addKey({ rateLimit, concurrent: 2 })}` };
-  const calls = Array.from({ length: 20 }, () => fetch(`${harness.url}/atoms`, { headers }));
-  const refused = await Promise.race([Promise.all(calls), firstRefused(calls, 18)]);
-  expect(refused.map(({ status }) => status)).toEqual(Array(18).fill(429));
-  answered.resolve();
-  const statuses = (await Promise.all(calls)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 200)).toHaveLength(2);
-});
-
-/** The first so many answers that are refusals. */
-function firstRefused(calls: readonly Promise<Response>[], count: number): Promise<Response[]> {
-  const { promise, resolve } = Promise.withResolvers<Response[]>();
+  const call = () => fetch(`${harness.url}/atoms`, { headers });
+  const open = call();
+  await until("one is under way", () => harness.counted.length === 1);
+  const cell = Promise.withResolvers<void>();
+  held = cell.promise;
+  const calls = Array.from({ length: 10 }, call);
+  // All but two are refused before the cell has answered.
   const refused: Response[] = [];
-  for (const call of calls) {
-    call.then((answer) => {
-      if (answer.status === 429 && refused.push(answer) === count) resolve(refused);
-    });
-  }
-  return promise;
-}
+  for (const answer of calls) answer.then((response) => refused.push(response));
+  await until("two wait", () => refused.length === 8);
+  cell.resolve();
+  await until("one of them is refused too", () => refused.length === 9);
+  answered.resolve();
+  const statuses = (await Promise.all([open, ...calls])).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual([200, 200, ...Array(9).fill(429)]);
+});

@@ -64,9 +64,11 @@ describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => 
       content: `A server of the cluster listens on port ${port}.`,
     }));
     const { atom } = await save(first ?? {});
+    server.clock.advance(1_000);
     const made = await save({ atoms: [first, second], allowDuplicate: true });
     expect(made.atoms?.[0]?.id).toBe(atom?.id);
     for (let repetition = 0; repetition < 3; repetition++) {
+      server.clock.advance(1_000);
       const again = await save({ atoms: [first, second], allowDuplicate: true });
       expect(again.atoms?.map(({ id }) => id)).toEqual(made.atoms?.map(({ id }) => id));
     }
