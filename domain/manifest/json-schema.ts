@@ -33,13 +33,19 @@ export function manifestSchema(schemas: Schemas = SCHEMAS): Record<string, unkno
           apiVersion: { enum: API_VERSIONS },
           kind: true,
           metadata: { type: "object", required: isClusterScoped(kind) ? ["name"] : ["name", "namespace"] },
-          spec: jsonSchema(specSchema(kind, schemas)),
+          spec: withoutForeignFormats(jsonSchema(specSchema(kind, schemas))),
           status: true,
         },
         additionalProperties: false,
       },
     })),
   };
+}
+
+/** An editor that is strict refuses a schema with a format that JSON Schema and OpenAPI do not know. */
+function withoutForeignFormats(schema: Record<string, unknown>): Record<string, unknown> {
+  const isForeign = (keyword: string, value: unknown) => keyword === "format" && value === "cidr";
+  return JSON.parse(JSON.stringify(schema, (keyword, value) => (isForeign(keyword, value) ? undefined : value)));
 }
 
 /** A kind's spec. */
