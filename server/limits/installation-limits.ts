@@ -47,7 +47,8 @@ type Held = {
 
 /** Draws that go to the database in one statement. */
 type Batch = {
-  readonly draws: Map<string, LimitDraw>;
+  /** By its limit, each read as the statement goes. */
+  readonly draws: Map<string, () => LimitDraw>;
   readonly sent: Promise<ReadonlyMap<string, DrawnRequests>>;
 };
 
@@ -99,7 +100,7 @@ export class InstallationLimits {
       if (spare > 0 && now >= this.#awayUntil) {
         held.requests -= spare;
         // What cannot be given back is lost.
-        this.#send({ limitId, limit: held.limit, wanted: -spare }).catch(() => {});
+        this.#send(limitId, () => ({ limitId, limit: held.limit, wanted: -spare })).catch(() => {});
       }
       const isBusy = held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
       const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
@@ -180,11 +181,15 @@ export class InstallationLimits {
   }
 
   async #drawNow(limitId: string, held: Held): Promise<void> {
-    const { limit } = held;
-    const wanted = this.#wantedOf(held);
+    let wanted = 0;
     let drawn: DrawnRequests | undefined;
     try {
-      drawn = (await this.#send({ limitId, limit, wanted })).get(limitId);
+      const sent = await this.#send(limitId, () => {
+        // For those too who began to wait while the statement before this one was under way.
+        wanted = this.#wantedOf(held);
+        return { limitId, limit: held.limit, wanted };
+      });
+      drawn = sent.get(limitId);
     } catch {
       // The replica reports a database that does not answer.
     }
@@ -193,6 +198,7 @@ export class InstallationLimits {
       this.#awayUntil = now + AWAY_MS;
       return;
     }
+    const { limit } = held;
     held.last = { drawn, at: now };
     // The cell has the burst: of the part, only what comes while the database is away is to be had.
     const part = this.#partOf(limit);
@@ -206,23 +212,23 @@ export class InstallationLimits {
   }
 
   /** Resolves with what the draws of its statement gave. */
-  #send(draw: LimitDraw): Batch["sent"] {
+  #send(limitId: string, draw: () => LimitDraw): Batch["sent"] {
     const { mostDraws } = this.#deps;
     const open = this.#next;
-    const hasRoom = open !== undefined && open.draws.size < mostDraws && !open.draws.has(draw.limitId);
+    const hasRoom = open !== undefined && open.draws.size < mostDraws && !open.draws.has(limitId);
     const batch = hasRoom ? open : this.#begin();
     this.#next = batch;
-    batch.draws.set(draw.limitId, draw);
+    batch.draws.set(limitId, draw);
     return batch.sent;
   }
 
   #begin(): Batch {
-    const draws = new Map<string, LimitDraw>();
+    const draws: Batch["draws"] = new Map();
     const sent = this.#sending.then(() => {
       if (this.#next === batch) this.#next = undefined;
       // One wait is enough: who waits behind it has the part.
       if (this.#deps.monotonic() < this.#awayUntil) throw new Error("the database did not answer");
-      return answerWithin(ANSWER_MS, this.#deps.draw([...draws.values()]));
+      return answerWithin(ANSWER_MS, this.#deps.draw([...draws.values()].map((draw) => draw())));
     });
     const batch: Batch = { draws, sent };
     this.#sending = sent.catch(() => {});

@@ -52,7 +52,9 @@ function sentTwice({ versions }: KeyJson): Html {
 }
 
 function files(key: KeyJson, publicUrl: string): { title: string; file: string; content: string }[] {
-  const { name, scopes } = key;
+  const { name, scopes, spec } = key;
+  // An mcp.json cannot name the subject of each call.
+  const hasMcp = scopes.some((scope) => scope.startsWith("memory:")) && spec.subjectAccess?.mode !== "Required";
   const secretManifest = {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque" },
     stringData: dataOf(key, publicUrl, "Env"),
@@ -66,9 +68,7 @@ function files(key: KeyJson, publicUrl: string): { title: string; file: string; 
       file: `${name}.env`,
       content: environment.map(([name, value]) => `${name}=${value}\n`).join(""),
     },
-    ...(mcp !== undefined && scopes.some((scope) => scope.startsWith("memory:"))
-      ? [{ title: "mcp.json", file: "mcp.json", content: mcp }]
-      : []),
+    ...(mcp !== undefined && hasMcp ? [{ title: "mcp.json", file: "mcp.json", content: mcp }] : []),
   ];
 }
 

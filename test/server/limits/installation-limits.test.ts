@@ -172,6 +172,20 @@ test("b123: calls of one moment are asked for together, and each is let through 
   expect(database.draws).toBeLessThan(4);
 });
 
+test("b123: who begins to wait while another statement is under way is in the next one", async () => {
+  const { database, threads, charge, passTo, clock } = openThreads(1);
+  database.answersAfter = 10;
+  const limit = { requestsPerMinute: 6_000, burst: 40 };
+  const other = charge(threads[0], limit, "another limit");
+  await passTo(clock.now);
+  const first = charge(threads[0], limit);
+  await passTo(clock.now);
+  const later = Array.from({ length: 9 }, () => charge(threads[0], limit));
+  for (let answer = 0; answer < 2; answer++) await passTo(clock.now + 10);
+  expect(await Promise.all([other, first, ...later])).toMatchObject(Array(11).fill({ admitted: true }));
+  expect(database.draws).toBe(2);
+}, 5_000);
+
 test("b123: while the database is away each thread admits its part of the limit, and its first calls after that are asked for", async () => {
   const { database, threads, charge, passTo, clock } = openThreads(4);
   const limit = { requestsPerMinute: 60, burst: 8 };

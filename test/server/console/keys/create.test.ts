@@ -14,16 +14,14 @@ beforeAll(async () => {
 afterAll(() => pages.close());
 
 /** The fields of the form that a page has, as a browser sends them where nothing is typed. */
-async function newForm(): Promise<Record<string, string>> {
-  const { status, text } = await pages.get("/keys/new");
+async function formOf(path: string): Promise<Record<string, string>> {
+  const { status, text } = await pages.get(path);
   expect(status).toBe(200);
   const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  return {
-    ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])),
-    team: "payments",
-    preset: "MCPReadOnly",
-  };
+  return Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
 }
+
+const newForm = async () => ({ ...(await formOf("/keys/new")), team: "payments", preset: "MCPReadOnly" });
 
 const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
 
@@ -58,6 +56,16 @@ describe("making a key", () => {
     expect(made.text).toContain("stringData:");
     expect(made.text).toContain("KEYPLANE_API_KEY=KEY-IS-PUT-HERE");
     expect(made.text).toContain("mcpServers");
+  });
+
+  test("offers no mcp.json for a key whose calls name a subject each, since that file cannot", async () => {
+    const spec = { preset: "MCPReadOnly", subjectAccess: { mode: "Required" } };
+    const made = await pages.send("POST", "/keys", { name: "for-subjects", team: "payments", spec });
+    expect(made.status).toBe(201);
+    const path = `/keys/${made.body.id}/rotate`;
+    const rotated = await pages.post(path, await formOf(path));
+    expect(rotated.text).toContain("KEYPLANE_API_KEY=KEY-IS-PUT-HERE");
+    expect(rotated.text).not.toContain("mcpServers");
   });
 
   test("b114: is 415 for a form in a coding, which makes none", async () => {
