@@ -22,7 +22,8 @@ import type { ManagementToken } from "./auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import { createJwtValidator } from "./auth/tokens/jwt.ts";
-import { StreamRegistry } from "./calls/open-streams.ts";
+import { CALL_LIMITS, StreamRegistry } from "./calls/open-streams.ts";
+import { SharedCalls } from "./calls/shared-calls.ts";
 import type { ServerConfig } from "./context/config.ts";
 import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
 import { startLibraryEmbedder } from "./embedding/library-embedder.ts";
@@ -131,13 +132,14 @@ export async function startServer({
   const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
-  const streams = new StreamRegistry(metrics.countCutStream);
+  const calls = config.workers > 1 ? new SharedCalls() : null;
+  const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, calls);
   const placeholders = config.production ? [] : config.placeholders;
   const cells = sharedCells();
   const workers =
-    config.workers > 1 && database !== undefined
+    calls !== null && database !== undefined
       ? new Workers({
-          ...{ count: config.workers, database, config, cells, replicaId: id, keyring },
+          ...{ count: config.workers, database, config, cells, calls, replicaId: id, keyring },
           managementToken: givenToken ?? null,
           onSeen: (seen) => usage.addSeen(seen),
           onRequests: (counts) => usage.addRequests(counts),

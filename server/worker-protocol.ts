@@ -18,6 +18,8 @@ export type WorkerStart = {
   readonly database: DatabaseLocation;
   readonly config: PlainConfig;
   readonly cells: SharedArrayBuffer;
+  /** Of {@link SharedCalls}. */
+  readonly calls: SharedArrayBuffer;
   /** Where the messages of the index come in. */
   readonly messages: MessagePort;
   readonly replicaId: string;

@@ -4,6 +4,7 @@ import { answerWithin } from "../runtime/deadline.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
+import type { SharedCalls } from "./calls/shared-calls.ts";
 import type { ServerConfig } from "./context/config.ts";
 import type { Broadcast } from "./key-index/index-messages.ts";
 import type { SharedCells } from "./key-index/shared-cells.ts";
@@ -23,6 +24,7 @@ type WorkersDeps = {
   readonly database: DatabaseLocation;
   readonly config: ServerConfig;
   readonly cells: SharedCells;
+  readonly calls: SharedCalls;
   readonly replicaId: string;
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
@@ -81,12 +83,13 @@ export class Workers {
   }
 
   async #startOne(port: number): Promise<{ port: number; url: string }> {
-    const { database, config, cells, replicaId, managementToken, keyring } = this.#deps;
+    const { database, config, cells, calls, replicaId, managementToken, keyring } = this.#deps;
     const channel = new MessageChannel();
     const start: WorkerStart = {
       database,
       config: plainConfig(config),
       cells: cells.buffer,
+      calls: calls.buffer,
       messages: channel.port2,
       replicaId,
       managementToken,

@@ -51,11 +51,14 @@ export function authenticateKey(
   const routeAccess = routeAccessOf(access);
   const decideToken = "memberTokens" in access ? tokenDecider(deps) : undefined;
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
-  const settle = (decision: Granted | Refused, request: FastifyRequest, reply: FastifyReply): HookOutcome => {
-    tellRate(decision, reply.raw);
+  const settle = (decided: Granted | Refused, request: FastifyRequest, reply: FastifyReply): HookOutcome => {
+    const call = decided.granted ? trackCall(deps.streams, request, reply, decided.key) : undefined;
+    // Others of the key may have taken the last place, while it waited or on another thread.
+    const decision = decided.granted && call === undefined ? tooManyCalls(decided.key) : decided;
+    tellRate(decided, reply.raw);
     if (decision.granted) {
       request.access = decision;
-      request.openCall = trackCall(deps.streams, request, reply, decision.key);
+      request.openCall = call ?? null;
       const { key, operation } = decision;
       const now = deps.clock.now();
       deps.usage.record(key, now, request);
@@ -79,11 +82,7 @@ export function authenticateKey(
       return;
     }
     const settled = decided.then((decision) => {
-      if (!reply.raw.destroyed) {
-        // Others of the key that waited with it are under way by now.
-        const hasRoom = !decision.granted || deps.streams.hasRoom(decision.key);
-        return settle(hasRoom ? decision : tooManyCalls(decision.key), request, reply);
-      }
+      if (!reply.raw.destroyed) return settle(decision, request, reply);
       // The response of a caller who has left does not close again: a call that is tracked from here on would stay open
       // for ever.
       if (!decision.granted) recordRefusal(deps, request, url, decision);

@@ -40,7 +40,7 @@ export type CallFigures = {
 };
 
 export type OpenStreams = {
-  /** Whether a key may have one call more under way. */
+  /** Whether a key may have one call more under way, as far as can be said before it is tracked. */
   hasRoom(key: KeyRecord): boolean;
   figures(): CallFigures;
   /**
@@ -48,8 +48,9 @@ export type OpenStreams = {
    * once, by expiry within a second), when the lease runs out, and when its body does not come.
    *
    * @param request where its body may be waited for
+   * @returns undefined where the key has as many calls under way as it may
    */
-  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall;
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | undefined;
   /**
    * Makes room for the body of a request that no key stands for.
    *

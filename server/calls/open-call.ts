@@ -20,14 +20,14 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
 
 /**
  * Tracks a request that was let through. The listener that sees its response close ends the call; the code that goes on
- * with the call may set how it is cut.
+ * with the call may set how it is cut. Undefined where the key has as many calls under way as it may.
  */
 export function trackCall(
   streams: Pick<OpenStreams, "track">,
   request: FastifyRequest,
   reply: FastifyReply,
   key: KeyRecord,
-): OpenCall {
+): OpenCall | undefined {
   return streams.track(key, (cause) => endCall(reply, cause), request.raw);
 }
 

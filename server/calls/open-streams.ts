@@ -8,6 +8,7 @@ import type { CallFigures, CutCause, OpenBody, OpenCall, OpenStreams } from "./c
 import { CallsPerKey } from "./calls-per-key.ts";
 import { KeptBodies, KeptBody } from "./kept-bodies.ts";
 import { KeylessBody } from "./keyless-body.ts";
+import type { SharedCalls } from "./shared-calls.ts";
 
 /** What open calls may take of this process: of each thread, where there are several. */
 export type CallLimits = {
@@ -32,6 +33,8 @@ class TrackedCall extends KeptBody implements OpenCall {
   request: IncomingMessage | undefined;
   /** On the list of all. */
   place = 0;
+  /** Whether it is counted for all threads. */
+  isShared = false;
   readonly #registry: StreamRegistry;
 
   constructor(registry: StreamRegistry, record: KeyRecord, onCut: TrackedCall["onCut"], request?: IncomingMessage) {
@@ -75,12 +78,21 @@ export class StreamRegistry implements OpenStreams {
   readonly #pace = new BodyPace();
   readonly #onKeyEnded: () => void;
   readonly #callsPerKey: number;
+  readonly #shared: SharedCalls | null;
   readonly #bodies: KeptBodies;
   #refusedCalls = 0;
 
-  /** @param onKeyEnded called for every call that is cut because its key has ended */
-  constructor(onKeyEnded: () => void, { callsPerKey, kept }: CallLimits = CALL_LIMITS) {
+  /**
+   * @param onKeyEnded called for every call that is cut because its key has ended
+   * @param shared where several threads serve: counts the calls of keys that declare a bound
+   */
+  constructor(
+    onKeyEnded: () => void,
+    { callsPerKey, kept }: CallLimits = CALL_LIMITS,
+    shared: SharedCalls | null = null,
+  ) {
     this.#onKeyEnded = onKeyEnded;
+    this.#shared = shared;
     this.#callsPerKey = callsPerKey;
     this.#bodies = new KeptBodies(kept);
   }
@@ -99,11 +111,18 @@ export class StreamRegistry implements OpenStreams {
   }
 
   hasRoom(key: KeyRecord): boolean {
-    const limit = key.concurrent ?? this.#callsPerKey;
+    const { concurrent, keyId } = key;
+    const hasRoom =
+      this.#hasRoomHere(key) &&
+      (concurrent === null || this.#shared === null || this.#shared.countOf(keyId) < concurrent);
+    if (!hasRoom) this.#refusedCalls++;
+    return hasRoom;
+  }
+
+  #hasRoomHere({ concurrent, keyId }: KeyRecord): boolean {
+    const limit = concurrent ?? this.#callsPerKey;
     // One key cannot have more calls than all together: most calls are never counted by key.
-    if (this.#calls.length < limit || this.#perKey.countOf(key.keyId) < limit) return true;
-    this.#refusedCalls++;
-    return false;
+    return this.#calls.length < limit || this.#perKey.countOf(keyId) < limit;
   }
 
   /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
@@ -116,8 +135,14 @@ export class StreamRegistry implements OpenStreams {
     return new KeylessBody(this.#bodies, holder, request, answer);
   }
 
-  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | undefined {
+    const shared = key.concurrent === null ? null : this.#shared;
+    if (!this.#hasRoomHere(key) || shared?.take(key.keyId, key.concurrent ?? 0) === false) {
+      this.#refusedCalls++;
+      return undefined;
+    }
     const call = new TrackedCall(this, key, onCut, request);
+    call.isShared = shared !== null;
     call.place = this.#calls.push(call) - 1;
     this.#perKey.add(call);
     return call;
@@ -129,6 +154,7 @@ export class StreamRegistry implements OpenStreams {
     if (this.#calls[place] !== call) return false;
     this.#bodies.release(call);
     this.#perKey.remove(call);
+    if (call.isShared) this.#shared?.giveBack(call.record.keyId);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
     call.onCut = ignore;
     call.onEnd = ignore;

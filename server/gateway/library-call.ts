@@ -116,6 +116,7 @@ export function createLibraryCaller<F extends CallFormat>(
       if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
+      if (call === undefined) return failed(TOO_MANY_CALLS);
       const now = clock.now();
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
@@ -155,6 +156,8 @@ export function createLibraryCaller<F extends CallFormat>(
   };
 }
 
+const TOO_MANY_CALLS = "the library's key has too many calls under way";
+
 type Way<F> = {
   readonly key: KeyRecord;
   readonly gatewayId: string;
@@ -185,7 +188,7 @@ function findWay<F extends CallFormat>(
   }
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null) return failed("the gateway is gone");
-  if (!streams.hasRoom(key)) return failed("the library's key has too many calls under way");
+  if (!streams.hasRoom(key)) return failed(TOO_MANY_CALLS);
   // The declaration names the route: no caller does.
   const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };
   const resolved = resolve(judged.gateway, resolving, dialect, model);

@@ -73,12 +73,15 @@ describeOnPostgres("two worker threads", (store) => {
   }
 
   /** An answer that goes on, on a connection of its own. */
-  async function openStream(key: string): Promise<{ ended: () => boolean; rest: Promise<string> }> {
-    const response = await fetch(`${server.url}/g/${publicId}/v1/chat/completions`, {
+  const beginStream = (key: string): Promise<Response> =>
+    fetch(`${server.url}/g/${publicId}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "m", stream: true }),
     });
+
+  async function openStream(key: string): Promise<{ ended: () => boolean; rest: Promise<string> }> {
+    const response = await beginStream(key);
     expect(response.status).toBe(200);
     let over = false;
     const rest = response.text().finally(() => {
@@ -132,6 +135,28 @@ describeOnPostgres("two worker threads", (store) => {
     const answers = [...(await callAll(key.plaintext)), ...(await callAll(key.plaintext))];
     expect(answers.filter((status) => status === 200)).toHaveLength(10);
     expect(answers.filter((status) => status === 429)).toHaveLength(2 * CONNECTIONS - 10);
+  });
+
+  test("b84: have as many calls of a key under way at once as it declares, together", async () => {
+    const policy = policyOf({ scopes: ["gateway:generate"], concurrent: 5 });
+    const key = await storeKey(store(), home, { policy });
+    await until("both know the key", async () => (await callAll(key.plaintext)).every((status) => status !== 401));
+    const beginAll = () => Promise.all(Array.from({ length: CONNECTIONS }, () => beginStream(key.plaintext)));
+    const [open, refused] = Map.groupBy(await beginAll(), ({ status }) => status)
+      .entries()
+      .toArray()
+      .sort(([a], [b]) => a - b);
+    expect([open?.[0], open?.[1].length]).toEqual([200, 5]);
+    expect([refused?.[0], refused?.[1].length]).toEqual([429, CONNECTIONS - 5]);
+    // Each that ends makes room for one more, on whichever thread that comes.
+    await Promise.all((open?.[1] ?? []).slice(0, 2).map((response) => response.body?.cancel()));
+    let begun = 0;
+    await until("two more are let through", async () => {
+      begun += (await beginAll()).filter(({ status }) => status === 200).length;
+      return begun >= 2;
+    });
+    expect(begun).toBe(2);
+    expect((await beginAll()).filter(({ status }) => status === 200)).toEqual([]);
   });
 
   test("b123: let through as much as a limit of the installation allows, with the threads of another replica", async () => {

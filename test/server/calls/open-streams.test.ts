@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import type { CutCause } from "../../../server/calls/calls.ts";
 import { StreamRegistry } from "../../../server/calls/open-streams.ts";
+import { SharedCalls } from "../../../server/calls/shared-calls.ts";
 import { keyRecord } from "../harness.ts";
 
 const NOW = 1_000_000;
@@ -12,13 +13,14 @@ const LIMITS = { callsPerKey: 3, kept: 1 << 20 };
 const request = (complete = false) =>
   ({ complete, readableFlowing: true, socket: { bytesRead: 0 } }) as unknown as IncomingMessage & { complete: boolean };
 
-function open() {
+function open(shared: SharedCalls | null = null) {
   let endedKeys = 0;
-  const registry = new StreamRegistry(() => endedKeys++, LIMITS);
+  const registry = new StreamRegistry(() => endedKeys++, LIMITS, shared);
   /** A call, and what becomes of it. */
   const track = (key: KeyRecord, of?: IncomingMessage) => {
     const became: (CutCause | "ended")[] = [];
     const call = registry.track(key, (cause) => became.push(cause), of);
+    if (call === undefined) throw new Error("there is no room for the call");
     call.onEnd = () => became.push("ended");
     return { call, became };
   };
@@ -116,6 +118,35 @@ describe("room for one call more", () => {
     const key = keyRecord({ keyId: "key_a", concurrent: 1 });
     track(key);
     expect(registry.hasRoom(key)).toBe(false);
+    expect(registry.track(key, () => {})).toBeUndefined();
+    expect(registry.figures()).toMatchObject({ calls: 1, refusedCalls: 2 });
+  });
+
+  test("goes by the calls of all threads where the key declares a bound, until each has ended", () => {
+    const shared = new SharedCalls();
+    const [one, another] = [open(shared), open(new SharedCalls(shared.buffer))];
+    const [key, free] = [keyRecord({ keyId: "key_a", concurrent: 2 }), keyRecord({ keyId: "key_b" })];
+    const { call } = one.track(key);
+    another.track(key);
+    expect([one, another].map(({ registry }) => registry.hasRoom(key))).toEqual([false, false]);
+    expect([one, another].map(({ registry }) => registry.track(key, () => {}))).toEqual([undefined, undefined]);
+    call.end();
+    call.end();
+    expect(another.registry.hasRoom(key)).toBe(true);
+    another.registry.cutAll("stopping");
+    expect([shared.countOf("key_a"), shared.countOf("key_b")]).toEqual([0, 0]);
+    for (let calls = 0; calls < LIMITS.callsPerKey; calls++) one.track(free);
+    expect([one, another].map(({ registry }) => registry.hasRoom(free))).toEqual([false, true]);
+  });
+
+  test("is given back where it was taken, though the key declares no bound any more", () => {
+    const shared = new SharedCalls();
+    const { registry, track } = open(shared);
+    const { call } = track(keyRecord({ keyId: "key_a", concurrent: 2 }));
+    const former = keyRecord({ keyId: "key_a", concurrent: null });
+    registry.revalidate(() => former, NOW);
+    call.end();
+    expect(shared.countOf("key_a")).toBe(0);
   });
 });
 
