@@ -70,6 +70,7 @@ export const APART = [
   "test/controller/cluster/files/tree-watch.test.ts",
   "test/server/auth/abuse.test.ts",
   "test/server/auth/tokens/verify-token.test.ts",
+  "test/server/calls/shared-calls.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model/model-scan.test.ts",

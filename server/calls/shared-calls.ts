@@ -1,4 +1,4 @@
-import { packVersion } from "../key-index/key-id.ts";
+import { packVersion } from "../context/packed-key-id.ts";
 
 /** Keys that may have calls under way at once. One more is refused. */
 const MOST_KEYS = 2 ** 15;

@@ -1,9 +1,9 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import { packVersion } from "../context/packed-key-id.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { InternedAttributes } from "./key-attributes.ts";
-import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
 import type { KeyTable } from "./key-table.ts";
 import { LimitCells } from "./limit-cells.ts";

@@ -1,10 +1,10 @@
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
+import { packVersion } from "../context/packed-key-id.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { IndexTables, type KeyRows } from "./index-tables.ts";
 import { InternedAttributes, type RowAttributes } from "./key-attributes.ts";
-import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
 import { KeyTable } from "./key-table.ts";
 

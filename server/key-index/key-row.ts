@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { unpackKeyId } from "../context/packed-key-id.ts";
 import type { RowAttributes } from "./key-attributes.ts";
-import { unpackKeyId } from "./key-id.ts";
 import type { KeyTable } from "./key-table.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Longer than most files: only this one knows the layout of a row. */
-import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
+import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "../context/packed-key-id.ts";
 
 /**
  * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { packVersion } from "../../../server/key-index/key-id.ts";
+import { packVersion } from "../../../server/context/packed-key-id.ts";
 import { KeyRow } from "../../../server/key-index/key-row.ts";
 import { KeyTable } from "../../../server/key-index/key-table.ts";
 import { keyRecord } from "../harness.ts";

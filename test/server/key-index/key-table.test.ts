@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { packVersion } from "../../../server/key-index/key-id.ts";
+import { packVersion } from "../../../server/context/packed-key-id.ts";
 import { KeyTable } from "../../../server/key-index/key-table.ts";
 
 const A = `key_${"a".repeat(20)}`;

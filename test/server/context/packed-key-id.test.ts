@@ -6,7 +6,7 @@ import {
   packVersion,
   unpackKeyId,
   unpackVersion,
-} from "../../../server/key-index/key-id.ts";
+} from "../../../server/context/packed-key-id.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const keyId = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 20, maxLength: 20 }).map((id) => `key_${id}`);
