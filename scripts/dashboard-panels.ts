@@ -154,6 +154,22 @@ export const SECTIONS: readonly Section[] = [
         },
       },
       {
+        title: "Tokens",
+        description: "As models' answers report them; the kinds do not overlap.",
+        unit: "short",
+        queries: {
+          "{{kind}} a second": 'sum by (kind) (rate(keyplane_tokens_total{namespace="$namespace"}[$__rate_interval]))',
+        },
+      },
+      {
+        title: "Models' answers",
+        description: "By whether they reported what their calls used.",
+        unit: "reqps",
+        queries: {
+          "{{usage}}": 'sum by (usage) (rate(keyplane_model_answers_total{namespace="$namespace"}[$__rate_interval]))',
+        },
+      },
+      {
         title: "Bodies and answers that are kept",
         description: "Of requests until their calls have ended, and of answers until they have left.",
         unit: "bytes",

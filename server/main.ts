@@ -143,6 +143,7 @@ export async function startServer({
           managementToken: givenToken ?? null,
           onSeen: (seen) => usage.addSeen(seen),
           onRequests: (counts) => usage.addRequests(counts),
+          onTokens: (counts) => usage.addTokens(counts),
         })
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
@@ -152,7 +153,7 @@ export async function startServer({
     ...broadcasting,
   });
   observeIndex(metrics.registry, () => replica.figures());
-  const usage = new UsageBuffer(store, log, replica);
+  const usage = new UsageBuffer(store, log, replica, metrics.countTokens);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
   const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () =>
@@ -177,7 +178,7 @@ export async function startServer({
   });
   const flushes = [
     setInterval(() => void usage.flush(), USAGE_FLUSH_MS),
-    setInterval(() => usage.collectRequests(), COLLECT_MS),
+    setInterval(() => usage.collectCounts(), COLLECT_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const endUpkeep = startUpkeep(store, log);

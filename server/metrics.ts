@@ -6,6 +6,7 @@ import { type CountEmbedded, embeddingMetrics } from "./embedding/metrics.ts";
 import { type CountRead, extractionMetrics } from "./extraction/metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./http/request-metrics.ts";
 import { type IndexMetrics, indexMetrics } from "./key-index/metrics.ts";
+import { type CountTokens, tokenMetrics } from "./usage/token-metrics.ts";
 import { type CountDelivery, deliveryMetrics } from "./webhooks/metrics.ts";
 
 /** What a thread of the server counts from its start on; a room that is opened later registers its own metrics too. */
@@ -14,6 +15,7 @@ export type ServerMetrics = RequestMetrics &
   IndexMetrics & {
     readonly registry: Registry;
     readonly countCutStream: CountCutStream;
+    readonly countTokens: CountTokens;
     readonly countDelivery: CountDelivery;
     readonly countEmbedded: CountEmbedded;
     readonly countRead: CountRead;
@@ -29,6 +31,7 @@ export function createMetrics(): ServerMetrics {
     ...authMetrics(registry),
     ...indexMetrics(registry),
     countCutStream: cutStreamMetrics(registry),
+    countTokens: tokenMetrics(registry),
     countDelivery: deliveryMetrics(registry),
     countEmbedded: embeddingMetrics(registry),
     countRead: extractionMetrics(registry),

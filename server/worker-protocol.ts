@@ -5,6 +5,7 @@ import type { Keyring } from "../store/encryption/keyring.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { ServerConfig } from "./context/config.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";
+import type { TokenCounts } from "./usage/token-counts.ts";
 import type { SeenConsumers } from "./usage/usage.ts";
 
 /** The configuration as it can be handed to another thread. */
@@ -41,6 +42,7 @@ export type WorkerReport =
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
   | { readonly kind: "seen"; readonly seen: SeenConsumers }
   | { readonly kind: "requests"; readonly counts: RequestCounts }
+  | { readonly kind: "tokens"; readonly counts: TokenCounts }
   | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

@@ -26,11 +26,12 @@ import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
+import { TokenCounter } from "./usage/token-counts.ts";
 import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
 import type { UsageRecorder } from "./usage/usage-recorder.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** How often a worker reports who used versions that are being replaced, and how many requests there were. */
+/** How often a worker reports who used versions that are being replaced, how many requests there were, and what they used. */
 const TELL_MS = 1_000;
 
 const main = parentPort;
@@ -60,11 +61,14 @@ const refusals = new RefusalSampler({
 });
 let seen: SeenConsumers = new Map();
 const requests = new RequestCounter();
+const tokens = new TokenCounter(metrics.countTokens);
 const tellUsage = () => {
   if (seen.size > 0) report({ kind: "seen", seen });
   seen = new Map();
   const counts = requests.drain();
   if (counts.size > 0) report({ kind: "requests", counts });
+  const used = tokens.drain();
+  if (used.size > 0) report({ kind: "tokens", counts: used });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
@@ -75,6 +79,7 @@ const usage: UsageRecorder = {
     noteConsumer(seen, key, consumer);
   },
   countRequest: (key, operation, at) => requests.count(key, operation, at),
+  countAnswer: (key, answer, at) => tokens.count(key, answer, at),
 };
 const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
   threadsOf(cells, config.workers),

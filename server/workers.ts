@@ -9,6 +9,7 @@ import type { ServerConfig } from "./context/config.ts";
 import type { Broadcast } from "./key-index/index-messages.ts";
 import type { SharedCells } from "./key-index/shared-cells.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";
+import type { TokenCounts } from "./usage/token-counts.ts";
 import type { SeenConsumers } from "./usage/usage.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
@@ -32,10 +33,12 @@ type WorkersDeps = {
   readonly onSeen: (seen: SeenConsumers) => void;
   /** Takes how many requests there were. */
   readonly onRequests: (counts: RequestCounts) => void;
+  /** Takes what models' answers used. */
+  readonly onTokens: (counts: TokenCounts) => void;
 };
 
 /** Takes a worker's reports of the use of keys. */
-type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests">;
+type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
 export class Workers {
@@ -145,6 +148,9 @@ class Thread {
           break;
         case "requests":
           taker.onRequests(message.counts);
+          break;
+        case "tokens":
+          taker.onTokens(message.counts);
           break;
         case "drained":
           this.#drained.resolve();

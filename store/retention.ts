@@ -7,8 +7,8 @@ export const PRUNE_INTERVAL_MS = 10 * 60_000;
 
 /** A reader of the feed that is further behind takes a snapshot. */
 const CHANGES_KEPT = 100_000;
-/** How long the counts of requests are kept. */
-const REQUESTS_KEPT = sql`interval '8 days'`;
+/** How long the counts of requests and tokens are kept. */
+const COUNTS_KEPT = sql`interval '8 days'`;
 /** A delivery is of no use so late. Where a receiver never answers, more may wait than ever get their ten tries. */
 const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** For so long the same conversation is known again. */
@@ -25,6 +25,8 @@ type Pruned = {
   readonly uses: number;
   /** Counts of requests. */
   readonly requests: number;
+  /** Counts of tokens. */
+  readonly tokens: number;
   readonly deliveries: number;
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
@@ -40,7 +42,7 @@ type Pruned = {
 
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
- * over or too old to be sent go after the retention; counts of requests go after theirs, conversations after 30 days,
+ * over or too old to be sent go after the retention; counts of requests and tokens go after theirs, conversations after 30 days,
  * repeatable creations and saves after a day, cells of limits that owe nothing after a minute, and sessions, one-time
  * links and logout tokens after their end. Of the changes the latest are kept. Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
  * digests stay: a revoked secret is known for ever.
@@ -49,7 +51,7 @@ type Pruned = {
  */
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
-  const oldCounts = sql`where slot < clock_timestamp() - ${REQUESTS_KEPT} order by slot`;
+  const oldCounts = sql`where slot < clock_timestamp() - ${COUNTS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
   const oldConversations = sql`where created_at < clock_timestamp() - ${CONVERSATIONS_KEPT} order by created_at`;
@@ -66,6 +68,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
           and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
     ),
     requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
+    tokens: await pruneAll(store, "key_tokens", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),

@@ -232,6 +232,27 @@ create table key_secrets (
   constraint key_secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_secrets_pkey PRIMARY KEY (key_id)
 );
+create table key_tokens (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  gateway_id text not null,
+  route_id text not null,
+  model text not null,
+  team_id text not null,
+  calls bigint not null,
+  cut bigint not null,
+  unreported bigint not null,
+  unread bigint not null,
+  doubtful bigint not null,
+  input bigint not null,
+  cached bigint not null,
+  cache_write_5m bigint not null,
+  cache_write_1h bigint not null,
+  output bigint not null,
+  reasoning bigint not null,
+  tool_calls bigint not null,
+  constraint key_tokens_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
+) with (fillfactor=70);
 create table key_usage (
   key_id text not null,
   version integer not null,
@@ -838,6 +859,7 @@ CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at,
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
 CREATE INDEX key_requests_by_time ON public.key_requests USING btree (slot);
+CREATE INDEX key_tokens_by_time ON public.key_tokens USING btree (slot);
 CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
 CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);
 CREATE UNIQUE INDEX key_versions_one_active ON public.key_versions USING btree (key_id) WHERE (state = 'active'::text);

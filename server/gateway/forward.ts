@@ -3,11 +3,13 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import { Problem, problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
+import type { CountedAnswer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
 import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
@@ -15,6 +17,7 @@ import type { ForwardedBody } from "./model/requested-model.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
+import { type AnswerTap, openTap } from "./tokens/answer-tap.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
@@ -46,6 +49,7 @@ type ForwardedCall = {
   /** The call as it is watched, from its head on. */
   readonly openCall: OpenCall;
   readonly gatewayId: string;
+  readonly operation: GatewayOperation;
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
   /** The model to write into the path; undefined where the body names it. */
@@ -60,6 +64,8 @@ type ForwardedCall = {
    * @param last where it went as it was last decided
    */
   readonly resolveAgain: (last: Resolved) => Resolved | Problem;
+  /** Takes what an answer reported, once it is over, however it ended. */
+  readonly onAnswered: (answer: CountedAnswer) => void;
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -92,6 +98,8 @@ class Exchange implements AttemptListener {
   #silence: NodeJS.Timeout | undefined;
   /** Gives up the place in an upstream's queue; undefined where the call is in none. */
   #leaveQueue: (() => void) | undefined;
+  /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
+  #tap: AnswerTap | undefined;
 
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
     this.#deps = deps;
@@ -241,11 +249,13 @@ class Exchange implements AttemptListener {
     const isHeld = mayRefuseCredential(attempt.candidate.upstream, status);
     const { routeId } = this.#resolved;
     if (attempt.pool !== undefined) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, attempt.pool);
+    this.#tap = openTap(this.#call, status, parsed);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#response.write(chunk);
+    this.#tap?.push(chunk);
     if (this.#response.isWhole) return;
     this.#watchPace();
     if (flows || controller.paused) return;
@@ -285,8 +295,19 @@ class Exchange implements AttemptListener {
       return;
     }
     this.#response.end();
+    this.#count(attempt, true);
     this.#attempt = undefined;
     this.#finish();
+  }
+
+  /** @param isWhole whether the upstream's answer has come to its end */
+  #count({ candidate }: UpstreamAttempt, isWhole: boolean): void {
+    const tap = this.#tap;
+    this.#tap = undefined;
+    if (tap === undefined) return;
+    const { gatewayId, pathModel, onAnswered } = this.#call;
+    const { routeId } = this.#resolved;
+    onAnswered({ gatewayId, routeId, askedModel: candidate.model ?? pathModel, usage: tap.end(isWhole) });
   }
 
   #refuseCredential(attempt: UpstreamAttempt): void {
@@ -341,6 +362,7 @@ class Exchange implements AttemptListener {
     this.#stopPace();
     this.#leaveQueue?.();
     this.#call.openCall.end();
+    if (this.#attempt !== undefined) this.#count(this.#attempt, false);
     this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;

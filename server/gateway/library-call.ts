@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 import { chargeRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
 import { Problem } from "../http/errors.ts";
@@ -10,6 +11,7 @@ import type { Consumer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { resolve, type UpstreamCandidate } from "./resolve.ts";
+import { openTap } from "./tokens/answer-tap.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
@@ -111,7 +113,7 @@ export function createLibraryCaller<F extends CallFormat>(
       const { timeoutMs, maxAnswer } = request;
       const way = findWay(deps, formats, request);
       if ("kind" in way) return way;
-      const { key, gatewayId, upstream, model, format } = way;
+      const { key, gatewayId, routeId, upstream, model, format } = way;
       const rate = await chargeRate(deps, key);
       if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
       const cut = new AbortController();
@@ -129,7 +131,11 @@ export function createLibraryCaller<F extends CallFormat>(
           const [name, credential] = credentialHeader;
           const headers = { ...format.headers, [name]: credential };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
-          const answer = await post(pool, { path, headers, body, signal, maxAnswer });
+          const { operation } = format;
+          const onUsage = (usage: AnswerUsage) =>
+            deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
+          const { dialect } = upstream;
+          const answer = await post(pool, { path, headers, body, signal, maxAnswer, operation, dialect, onUsage });
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {
             outcomes.refusedCredential(gatewayId, upstream);
@@ -161,6 +167,7 @@ const TOO_MANY_CALLS = "the library's key has too many calls under way";
 type Way<F> = {
   readonly key: KeyRecord;
   readonly gatewayId: string;
+  readonly routeId: string | undefined;
   readonly upstream: ReachableUpstream;
   readonly model: string;
   readonly format: F;
@@ -196,7 +203,8 @@ function findWay<F extends CallFormat>(
   const [candidate] = resolved.candidates;
   if (!isReachable(candidate)) return failed("the gateway has no credential for the upstream");
   const { upstream } = candidate;
-  return { key, gatewayId: judged.gateway.gatewayId, upstream, model: candidate.model ?? model, format };
+  const { gatewayId } = judged.gateway;
+  return { key, gatewayId, routeId: resolved.routeId, upstream, model: candidate.model ?? model, format };
 }
 
 /** Of the route that the model names; else the first one that knows what is asked for. */
@@ -225,12 +233,17 @@ type Post = {
   readonly signal: AbortSignal;
   /** Bytes. */
   readonly maxAnswer: number;
+  readonly operation: GatewayOperation;
+  readonly dialect: Dialect;
+  /** Takes what an answer reported, once it is over, however it ended. */
+  readonly onUsage: (usage: AnswerUsage) => void;
 };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 class TooLongError extends Error {}
 
-async function post(pool: Pool, { path, headers: given, body, signal, maxAnswer }: Post): Promise<Answer> {
+async function post(pool: Pool, asked: Post): Promise<Answer> {
+  const { path, headers: given, body, signal, maxAnswer, onUsage } = asked;
   let interimAnswers = 0;
   const {
     statusCode: status,
@@ -244,16 +257,24 @@ async function post(pool: Pool, { path, headers: given, body, signal, maxAnswer 
     signal,
     onInfo: () => assertFewInterimAnswers(++interimAnswers),
   });
+  const tap = openTap(asked, status, headers);
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of answer) {
-    length += piece.length;
-    if (length > maxAnswer) {
-      // Of a refusal the status says enough.
-      if (status !== 200) break;
-      throw new TooLongError();
+  let isWhole = false;
+  try {
+    for await (const piece of answer) {
+      length += piece.length;
+      tap?.push(piece);
+      if (length > maxAnswer) {
+        // Of a refusal the status says enough.
+        if (status !== 200) break;
+        throw new TooLongError();
+      }
+      pieces.push(piece);
     }
-    pieces.push(piece);
+    isWhole = true;
+  } finally {
+    if (tap !== undefined) onUsage(tap.end(isWhole));
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
 }

@@ -116,6 +116,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       response: reply.raw,
       openCall,
       gatewayId: gateway.gatewayId,
+      operation: call.operation,
       dialect,
       path: call.path,
       pathModel: call.model,
@@ -124,6 +125,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       body,
       resolved,
       resolveAgain: (last) => resolveAgain(deps, request, model, last),
+      onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
     });
   };
   // Most calls' bodies are not inspected, and so no promise either.

@@ -1,10 +1,26 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import { REQUEST_SCOPES, REQUEST_SLOT_MS, requestScope } from "../../domain/access/request-scope.ts";
+import { addRequestCounts } from "../../store/keys/request-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
+import type { Countable } from "./count-buffer.ts";
 
 /** How many requests there were, by what {@link readRequestCountName} reads. */
 export type RequestCounts = Map<string, number>;
+
+/** How counts of requests wait, some 25 MB at most, as many as 100,000 keys have in ten minutes, and are written. */
+export const REQUESTS: Countable<number> = {
+  what: "requests",
+  maxWaiting: 250_000,
+  sizeOf: (count) => count,
+  add: (known, more) => known + more,
+  write: (store, counts, onBegun) =>
+    addRequestCounts(
+      store,
+      [...counts].map(([name, count]) => ({ ...readRequestCountName(name), count })),
+      onBegun,
+    ),
+};
 
 /** More pairs of a key and a scope than one thread lets through between two drains. */
 const MAX_PAIRS = 1 << 18;
@@ -72,7 +88,7 @@ function requestCountName(keyId: string, place: number, slot: number): string {
 }
 
 /** The parts of a name in {@link RequestCounts}. */
-export function readRequestCountName(name: string): { keyId: string; scope: string; slot: number } {
+function readRequestCountName(name: string): { keyId: string; scope: string; slot: number } {
   const [keyId = "", scope = "", slot = ""] = name.split(" ");
   return { keyId, scope, slot: Number(slot) };
 }

@@ -1,12 +1,25 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
+import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
 /** Who makes a request, as far as the network says; a Fastify request is one. */
 export type Consumer = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
+
+/** A model's answer, and what it counts by. */
+export type CountedAnswer = {
+  readonly gatewayId: string;
+  /** Undefined where the call named no route. */
+  readonly routeId: string | undefined;
+  /** What was asked for, for an answer that names no model; undefined where that is not known. */
+  readonly askedModel: string | undefined;
+  readonly usage: AnswerUsage;
+};
 
 export type UsageRecorder = {
   /** Notes that a key was used: one store in memory, written to the database in batches. */
   record(key: KeyRecord, at: number, consumer: Consumer): void;
   /** Counts a request that was let through to an operation: likewise. */
   countRequest(key: KeyRecord, operation: OperationName, at: number): void;
+  /** Counts what a model's answer to a key used: likewise. */
+  countAnswer(key: KeyRecord, answer: CountedAnswer, at: number): void;
 };

@@ -1,14 +1,17 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import { sanitizeUntrusted } from "../../domain/redact.ts";
+import type { TokenCount } from "../../domain/usage/token-count.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
-import { RequestCountBuffer } from "./request-count-buffer.ts";
-import { RequestCounter, type RequestCounts } from "./request-counts.ts";
-import type { Consumer, UsageRecorder } from "./usage-recorder.ts";
+import { CountBuffer } from "./count-buffer.ts";
+import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.ts";
+import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
+import type { CountTokens } from "./token-metrics.ts";
+import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts";
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;
@@ -54,14 +57,18 @@ export class UsageBuffer implements UsageRecorder {
   #unwritten = new Map<string, VersionUse>();
   #seen: SeenConsumers = new Map();
   readonly #requests = new RequestCounter();
-  readonly #unwrittenRequests: RequestCountBuffer;
+  readonly #unwrittenRequests: CountBuffer<number>;
+  readonly #tokens: TokenCounter;
+  readonly #unwrittenTokens: CountBuffer<TokenCount>;
   #flushing: Promise<void> | undefined;
 
-  constructor(store: Store, log: Logger, replica: NotedIn) {
+  constructor(store: Store, log: Logger, replica: NotedIn, countTokens: CountTokens) {
     this.#store = store;
     this.#log = log;
     this.#replica = replica;
-    this.#unwrittenRequests = new RequestCountBuffer(store, log);
+    this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log);
+    this.#tokens = new TokenCounter(countTokens);
+    this.#unwrittenTokens = new CountBuffer(TOKENS, store, log);
   }
 
   record(key: KeyRecord, at: number, consumer: Consumer): void {
@@ -73,14 +80,24 @@ export class UsageBuffer implements UsageRecorder {
     this.#requests.count(key, operation, at);
   }
 
+  countAnswer(key: KeyRecord, answer: CountedAnswer, at: number): void {
+    this.#tokens.count(key, answer, at);
+  }
+
   /** Takes in what this thread has counted: often, so that no turn of it is long. */
-  collectRequests(): void {
+  collectCounts(): void {
     this.addRequests(this.#requests.drain());
+    this.addTokens(this.#tokens.drain());
   }
 
   /** Takes in what another thread has counted. */
   addRequests(counts: RequestCounts): void {
     this.#unwrittenRequests.add(counts);
+  }
+
+  /** Likewise of tokens. */
+  addTokens(counts: TokenCounts): void {
+    this.#unwrittenTokens.add(counts);
   }
 
   /** Takes in the clients that another thread has seen. */
@@ -128,8 +145,9 @@ export class UsageBuffer implements UsageRecorder {
       this.#seen = new Map([...seen, ...this.#seen]);
     }
     // Last: a key's old version waits for the uses, and nothing waits for these.
-    this.collectRequests();
+    this.collectCounts();
     await this.#unwrittenRequests.write();
+    await this.#unwrittenTokens.write();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { RouteRecord } from "../../domain/access/key-record.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
+import type { TokenFigures } from "../../domain/usage/token-count.ts";
 
 /**
  * The tables as Kysely sees them; `migrations/` is what makes them. Both drivers give `timestamptz` as Date, `bigint`
@@ -24,6 +25,7 @@ export type Database = {
   key_usage: KeyUsageTable;
   key_leaks: KeyLeaksTable;
   key_requests: { key_id: string; slot: Date; scope: string; count: number };
+  key_tokens: KeyTokensTable;
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;
@@ -38,6 +40,15 @@ export type Database = {
   sign_in_links: { digest: Uint8Array; expires_at: Date; made_in: Generated<number> };
   logout_tokens: { issuer: string; jti: string; expires_at: Date };
   schema_migrations: { version: number; name: string; applied_at: Generated<Date> };
+};
+
+type KeyTokensTable = TokenFigures & {
+  key_id: string;
+  slot: Date;
+  gateway_id: string;
+  route_id: string;
+  model: string;
+  team_id: string;
 };
 
 type TeamsTable = {

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { sqlState } from "../database/errors.ts";
 import type { Store } from "../database/store.ts";
@@ -18,22 +18,39 @@ export type RequestCount = {
  *
  * @param onBegun receives the transaction's id, by which {@link outcomeOf} knows what has become of it
  */
-export async function addRequestCounts(
+export function addRequestCounts(
   store: Store,
   counts: readonly RequestCount[],
   onBegun: (transaction: string) => void,
 ): Promise<void> {
-  await store.db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(tx);
-    for (const { id } of rows) onBegun(id);
-    await sql`
+  return writeCounts(
+    store,
+    onBegun,
+    sql`
       insert into key_requests (key_id, slot, scope, count)
       select key_id, to_timestamp(ms / 1000), scope, count
       from unnest(${counts.map(({ keyId }) => keyId)}::text[], ${counts.map(({ slot }) => slot)}::float8[],
         ${counts.map(({ scope }) => scope)}::text[], ${counts.map(({ count }) => count)}::int[])
         as counted (key_id, ms, scope, count)
       order by key_id, ms, scope
-      on conflict (key_id, slot, scope) do update set count = key_requests.count + excluded.count`.execute(tx);
+      on conflict (key_id, slot, scope) do update set count = key_requests.count + excluded.count`,
+  );
+}
+
+/**
+ * Adds counts by one statement.
+ *
+ * @param onBegun receives the transaction's id, by which {@link outcomeOf} knows what has become of it
+ */
+export async function writeCounts(
+  store: Store,
+  onBegun: (transaction: string) => void,
+  statement: RawBuilder<unknown>,
+): Promise<void> {
+  await store.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(tx);
+    for (const { id } of rows) onBegun(id);
+    await statement.execute(tx);
   });
 }
 

@@ -22,6 +22,7 @@ import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
+import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/key-policy.ts";
@@ -70,7 +71,7 @@ export type HarnessOptions = {
 /**
  * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
  * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded,
- * `counted` the operations that requests were counted by.
+ * `counted` the operations that requests were counted by, `answered` the models' answers that were counted.
  */
 export async function startHarness({
   mounts = [],
@@ -89,6 +90,7 @@ export async function startHarness({
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
   const counted: OperationName[] = [];
+  const answered: (CountedAnswer & { readonly keyId: string })[] = [];
   let current = true;
   let stored: Promise<unknown> = Promise.resolve();
   const streams = new StreamRegistry(metrics.countCutStream, { ...CALL_LIMITS, ...calls });
@@ -101,6 +103,7 @@ export async function startHarness({
     usage: {
       record: (key, at) => used.push({ key, at }),
       countRequest: (_key, operation) => counted.push(operation),
+      countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
     },
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
@@ -137,6 +140,7 @@ export async function startHarness({
     refused,
     used,
     counted,
+    answered,
     streams,
     port,
     url: `http://127.0.0.1:${port}`,

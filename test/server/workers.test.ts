@@ -10,6 +10,7 @@ import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../server/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
+import { readModelTokens } from "../../store/keys/token-counts.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until, untilNoLonger } from "../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
@@ -27,9 +28,10 @@ describeOnPostgres("two worker threads", (store) => {
   let publicId: string;
   let issuer: Issuer;
   let signer: Signer;
-  const upstream = createServer((_, response) =>
-    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n"),
-  );
+  const upstream = createServer(({ url }, response) => {
+    if (url === "/v1/embeddings") response.end('{"data":[],"model":"small","usage":{"prompt_tokens":8}}');
+    else response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+  });
   beforeAll(async () => {
     await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
     issuer = await startIssuer();
@@ -200,20 +202,27 @@ describeOnPostgres("two worker threads", (store) => {
   });
 
   test("drain at the end: an answer under way is finished, nothing new is begun, and uses and counts are written", async () => {
-    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
+    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes", "gateway:embed"] }) });
     let accepted = 0;
     await until("both know the key", async () => {
       const answers = await callAll(key.plaintext);
       accepted += answers.filter((status) => status === 200).length;
       return answers.every((status) => status === 200);
     });
+    const embed = async () => {
+      const headers = { authorization: `Bearer ${key.plaintext}`, connection: "close" };
+      await (await fetch(`${server.url}/g/${publicId}/v1/embeddings`, { method: "POST", headers, body: "{}" })).json();
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, embed));
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
     const uses = await store().db.selectFrom("key_usage").selectAll().where("key_id", "=", key.keyId).execute();
     expect(uses).toHaveLength(1);
     const counts = await readRequestCounts(store().db, key.keyId, 0);
-    expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes"]));
-    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted);
+    expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes", "gateway:embed"]));
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted + CONNECTIONS);
+    const figures = { calls: CONNECTIONS, input: 8 * CONNECTIONS };
+    expect(await readModelTokens(store().db, key.keyId, 0, 10)).toMatchObject([{ model: "small", figures }]);
   });
 });
 

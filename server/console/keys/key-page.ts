@@ -2,6 +2,7 @@ import { subjectText } from "../../../domain/access/subject.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
+import type { ModelTokens } from "../../../store/keys/token-counts.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
@@ -24,6 +25,7 @@ import { leakNotice } from "./leak-notice.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
+import { tokensContent } from "./tokens-table.ts";
 
 export type KeyPage = {
   readonly key: KeyJson;
@@ -31,6 +33,8 @@ export type KeyPage = {
   /** The last event shown, where there are more. */
   readonly moreEvents: number | null;
   readonly requests: Requests;
+  /** What it used of each model within the last day. */
+  readonly tokens: readonly ModelTokens[];
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -47,6 +51,7 @@ ${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "susp
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
+${tokensContent(page.tokens)}
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 ${key.declaredIn && managed(key)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">

@@ -19,6 +19,7 @@ import { sql as refusedCredentials } from "../../migrations/034-refused-credenti
 import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migrations/035-sampled-atoms.ts";
 import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
 import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-limits.ts";
+import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -55,6 +56,7 @@ export const MIGRATIONS = [
   { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
   { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
   { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
+  { version: 39, name: "key-tokens", script: keyTokens },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -53,10 +53,15 @@ export async function startEmbeddedLibrary(
   const { replica, view, streams } = startReplica(store);
   context.onTestFinished(() => replica.close());
   const used: string[] = [];
+  const answered: object[] = [];
   const lines: string[] = [];
   const embedder = createTextEmbedder({
     ...{ store, streams, index: view, clock: systemClock, installationLimits: null },
-    usage: { record: ({ keyId }) => used.push(keyId), countRequest: () => {} },
+    usage: {
+      record: ({ keyId }) => used.push(keyId),
+      countRequest: () => {},
+      countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
+    },
     log: createLog("debug", { write: (line) => lines.push(line) }),
     config: parseServerConfig({}, { allowPrivateUpstreams: allowPrivate }),
   });
@@ -70,7 +75,7 @@ export async function startEmbeddedLibrary(
   const reach = { teamId: home.teamId, libraryIds: null };
 
   const embedding = {
-    ...{ home, reach, libraryId, draft, embedder, view, used, lines, counted },
+    ...{ home, reach, libraryId, draft, embedder, view, used, answered, lines, counted },
     /** Declares the embedding, and spares the test the time that saves under way are given. */
     async declare(changed: Partial<EmbeddingDraft> = {}): Promise<void> {
       await run(store, (tx) => declareEmbedding(tx, { ...draft, ...changed }));

@@ -28,6 +28,12 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
       allowedModels: ["stub-embedding"],
     });
     expect(new Set(library.used)).toEqual(new Set([keyId]));
+    expect(library.answered).toHaveLength(upstream.received.length);
+    expect(library.answered[0]).toMatchObject({
+      keyId,
+      gatewayId: library.draft.gatewayId,
+      askedModel: "stub-embedding",
+    });
     for (const { headers, url } of upstream.received) {
       expect(url).toBe("/v1/embeddings");
       expect(headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);

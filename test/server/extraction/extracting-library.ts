@@ -90,7 +90,7 @@ export async function startExtractingLibrary(
   const log = createLog("debug", { write: (line) => lines.push(line) });
   const through = createTextGenerator({
     ...{ store, streams, log, index: view, clock: systemClock, installationLimits: null },
-    usage: { record: () => {}, countRequest: () => {} },
+    usage: { record: () => {}, countRequest: () => {}, countAnswer: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });
   const generator: TextGenerator = {

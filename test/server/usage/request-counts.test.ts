@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
-import { RequestCountBuffer } from "../../../server/usage/request-count-buffer.ts";
-import { RequestCounter } from "../../../server/usage/request-counts.ts";
+import { CountBuffer } from "../../../server/usage/count-buffer.ts";
+import { REQUESTS, RequestCounter } from "../../../server/usage/request-counts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
@@ -100,7 +100,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
     async (mode) => {
       const keyId = unique("key");
       const end: { mode: "well" | "before" | "after" } = { mode };
-      const buffer = new RequestCountBuffer(failing(end), log);
+      const buffer = new CountBuffer(REQUESTS, failing(end), log);
       buffer.add(countsOf(keyId, 3));
       await buffer.write();
       buffer.add(countsOf(keyId, 4));
@@ -122,7 +122,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    const buffer = new RequestCountBuffer({ ...store(), db }, log);
+    const buffer = new CountBuffer(REQUESTS, { ...store(), db }, log);
     buffer.add(countsOf(keyId));
     await buffer.write();
     isAway = false;
@@ -132,7 +132,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
 
   test("are written in slices, all of them", async () => {
     const stem = unique("many");
-    const buffer = new RequestCountBuffer(store(), log);
+    const buffer = new CountBuffer(REQUESTS, store(), log);
     const names = Array.from({ length: 2_500 }, (_, i) => `${stem}-${i} memory:read ${NOW}`);
     buffer.add(new Map(names.map((name) => [name, 2])));
     await buffer.write();

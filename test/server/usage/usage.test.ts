@@ -37,7 +37,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
   test("is the latest of its uses, written in one batch", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id });
-    const usage = new UsageBuffer(store(), log, notedIn([record]));
+    const usage = new UsageBuffer(store(), log, notedIn([record]), () => {});
     for (const at of [NOW, NOW + 1, NOW + 2]) usage.record(record, at, consumer);
     expect(await lastUse(store(), key.id)).toBeUndefined();
     await usage.flush();
@@ -58,7 +58,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
         return consumer.headers;
       },
     };
-    const usage = new UsageBuffer(store(), log, notedIn([active]));
+    const usage = new UsageBuffer(store(), log, notedIn([active]), () => {});
     usage.record(active, NOW, caller);
     expect(asked).toEqual([]);
     usage.record(retiring, NOW, caller);
@@ -68,7 +68,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
   test("says of a retiring version from where and by what, in bounds", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id, versionState: "retiring" });
-    const usage = new UsageBuffer(store(), log, notedIn([record]));
+    const usage = new UsageBuffer(store(), log, notedIn([record]), () => {});
     usage.record(record, NOW, consumer);
     await usage.flush();
     const use = await lastUse(store(), key.id);
@@ -88,7 +88,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
       },
     });
     const record = keyRecord({ keyId: key.id });
-    const usage = new UsageBuffer({ ...store(), db }, log, notedIn([record]));
+    const usage = new UsageBuffer({ ...store(), db }, log, notedIn([record]), () => {});
     usage.record(record, NOW, consumer);
     await usage.flush();
     usage.record(record, NOW + 5, consumer);
@@ -100,7 +100,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
   test("b78: is reported without a key or a control character of the User-Agent", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id, versionState: "retiring" });
-    const usage = new UsageBuffer(store(), log, notedIn([record]));
+    const usage = new UsageBuffer(store(), log, notedIn([record]), () => {});
     const secret = "a'b;c".repeat(12);
     const headers = { "user-agent": `curl/8 inf_${secret}, \u001b[31m\u009b0m` };
     usage.record(record, NOW, { ip: "192.0.2.7", headers });
@@ -124,6 +124,7 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
       { ...store(), db },
       log,
       notedIn([record], () => databaseTime),
+      () => {},
     );
     const known = async () => (await readKnownUsage(store().db, key.id)).knownUntil;
     await registerReplica(store(), "replica");

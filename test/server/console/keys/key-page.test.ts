@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
+import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
@@ -52,6 +54,35 @@ describe("a key's page", () => {
     expect(text).toContain("Version 2 came into use");
     expect(text.match(/<rect class="span/g)).toHaveLength(2);
     expect(text).not.toContain(secret);
+  });
+
+  test("shows what it used of each model within the last day, and what of the answers reported nothing", async () => {
+    const { id } = await makeKey();
+    expect((await pages.get(`/keys/${id}`)).text).not.toContain("Tokens of the last day");
+    const slot = Math.floor(Date.now() / 300_000) * 300_000;
+    const none = Object.fromEntries(TOKEN_FIGURES.map((figure) => [figure, 0])) as TokenFigures;
+    const figures = {
+      ...none,
+      calls: 1_200,
+      cut: 3,
+      unread: 40,
+      input: 1_234_567,
+      cache_write_5m: 5,
+      cache_write_1h: 6,
+    };
+    const count = { keyId: id, slot, gatewayId: "gw_a", routeId: "", teamId: "team", model: "gpt-<b>", figures };
+    const old = { ...count, slot: slot - 25 * 3_600_000, model: "of-yesterday" };
+    await addTokenCounts(pages.store, [count, old], () => {});
+    const { text } = await pages.get(`/keys/${id}`);
+    const panel = text
+      .split("Tokens of the last day")[1]
+      ?.split("</section>")[0]
+      ?.replace(/<[^>]*>/g, " ");
+    expect(panel).toMatch(/gpt-&lt;b&gt;\s+1,200\s+1,234,567\s+0\s+11\s+0/);
+    expect(panel).toContain(
+      "Of the answers 3 ended early, and count what was seen; 40 came in a coding that is not read.",
+    );
+    expect(panel).not.toContain("of-yesterday");
   });
 
   test("says that a version has leaked, as the list does, until it has ended", async () => {

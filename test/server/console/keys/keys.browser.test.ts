@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
+import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
@@ -49,6 +51,15 @@ async function countRequests(keyId: string): Promise<void> {
     scopes.map((scope, j) => ({ keyId, slot, scope, count: Math.round((120 / (j + 1)) * (1 + Math.sin(i / 40 + j))) })),
   );
   await addRequestCounts(pages.store, counts, () => {});
+}
+
+/** Answers of two models within the last five minutes. */
+async function countTokens(keyId: string): Promise<void> {
+  const slot = Math.floor(Date.now() / 300_000) * 300_000;
+  const figures = Object.fromEntries(TOKEN_FIGURES.map((figure, i) => [figure, 12_345_678 * (i + 1)])) as TokenFigures;
+  const of = { keyId, slot, gatewayId: "gw_a", routeId: "", teamId: "team", figures };
+  const models = ["gpt-5.1-mini-2026-08-07", "claude-sonnet-4-5-20250929"].map((model) => ({ ...of, model }));
+  await addTokenCounts(pages.store, models, () => {});
 }
 
 async function generate(page: Page, name: string): Promise<string> {
@@ -185,6 +196,7 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     const key = await makeKey({ preset: "GatewayDefault", gatewayRef: { name: "models" }, expiresAfter: "72h" });
     await pages.send("POST", `/keys/${key.id}/versions`, { overlap: "24h" });
     await countRequests(key.id);
+    await countTokens(key.id);
     const revoked = await makeKey();
     await pages.send("POST", `/keys/${revoked.id}/revoke`, { reason: "in a public repository" });
     const suspended = await makeKey({ preset: "MCPReadOnly", state: "Suspended" });

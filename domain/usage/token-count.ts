@@ -1,0 +1,34 @@
+import { type AnswerEnding, type AnswerUsage, TOKEN_KINDS } from "./tokens.ts";
+
+/** What is counted of answers: how many there were, of which endings and doubtful, and what they used. */
+export const TOKEN_FIGURES = ["calls", "cut", "unreported", "unread", "doubtful", ...TOKEN_KINDS] as const;
+export type TokenFigures = Readonly<Record<(typeof TOKEN_FIGURES)[number], number>>;
+
+/** The answers of one key by one gateway, route and model, within the five minutes that begin at a moment. */
+export type TokenCount = {
+  readonly keyId: string;
+  /** Milliseconds since the epoch. */
+  readonly slot: number;
+  readonly gatewayId: string;
+  /** The empty string where no route was named. */
+  readonly routeId: string;
+  readonly model: string;
+  /** The key's team as the last of them was counted. */
+  readonly teamId: string;
+  readonly figures: TokenFigures;
+};
+
+/** What one answer adds. */
+export function figuresOf({ tokens, ending, isDoubtful }: AnswerUsage): TokenFigures {
+  const is = (other: AnswerEnding) => Number(ending === other);
+  return {
+    ...{ calls: 1, cut: is("cut"), unreported: is("unreported"), unread: is("unread"), doubtful: Number(isDoubtful) },
+    ...tokens,
+  };
+}
+
+export function addFigures(one: TokenFigures, other: TokenFigures): TokenFigures {
+  const sum = { ...one };
+  for (const figure of TOKEN_FIGURES) sum[figure] += other[figure];
+  return sum;
+}

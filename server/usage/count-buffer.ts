@@ -1,0 +1,86 @@
+import type { Logger } from "../../runtime/log.ts";
+import type { Store } from "../../store/database/store.ts";
+import { outcomeOf } from "../../store/keys/request-counts.ts";
+
+/** So that no statement holds up others for long. */
+const ROWS_AT_ONCE = 1_000;
+
+/** What is counted, under a name that says of what, and how counts are written. */
+export type Countable<C> = {
+  /** In the plural, for the log. */
+  readonly what: string;
+  /** How many counts wait at most, while the database is away. */
+  readonly maxWaiting: number;
+  /** How much a count is. */
+  sizeOf(count: C): number;
+  add(known: C, more: C): C;
+  /** @param onBegun receives the transaction's id */
+  write(store: Store, counts: ReadonlyMap<string, C>, onBegun: (transaction: string) => void): Promise<void>;
+};
+
+/** Counts of a transaction that broke off; whether it was committed is not known yet. */
+type Doubtful<C> = { readonly transaction: string; readonly counts: ReadonlyMap<string, C> };
+
+/** What was counted and is not in the database yet. */
+export class CountBuffer<C> {
+  readonly #of: Countable<C>;
+  readonly #store: Store;
+  readonly #log: Logger;
+  #waiting = new Map<string, C>();
+  #doubtful: Doubtful<C> | undefined;
+  #dropped = 0;
+
+  constructor(of: Countable<C>, store: Store, log: Logger) {
+    this.#of = of;
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Takes in what a thread has counted; what there is no room for is dropped. */
+  add(counts: ReadonlyMap<string, C>): void {
+    for (const [name, count] of counts) {
+      const known = this.#waiting.get(name);
+      if (known !== undefined) this.#waiting.set(name, this.#of.add(known, count));
+      else if (this.#waiting.size < this.#of.maxWaiting) this.#waiting.set(name, count);
+      else this.#dropped += this.#of.sizeOf(count);
+    }
+  }
+
+  /** Writes what waits, a bounded number of rows at a time. What fails is tried again, and nothing is added twice. */
+  async write(): Promise<void> {
+    try {
+      await this.#settle();
+      while (this.#waiting.size > 0 && this.#doubtful === undefined) await this.#writeSome();
+    } catch (error) {
+      const { what } = this.#of;
+      this.#log.warn({ error }, `could not store the counts of ${what}; it is tried again`);
+      if (this.#dropped > 0) this.#log.warn({ count: this.#dropped }, `${what} were not counted: too many keys wait`);
+      this.#dropped = 0;
+    }
+  }
+
+  async #writeSome(): Promise<void> {
+    const counts = new Map(this.#waiting.entries().take(ROWS_AT_ONCE));
+    for (const name of counts.keys()) this.#waiting.delete(name);
+    let transaction: string | undefined;
+    try {
+      await this.#of.write(this.#store, counts, (id) => {
+        transaction = id;
+      });
+    } catch (error) {
+      if (transaction === undefined) this.add(counts);
+      else this.#doubtful = { transaction, counts };
+      throw error;
+    }
+  }
+
+  /** Finds out how the transaction that broke off ended. Its counts are added again only where it was aborted. */
+  async #settle(): Promise<void> {
+    if (this.#doubtful === undefined) return;
+    const { transaction, counts } = this.#doubtful;
+    const outcome = await outcomeOf(this.#store.db, transaction);
+    if (outcome === "in progress") return;
+    this.#doubtful = undefined;
+    if (outcome === "aborted") this.add(counts);
+  }
+}

@@ -1,0 +1,256 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DIALECTS, type Dialect } from "../../../../domain/access/key-record.ts";
+import { type AnswerUsage, NO_TOKENS } from "../../../../domain/usage/tokens.ts";
+import { AnswerReader } from "../../../../server/gateway/tokens/answer-reader.ts";
+
+type Reported = { readonly dialect: Dialect; readonly isEvents?: boolean; readonly isWhole?: boolean };
+
+function read(
+  text: string | Buffer,
+  { dialect, isEvents = false, isWhole = true }: Reported,
+  cuts: readonly number[] = [],
+) {
+  const reader = new AnswerReader(dialect, isEvents);
+  const bytes = Buffer.from(text);
+  let from = 0;
+  for (const at of [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)) {
+    reader.push(bytes.subarray(from, at));
+    from = at;
+  }
+  return reader.end(isWhole);
+}
+
+function reported(tokens: Partial<AnswerUsage["tokens"]>, model?: string): AnswerUsage {
+  return { tokens: { ...NO_TOKENS, ...tokens }, model, ending: "reported", isDoubtful: false };
+}
+
+const events = (...data: readonly unknown[]) => data.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("");
+const DONE = "data: [DONE]\n\n";
+const chatUsage = {
+  prompt_tokens: 100,
+  completion_tokens: 50,
+  total_tokens: 150,
+  prompt_tokens_details: { cached_tokens: 60, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 20 },
+};
+const chatTokens = { input: 40, cached: 60, output: 30, reasoning: 20 };
+const response = {
+  id: "resp_1",
+  model: "gpt-5",
+  output: [{ type: "message", content: [{ type: "output_text", text: 'he said "usage": {"input_tokens": 9}' }] }],
+  tools: [{ type: "function", parameters: { properties: { usage: { type: "object" }, model: { type: "string" } } } }],
+  usage: {
+    input_tokens: 7,
+    input_tokens_details: { cached_tokens: 2 },
+    output_tokens: 9,
+    output_tokens_details: { reasoning_tokens: 4 },
+  },
+};
+const message = {
+  type: "message",
+  model: "claude-x",
+  content: [{ type: "tool_use", input: { usage: { input_tokens: 1e6, output_tokens: 1e6 }, model: "another" } }],
+  usage: {
+    input_tokens: 10,
+    cache_read_input_tokens: 300,
+    cache_creation_input_tokens: 70,
+    cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 20 },
+    output_tokens: 8,
+    server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 },
+  },
+};
+const messageTokens = { input: 10, cached: 300, cache_write_5m: 50, cache_write_1h: 20, output: 8, tool_calls: 3 };
+const messageEvents = [
+  { type: "message_start", message: { ...message, content: [], usage: { ...message.usage, output_tokens: 1 } } },
+  { type: "content_block_delta", delta: { type: "input_json_delta", partial_json: '{"usage":{"output_tokens":77}}' } },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 8 } },
+  { type: "message_stop" },
+];
+const gemini = (candidates: number) => ({
+  candidates: [{ content: { parts: [{ functionCall: { args: { usageMetadata: { promptTokenCount: 5 } } } }] } }],
+  usageMetadata: {
+    promptTokenCount: 30,
+    cachedContentTokenCount: 10,
+    candidatesTokenCount: candidates,
+    thoughtsTokenCount: 6,
+    toolUsePromptTokenCount: 3,
+  },
+  modelVersion: "gemini-x",
+});
+const geminiTokens = { input: 23, cached: 10, output: 12, reasoning: 6 };
+
+/** What each dialect answers, and what it comes to. */
+const ANSWERS: Readonly<Record<string, Reported & { readonly text: string; readonly is: AnswerUsage }>> = {
+  "a chat completion": {
+    dialect: "openai",
+    text: JSON.stringify({ id: "1", model: "gpt-4o", choices: [{ message: { content: "hi" } }], usage: chatUsage }),
+    is: reported(chatTokens, "gpt-4o"),
+  },
+  "a streamed chat completion": {
+    dialect: "openai",
+    isEvents: true,
+    text:
+      events(
+        { model: "gpt-4o", choices: [{ delta: { content: "usage" } }], usage: null },
+        { model: "gpt-4o", choices: [{ delta: { content: 'x "usage":{} \\" y' } }], usage: null },
+        { model: "gpt-4o", choices: [], usage: chatUsage },
+      ) + DONE,
+    is: reported(chatTokens, "gpt-4o"),
+  },
+  "a completion, indented": {
+    dialect: "openai",
+    text: JSON.stringify({ usage: chatUsage, choices: [{ text: "hi" }], model: "davinci" }, null, 2),
+    is: reported(chatTokens, "davinci"),
+  },
+  "a response": {
+    dialect: "openai",
+    text: JSON.stringify(response),
+    is: reported({ input: 5, cached: 2, output: 5, reasoning: 4 }, "gpt-5"),
+  },
+  "a streamed response": {
+    dialect: "openai",
+    isEvents: true,
+    text: [
+      { type: "response.created", response: { ...response, usage: null } },
+      { type: "response.output_text.delta", delta: "hi" },
+      { type: "response.completed", response },
+    ]
+      .map((each) => `event: ${each.type}\r\ndata: ${JSON.stringify(each)}\r\n\r\n`)
+      .join(""),
+    is: reported({ input: 5, cached: 2, output: 5, reasoning: 4 }, "gpt-5"),
+  },
+  embeddings: {
+    dialect: "openai",
+    text: JSON.stringify({
+      data: [{ embedding: Array.from({ length: 300 }, (_, i) => i / 7) }],
+      model: "text-embedding-3",
+      usage: { prompt_tokens: 8, total_tokens: 8 },
+    }),
+    is: reported({ input: 8 }, "text-embedding-3"),
+  },
+  "a message": { dialect: "anthropic", text: JSON.stringify(message), is: reported(messageTokens, "claude-x") },
+  "a streamed message": {
+    dialect: "anthropic",
+    isEvents: true,
+    text: events(...messageEvents),
+    is: reported(messageTokens, "claude-x"),
+  },
+  "generated content": {
+    dialect: "gemini",
+    text: JSON.stringify(gemini(12), null, 2),
+    is: reported(geminiTokens, "gemini-x"),
+  },
+  "generated content, streamed as events": {
+    dialect: "gemini",
+    isEvents: true,
+    text: events(gemini(2), gemini(7), gemini(12)),
+    is: reported(geminiTokens, "gemini-x"),
+  },
+  "generated content, streamed as a list": {
+    dialect: "gemini",
+    text: JSON.stringify([gemini(2), gemini(7), gemini(12)], null, 2),
+    is: reported(geminiTokens, "gemini-x"),
+  },
+};
+
+describe("An answer's usage", () => {
+  test.each(Object.entries(ANSWERS))("is read from %s", (_, { text, is, ...how }) => {
+    expect(read(text, how)).toEqual(is);
+  });
+
+  test.each(Object.entries(ANSWERS))("is the same in whatever pieces it comes: %s", (_, { text, is, ...how }) => {
+    const length = Buffer.byteLength(text);
+    expect(read(text, how, [...Array(length).keys()])).toEqual(is);
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: length }), { maxLength: 12 }), (cuts) => {
+        expect(read(text, how, cuts)).toEqual(is);
+      }),
+    );
+  });
+
+  test("is what was seen where an answer is cut, and says so", () => {
+    const started = events(...messageEvents.slice(0, 2));
+    const cut = { tokens: { ...NO_TOKENS, ...messageTokens, output: 1 }, ending: "cut", isDoubtful: false };
+    expect(read(started, { dialect: "anthropic", isEvents: true, isWhole: false })).toMatchObject(cut);
+    // An upstream that ends its stream early, as if it were whole.
+    expect(read(started, { dialect: "anthropic", isEvents: true })).toMatchObject(cut);
+    expect(read(events(gemini(2)), { dialect: "gemini", isEvents: true, isWhole: false })).toMatchObject({
+      tokens: { output: 2 },
+      ending: "cut",
+    });
+    const chat = events({ model: "gpt-4o", choices: [], usage: null });
+    expect(read(chat, { dialect: "openai", isEvents: true, isWhole: false })).toEqual({
+      tokens: NO_TOKENS,
+      model: undefined,
+      ending: "cut",
+      isDoubtful: false,
+    });
+    // A client that leaves after the last event has the whole of it.
+    const reported = events({ model: "gpt-4o", choices: [], usage: chatUsage });
+    expect(read(reported, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
+  });
+
+  test("is said to be unreported where a whole answer has none", () => {
+    for (const text of ["", "{}", "null", "not json", '{"usage":null}', '{"a":{"usage":{"prompt_tokens":5}}}']) {
+      expect(read(text, { dialect: "openai" }), text).toMatchObject({ tokens: NO_TOKENS, ending: "unreported" });
+    }
+  });
+
+  test.each([
+    ["negative", { prompt_tokens: -5, completion_tokens: 2 }, { output: 2 }],
+    ["huge", { prompt_tokens: 1e300, completion_tokens: 2 }, { output: 2 }],
+    ["fractional", { prompt_tokens: 1.5, completion_tokens: 2 }, { output: 2 }],
+    ["text", { prompt_tokens: "5", completion_tokens: 2 }, { output: 2 }],
+    ["a part above its whole", { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 9 } }, { cached: 9 }],
+    ["no object", 7, {}],
+    ["a list", [7], {}],
+  ])("that cannot be (%s) counts as little as it may mean, and is marked", (_, usage, tokens) => {
+    expect(read(JSON.stringify({ usage }), { dialect: "openai" })).toEqual({
+      ...reported(tokens),
+      isDoubtful: true,
+    });
+  });
+
+  test("that is reported twice, too long or broken is marked, and a long one counts nothing", () => {
+    const twice = '{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":6}}';
+    expect(read(twice, { dialect: "openai" })).toEqual({ ...reported({ input: 6 }), isDoubtful: true });
+    const long = JSON.stringify({ usage: { pad: "x".repeat(5_000), prompt_tokens: 5 } });
+    expect(read(long, { dialect: "openai" })).toEqual({ ...reported({}), isDoubtful: true });
+    expect(read(long, { dialect: "openai" }, [20, 3_000])).toEqual({ ...reported({}), isDoubtful: true });
+    expect(read('{"usage":{prompt_tokens:5}}', { dialect: "openai" })).toEqual({ ...reported({}), isDoubtful: true });
+  });
+
+  test("takes any bytes in any pieces, and comes to the same", () => {
+    const word = fc.constantFrom(
+      ...['{"usage":', '"usage"', '{"model":"m",', "}", "]", "[", '"', "\\", "\n", "data: ", ",", ":", '"message":{'],
+      ...['"usageMetadata":', '{"prompt_tokens":1,"input_tokens":2,"promptTokenCount":3}', "\r\n", "x".repeat(40)],
+    );
+    const garbage = fc.oneof(
+      fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
+      fc.array(word, { maxLength: 60 }).map((words) => Buffer.from(words.join(""))),
+    );
+    fc.assert(
+      fc.property(
+        ...[garbage, fc.constantFrom(...DIALECTS), fc.boolean(), fc.array(fc.nat(), { maxLength: 20 })],
+        (bytes, dialect, isEvents, cuts) => {
+          const whole = read(bytes, { dialect, isEvents });
+          expect(read(bytes, { dialect, isEvents }, cuts)).toEqual(whole);
+          for (const count of Object.values(whole.tokens)) expect(count).toBeGreaterThanOrEqual(0);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("of megabytes takes no time that grows faster than they do", () => {
+    const rows = ['{"usage":'.repeat(200_000), "[".repeat(2e6), `"${'\\"'.repeat(1e6)}`, '"usage"\n'.repeat(250_000)];
+    for (const text of [...rows, `{"a":"${"\\".repeat(2e6)}`]) {
+      for (const isEvents of [true, false]) {
+        const begin = performance.now();
+        read(text, { dialect: "openai", isEvents });
+        expect(performance.now() - begin, text.slice(0, 20)).toBeLessThan(1_000);
+      }
+    }
+  });
+});

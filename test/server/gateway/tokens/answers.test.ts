@@ -1,0 +1,128 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
+import { until } from "../../../env/until.ts";
+import type { Harness } from "../../harness.ts";
+import { allDialects, routeOf, startGateway } from "../gateway.ts";
+import { startUpstream, type Upstream } from "../upstream.ts";
+
+let upstream: Upstream;
+let harness: Harness;
+let key: string;
+let gateway: ReturnType<Harness["addGateway"]>;
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+  harness = await startGateway();
+  key = harness.addKey();
+  gateway = harness.addGateway({ ...allDialects(upstream.url), routes: [routeOf("fast")] });
+});
+afterEach(async () => {
+  await harness.close();
+  await upstream.close();
+});
+
+function call(path: string, body: object = {}, signal: AbortSignal | null = null): Promise<Response> {
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  return fetch(`${harness.url}/g/${gateway.publicId}/${path}`, {
+    ...{ method: "POST", headers, body: JSON.stringify(body), signal },
+  });
+}
+
+const answered = async (count = 1) => {
+  await until("the answers are counted", () => harness.answered.length === count);
+  return harness.answered.at(-1);
+};
+
+const chat = { model: "gpt-4o", choices: [], usage: { prompt_tokens: 5, completion_tokens: 7 } };
+const sse = { "content-type": "text/event-stream" };
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+
+test("an answer is passed on as it is, and what it reported is counted by key, gateway and model", async () => {
+  const body = JSON.stringify(chat);
+  upstream.answerWith((response) => response.end(body));
+  expect(await (await call("v1/chat/completions")).text()).toBe(body);
+  expect(await answered()).toEqual({
+    keyId: harness.recordOf(key).keyId,
+    ...{ gatewayId: gateway.gatewayId, routeId: undefined, askedModel: undefined },
+    usage: { tokens: { ...NO_TOKENS, input: 5, output: 7 }, model: "gpt-4o", ending: "reported", isDoubtful: false },
+  });
+});
+
+test("a call by a route counts by the route, and by its upstream's model where the answer names none", async () => {
+  upstream.answerWith((response) => response.end(JSON.stringify({ usage: chat.usage })));
+  await (await call("v1/chat/completions", { model: "fast" })).text();
+  expect(await answered()).toMatchObject({
+    routeId: "rt-fast",
+    askedModel: "real-fast",
+    usage: { ending: "reported" },
+  });
+  await (await call("v1beta/models/gemini-x:generateContent")).text();
+  expect(await answered(2)).toMatchObject({ askedModel: "gemini-x", usage: { ending: "unreported" } });
+});
+
+test("a stream's usage is read as it passes, and no event waits for it", async () => {
+  let finish = () => {};
+  upstream.answerWith((response) => {
+    response.writeHead(200, sse).write(event({ ...chat, usage: null }));
+    finish = () => response.end(`${event(chat)}data: [DONE]\n\n`);
+  });
+  const reader = (await call("v1/chat/completions")).body?.getReader();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('"usage":null');
+  expect(harness.answered).toEqual([]);
+  finish();
+  while ((await reader?.read())?.done === false);
+  expect(await answered()).toMatchObject({ usage: { tokens: { input: 5, output: 7 }, ending: "reported" } });
+});
+
+test.for(["the client leaves", "the key ends", "the upstream breaks"] as const)(
+  "a stream that is cut since %s counts what was seen",
+  async (how) => {
+    let cut = () => {};
+    const message = { model: "claude-x", usage: { input_tokens: 9, output_tokens: 1 } };
+    upstream.answerWith((response) => {
+      response.writeHead(200, sse).write(event({ type: "message_start", message }));
+      cut = () => response.destroy();
+    });
+    const leaving = new AbortController();
+    const reader = (await call("v1/messages", {}, leaving.signal)).body?.getReader();
+    await reader?.read();
+    if (how === "the client leaves") leaving.abort();
+    else if (how === "the key ends") harness.changeKey(key, { state: "revoked" });
+    else cut();
+    const usage = { tokens: { input: 9, output: 1 }, model: "claude-x", ending: "cut" };
+    expect(await answered()).toMatchObject({ usage });
+    await reader?.cancel().catch(() => {});
+  },
+);
+
+test("an answer in a coding is not read, and says so", async () => {
+  upstream.answerWith((response) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(chat))),
+  );
+  expect(await (await call("v1/chat/completions")).json()).toEqual(chat);
+  expect(await answered()).toMatchObject({ usage: { tokens: NO_TOKENS, ending: "unread" } });
+});
+
+test("errors, counts of tokens and refused calls are not counted", async () => {
+  upstream.answerWith((response) => response.writeHead(429).end(JSON.stringify(chat)));
+  expect((await call("v1/chat/completions")).status).toBe(429);
+  upstream.answerWith((response) => response.end('{"input_tokens":5}'));
+  await (await call("v1/messages/count_tokens")).text();
+  await call("v1/unknown");
+  upstream.answerWith((response) => response.end(JSON.stringify(chat)));
+  await (await call("v1/chat/completions")).text();
+  await answered();
+  expect(harness.answered).toHaveLength(1);
+});
+
+test("only the answer of the fallback that was passed on is counted", async () => {
+  const fallbacks = [{ upstream: "openai", upstreamModel: "spare" }];
+  harness.index.applyGateway({ ...gateway, routes: [routeOf("fast", { fallbacks })] });
+  upstream.answerWith((response, { body }) =>
+    response.writeHead(body.includes("spare") ? 200 : 500).end(JSON.stringify({ usage: chat.usage })),
+  );
+  await (await call("v1/chat/completions", { model: "fast" })).text();
+  expect(await answered()).toMatchObject({ askedModel: "spare", usage: { tokens: { input: 5 } } });
+  expect(harness.answered).toHaveLength(1);
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import { createLog } from "../../../runtime/log.ts";
+import { KeyIndex } from "../../../server/key-index/key-index.ts";
+import { CountBuffer } from "../../../server/usage/count-buffer.ts";
+import { TOKENS, TokenCounter } from "../../../server/usage/token-counts.ts";
+import { readModelTokens } from "../../../store/keys/token-counts.ts";
+import { prune } from "../../../store/retention.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { HOUR, NOW, unique } from "../../store/fixtures.ts";
+import { indexedKey, keyRecord } from "../harness.ts";
+
+const SLOT = 5 * 60_000;
+
+function keyOf(keyId: string) {
+  const index = new KeyIndex();
+  const digest = keyId.padEnd(32, "-");
+  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
+  const found = index.findKey(digest);
+  if (found === undefined) throw new Error("a key that was added is not there");
+  return found;
+}
+
+function answer(model: string | undefined, usage: Partial<AnswerUsage> = {}, asked: { routeId?: string } = {}) {
+  const reported = {
+    tokens: { ...NO_TOKENS, input: 3, output: 2 },
+    model,
+    ending: "reported",
+    isDoubtful: false,
+  } as const;
+  return { gatewayId: "gw_a", routeId: asked.routeId, askedModel: undefined, usage: { ...reported, ...usage } };
+}
+
+describe("Tokens", () => {
+  test("are counted by key, five minutes, gateway, route and model", () => {
+    const [a, b] = [keyOf("key_a"), keyOf("key_b")];
+    const reported: unknown[] = [];
+    const counter = new TokenCounter((...each) => reported.push(each.slice(0, 2)));
+    counter.count(a, answer("gpt"), NOW);
+    counter.count(a, answer("gpt", { ending: "cut", isDoubtful: true }), NOW + SLOT - 1);
+    counter.count(a, answer("gpt"), NOW + SLOT);
+    counter.count(a, answer("gpt", {}, { routeId: "rt" }), NOW + SLOT);
+    counter.count(b, answer("claude"), NOW + SLOT);
+    counter.count(keyRecord(), answer("gpt"), NOW);
+    const counts = [...counter.drain().values()];
+    expect(
+      counts.map(({ keyId, slot, routeId, model, figures }) => [keyId, slot - NOW, routeId, model, figures.calls]),
+    ).toEqual([
+      ["key_a", 0, "", "gpt", 2],
+      ["key_a", SLOT, "", "gpt", 1],
+      ["key_a", SLOT, "rt", "gpt", 1],
+      ["key_b", SLOT, "", "claude", 1],
+    ]);
+    expect(counts[0]).toMatchObject({ teamId: "team-a", figures: { input: 6, output: 4, cut: 1, doubtful: 1 } });
+    expect(counter.drain().size).toBe(0);
+    expect(reported).toContainEqual(["gw_a", "cut"]);
+  });
+
+  test("of more than 64 models of a key within five minutes are counted together", () => {
+    const counter = new TokenCounter(() => {});
+    const [a, b] = [keyOf("key_a"), keyOf("key_b")];
+    for (let i = 0; i < 100; i++) counter.count(a, answer(`m${i}`), NOW);
+    counter.count(a, answer("m3"), NOW);
+    counter.count(b, answer("m99"), NOW);
+    const models = [...counter.drain().values()].map(({ keyId, model, figures }) => [keyId, model, figures.calls]);
+    expect(models).toHaveLength(66);
+    expect(models).toContainEqual(["key_a", "other", 36]);
+    expect(models).toContainEqual(["key_a", "m3", 2]);
+    expect(models).toContainEqual(["key_b", "m99", 1]);
+  });
+
+  test("are counted by no name that is too long, of other letters, or may be a key, and by the one asked for", () => {
+    const counter = new TokenCounter(() => {});
+    const key = keyOf("key_a");
+    for (const name of ["x".repeat(129), "modèle", "a b", "\ud800", "\0", `inf_${"a".repeat(40)}`, ""]) {
+      counter.count(key, answer(name), NOW);
+    }
+    counter.count(key, answer(undefined), NOW);
+    counter.count(key, { ...answer(undefined), askedModel: "asked" }, NOW);
+    expect([...counter.drain().values()].map(({ model, figures }) => [model, figures.calls])).toEqual([
+      ["other", 7],
+      ["unknown", 1],
+      ["asked", 1],
+    ]);
+  });
+});
+
+describeOnEachEngine("Counts of tokens", (store) => {
+  test("are added to those of the same five minutes, beyond what 32 bits hold, and read by model", async () => {
+    const keyId = unique("key");
+    const key = keyOf(keyId);
+    const counter = new TokenCounter(() => {});
+    const buffer = new CountBuffer(TOKENS, store(), createLog("silent"));
+    const many = { tokens: { ...NO_TOKENS, cached: 1e9, cache_write_1h: 7 } };
+    for (let i = 0; i < 5; i++) {
+      counter.count(key, answer("gpt", many), NOW);
+      counter.count(key, answer("gpt", many, { routeId: "rt" }), NOW + SLOT);
+      buffer.add(counter.drain());
+      await buffer.write();
+    }
+    counter.count(key, answer("claude"), NOW);
+    counter.count(key, answer("old"), NOW - SLOT);
+    buffer.add(counter.drain());
+    await buffer.write();
+    const read = await readModelTokens(store().db, keyId, NOW, 10);
+    expect(read.map(({ model }) => model)).toEqual(["gpt", "claude"]);
+    expect(read[0]?.figures).toMatchObject({ calls: 10, cached: 1e10, cache_write_1h: 70, input: 0, doubtful: 0 });
+    expect(await readModelTokens(store().db, keyId, NOW, 1)).toHaveLength(1);
+  });
+
+  test("are kept for eight days", async () => {
+    const keyId = unique("key");
+    const key = keyOf(keyId);
+    const counter = new TokenCounter(() => {});
+    for (const day of [9, 7]) counter.count(key, answer(`m${day}`), Date.now() - day * 24 * HOUR);
+    await TOKENS.write(store(), counter.drain(), () => {});
+    expect((await prune(store(), 90 * 24 * HOUR)).tokens).toBeGreaterThanOrEqual(1);
+    expect((await readModelTokens(store().db, keyId, 0, 10)).map(({ model }) => model)).toEqual(["m7"]);
+  });
+});
