@@ -114,8 +114,7 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
 /** Makes what was reported disjoint; `fits` is false where a part is larger than its whole. */

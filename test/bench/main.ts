@@ -14,6 +14,7 @@ import { benchRevocation } from "./revocation.ts";
 import { benchSaves } from "./saves.ts";
 import { benchScale } from "./scale.ts";
 import { benchSemantic } from "./semantic.ts";
+import { benchTokens } from "./tokens.ts";
 
 const [cpu] = cpus();
 const load = loadavg().map((value) => value.toFixed(1));
@@ -24,6 +25,7 @@ const BENCHES = {
   decide: benchDecide,
   index: benchIndex,
   gateway: benchGateway,
+  tokens: benchTokens,
   revocation: benchRevocation,
   scale: benchScale,
   controller: benchController,

@@ -3,7 +3,6 @@ import {
   type AnswerEnding,
   type AnswerUsage,
   disjointTokens,
-  NO_TOKENS,
   noteUsage,
   type ReportedFigures,
 } from "../../../domain/usage/tokens.ts";
@@ -11,6 +10,12 @@ import { type FoundMember, MemberScanner } from "./member-scanner.ts";
 
 const NEWLINE = 0x0a;
 const USAGE = Buffer.from("usage");
+/** What follows the word where a usage is to come yet, and ends a member. */
+const NULL = Buffer.from('":null');
+const ENDS = Buffer.from(",}");
+
+/** The JSON of a member, undefined where it is too long; nothing for one that was not found. */
+type Found = { readonly json: string | undefined } | undefined;
 
 /**
  * Reads the usage that one answer reports, from its bytes as they pass. Of an event stream only those lines are looked into
@@ -20,14 +25,14 @@ export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #scanner: MemberScanner;
-  readonly #reported: ReportedFigures = {};
-  /** How often usage was reported, and whether it was by the end. */
+  /** What was reported last in each of its two places: as JSON, which is parsed at the end. */
+  #first: Found;
+  #last: Found;
+  /** How often usage was reported. */
   #times = 0;
-  #isLast = false;
-  #isDoubtful = false;
-  #model: string | undefined;
+  #model: Found;
   /** Of the event that is being read. */
-  #eventModel: string | undefined;
+  #eventModel: Found;
   #eventReports = false;
   #isInLine = false;
 
@@ -47,21 +52,28 @@ export class AnswerReader {
   /** @param isWhole whether the answer has come to its end */
   end(isWhole: boolean): AnswerUsage {
     this.#endEvent();
-    const { tokens, fits } = disjointTokens(this.#dialect, this.#reported);
+    const reported: ReportedFigures = {};
+    let isSound = true;
+    for (const found of [this.#first, this.#last]) {
+      if (found !== undefined && !noteUsage(reported, this.#dialect, parsed(found))) isSound = false;
+    }
+    const { tokens, fits } = disjointTokens(this.#dialect, reported);
+    const model = this.#model && parsed(this.#model);
     // A document says it once; what a stream says again counts instead.
     const isTwice = this.#times > 1 && !this.#isEvents && !this.#scanner.isList;
     return {
-      tokens: this.#times > 0 ? tokens : NO_TOKENS,
-      model: this.#model,
+      tokens,
+      model: typeof model === "string" ? model : undefined,
       ending: this.#ending(isWhole),
-      isDoubtful: this.#isDoubtful || !fits || isTwice,
+      isDoubtful: !isSound || !fits || isTwice,
     };
   }
 
   #ending(isWhole: boolean): AnswerEnding {
     if (this.#times === 0) return isWhole ? "unreported" : "cut";
     // Gemini reports it in every piece, Anthropic first and last, OpenAI at the end alone.
-    return (this.#dialect === "gemini" ? isWhole : this.#isLast) ? "reported" : "cut";
+    const isFinal = this.#dialect === "gemini" ? isWhole : this.#last !== undefined || this.#dialect === "openai";
+    return isFinal ? "reported" : "cut";
   }
 
   #pushLines(bytes: Buffer): void {
@@ -74,13 +86,18 @@ export class AnswerReader {
       at = end + 1;
     }
     const last = bytes.lastIndexOf(NEWLINE);
-    while (at <= last) {
-      const usage = bytes.indexOf(USAGE, at);
+    let from = at;
+    while (from <= last) {
+      const usage = bytes.indexOf(USAGE, from);
       if (usage === -1 || usage > last) break;
+      // Each event of a stream whose usage comes at its end says null, and nothing else of it.
+      from = usage + USAGE.length;
+      if (isNull(bytes, from)) continue;
       const end = bytes.indexOf(NEWLINE, usage);
       this.#scanner.scan(bytes.subarray(Math.max(at, bytes.lastIndexOf(NEWLINE, usage) + 1), end));
       this.#endEvent();
       at = end + 1;
+      from = at;
     }
     this.#isInLine = last + 1 < bytes.length;
     if (this.#isInLine) this.#scanner.scan(bytes.subarray(Math.max(at, last + 1)));
@@ -95,26 +112,31 @@ export class AnswerReader {
   }
 
   #note(member: FoundMember, json: string | undefined): void {
-    const value = parsed(json);
+    const found = { json };
     if (member === "model") {
-      this.#eventModel = typeof value === "string" ? value : undefined;
+      this.#eventModel = found;
       return;
     }
-    // Each piece of a stream whose usage comes at its end says null.
-    if (value === null) return;
+    if (json?.trim() === "null") return;
     this.#times++;
-    this.#isLast ||= member === "usage" || this.#dialect === "openai";
     this.#eventReports = true;
-    if (!noteUsage(this.#reported, this.#dialect, value)) this.#isDoubtful = true;
+    if (member === "usage") this.#last = found;
+    else this.#first = found;
   }
 }
 
-/** Undefined for what is no JSON. */
-function parsed(json: string | undefined): unknown {
+/** Undefined for what is too long, or no JSON. */
+function parsed({ json }: { readonly json: string | undefined }): unknown {
   if (json === undefined) return undefined;
   try {
     return JSON.parse(json);
   } catch {
     return undefined;
   }
+}
+
+/** Whether a usage is null, from behind its name on. */
+function isNull(bytes: Buffer, from: number): boolean {
+  for (let i = 0; i < NULL.length; i++) if (bytes[from + i] !== NULL[i]) return false;
+  return ENDS.includes(bytes[from + NULL.length] ?? 0);
 }

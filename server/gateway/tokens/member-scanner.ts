@@ -3,7 +3,7 @@
  */
 import type { Dialect } from "../../../domain/access/key-record.ts";
 
-/** The members that are looked for: those of the document itself, and of one object in it. */
+/** The names of members that are looked for: those of the document itself, and of one object in it. */
 type Wanted = {
   readonly usage: Buffer;
   readonly model: Buffer;
@@ -20,10 +20,11 @@ const WANTED: Readonly<Record<Dialect, Wanted>> = {
 /** Which member was found; `first usage` is that of the object within, which Anthropic reports first. */
 export type FoundMember = "usage" | "first usage" | "model";
 
-/** No member's name that is looked for is longer. */
+/** Which of them a text is. */
+type Name = keyof Wanted | undefined;
+
+/** No name that is looked for is longer. */
 const LONGEST_NAME = 16;
-/** The length of a text that is none of them. */
-const NO_NAME = LONGEST_NAME + 1;
 /** No usage is longer, nor any model's name, in bytes. */
 const LONGEST_VALUE = 4_096;
 /** So much of a text is looked at byte by byte, before the search for its end is handed to the platform. */
@@ -38,6 +39,10 @@ const BRACE_CLOSE = 0x7d;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 
+/** 1 for bytes that are part of the structure. */
+const STRUCTURE = new Uint8Array(256);
+for (const byte of [QUOTE, COLON, COMMA, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, BRACKET_CLOSE]) STRUCTURE[byte] = 1;
+
 /**
  * Finds the usage and the model in JSON that comes in pieces, by the depth at which they stand, so that what a model has
  * written is never taken for them. It holds a few kilobytes, however long the document, and takes any bytes.
@@ -50,9 +55,12 @@ export class MemberScanner {
   #top = 1;
   #isInText = false;
   #isEscaped = false;
-  /** The text that began last where members have their names. */
-  readonly #name = Buffer.alloc(LONGEST_NAME);
-  #nameLength = NO_NAME;
+  /** Whether the text that began last may be a name that is looked for, and which it is, once it has ended. */
+  #mayBeName = false;
+  #name: Name;
+  /** What an earlier piece has of such a text, and its length; longer than the room for one that is no name. */
+  #part: Buffer | undefined;
+  #partLength = 0;
   /** Whether what is open below the document is the object that is looked into. */
   #isWithin = false;
   #capturing: FoundMember | undefined;
@@ -73,7 +81,7 @@ export class MemberScanner {
     this.#top = 1;
     this.#isInText = false;
     this.#isEscaped = false;
-    this.#nameLength = NO_NAME;
+    this.#name = undefined;
     this.#isWithin = false;
     this.#capturing = undefined;
   }
@@ -87,23 +95,22 @@ export class MemberScanner {
   scan(bytes: Buffer): void {
     const to = bytes.length;
     let valueFrom = 0;
-    let at = 0;
+    let at = this.#isInText ? this.#goOnInText(bytes, 0) : 0;
     while (at < to) {
-      if (this.#isInText) {
-        at = this.#skipText(bytes, at);
-        continue;
-      }
-      const byte = bytes[at] ?? 0;
+      at = nextOfStructure(bytes, at);
+      const byte = bytes[at];
       switch (byte) {
-        case QUOTE:
-          this.#isInText = true;
-          this.#nameLength = this.#hasNames() ? 0 : NO_NAME;
+        case undefined:
           break;
+        case QUOTE:
+          this.#mayBeName = this.#hasNames();
+          this.#partLength = 0;
+          at = this.#goOnInText(bytes, at + 1);
+          continue;
         case COLON: {
-          if (this.#capturing !== undefined || this.#nameLength > LONGEST_NAME) break;
-          const found = this.#named();
-          if (found === undefined) break;
-          this.#capturing = found;
+          if (this.#capturing !== undefined || this.#name === undefined || this.#name === "within") break;
+          const isFirst = this.#name === "usage" && this.#depth !== this.#top;
+          this.#capturing = isFirst ? "first usage" : this.#name;
           this.#captureDepth = this.#depth;
           this.#keptLength = 0;
           valueFrom = at + 1;
@@ -111,16 +118,19 @@ export class MemberScanner {
         }
         case COMMA:
           if (this.#capturing !== undefined && this.#depth === this.#captureDepth) this.#end(bytes, valueFrom, at);
-          this.#nameLength = NO_NAME;
+          this.#name = undefined;
           break;
         case BRACE_OPEN:
         case BRACKET_OPEN:
-          this.#open(byte);
+          if (this.#depth === 0) this.#top = byte === BRACKET_OPEN ? 2 : 1;
+          if (this.#depth === this.#top) this.#isWithin = this.#name === "within";
+          this.#depth++;
+          this.#name = undefined;
           break;
-        case BRACE_CLOSE:
-        case BRACKET_CLOSE:
+        default:
           if (this.#capturing !== undefined && this.#depth === this.#captureDepth) this.#end(bytes, valueFrom, at);
-          this.#close();
+          if (this.#depth > 0) this.#depth--;
+          this.#name = undefined;
       }
       at++;
     }
@@ -132,75 +142,66 @@ export class MemberScanner {
     return this.#depth === this.#top || (this.#isWithin && this.#depth === this.#top + 1);
   }
 
-  /** Goes on in a text; returns where it ends, or the piece does. */
-  #skipText(bytes: Buffer, from: number): number {
-    const to = bytes.length;
-    const near = Math.min(to, from + SHORT_TEXT);
-    for (let at = from; at < near; at++) {
-      const byte = bytes[at] ?? 0;
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (byte === QUOTE) {
-        this.#isInText = false;
-        return at + 1;
-      } else if (byte === BACKSLASH) this.#isEscaped = true;
-      if (this.#nameLength < LONGEST_NAME) this.#name[this.#nameLength] = byte;
-      if (this.#nameLength <= LONGEST_NAME) this.#nameLength++;
+  /** Goes on in a text; returns what is behind it, or behind the piece. */
+  #goOnInText(bytes: Buffer, from: number): number {
+    const end = this.#endOfText(bytes, from);
+    this.#isInText = end === -1;
+    if (end === -1) {
+      if (this.#mayBeName) this.#keepName(bytes, from, bytes.length);
+      return bytes.length;
     }
-    return near === to ? to : this.#skipLongText(bytes, near);
+    if (!this.#mayBeName) this.#name = undefined;
+    else if (this.#partLength === 0) this.#name = this.#nameOf(bytes, from, end);
+    else {
+      this.#keepName(bytes, from, end);
+      this.#name = this.#part && this.#nameOf(this.#part, 0, this.#partLength);
+    }
+    return end + 1;
   }
 
-  #skipLongText(bytes: Buffer, from: number): number {
+  /** The place of the quote that ends a text; -1 where the piece ends before. */
+  #endOfText(bytes: Buffer, from: number): number {
     const to = bytes.length;
-    this.#nameLength = NO_NAME;
-    let begin = from;
-    if (this.#isEscaped) {
-      this.#isEscaped = false;
-      begin++;
+    let at = this.#isEscaped ? from + 1 : from;
+    const near = Math.min(to, at + SHORT_TEXT);
+    while (at < near) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        this.#isEscaped = false;
+        return at;
+      }
+      at += byte === BACKSLASH ? 2 : 1;
     }
-    while (begin < to) {
-      const quote = bytes.indexOf(QUOTE, begin);
+    while (at < to) {
+      const quote = bytes.indexOf(QUOTE, at);
       const end = quote === -1 ? to : quote;
       let slashes = 0;
-      while (end - slashes > begin && bytes[end - slashes - 1] === BACKSLASH) slashes++;
-      const isEscaped = slashes % 2 === 1;
-      if (end === to) {
-        this.#isEscaped = isEscaped;
-        return to;
+      while (end - slashes > at && bytes[end - slashes - 1] === BACKSLASH) slashes++;
+      if (slashes % 2 === 1) at = end + 1;
+      else if (quote === -1) at = to;
+      else {
+        this.#isEscaped = false;
+        return quote;
       }
-      if (!isEscaped) {
-        this.#isInText = false;
-        return end + 1;
-      }
-      begin = end + 1;
     }
-    return to;
+    // One beyond the piece where a backslash is its last byte.
+    this.#isEscaped = at > to;
+    return -1;
   }
 
-  /** Which member the text before a colon names. */
-  #named(): FoundMember | undefined {
-    const { usage, model } = this.#wanted;
-    const isFirst = this.#depth !== this.#top;
-    if (this.#isNamed(usage)) return isFirst ? "first usage" : "usage";
-    return this.#isNamed(model) ? "model" : undefined;
+  #nameOf(bytes: Buffer, from: number, to: number): Name {
+    const { usage, model, within } = this.#wanted;
+    if (isText(usage, bytes, from, to)) return "usage";
+    if (isText(model, bytes, from, to)) return "model";
+    // Of the document itself alone.
+    return within !== undefined && this.#depth === this.#top && isText(within, bytes, from, to) ? "within" : undefined;
   }
 
-  #isNamed(name: Buffer): boolean {
-    if (this.#nameLength !== name.length) return false;
-    for (let i = 0; i < name.length; i++) if (this.#name[i] !== name[i]) return false;
-    return true;
-  }
-
-  #open(byte: number): void {
-    if (this.#depth === 0) this.#top = byte === BRACKET_OPEN ? 2 : 1;
-    const { within } = this.#wanted;
-    if (this.#depth === this.#top) this.#isWithin = within !== undefined && this.#isNamed(within);
-    this.#depth++;
-    this.#nameLength = NO_NAME;
-  }
-
-  #close(): void {
-    if (this.#depth > 0) this.#depth--;
-    this.#nameLength = NO_NAME;
+  #keepName(bytes: Buffer, from: number, to: number): void {
+    this.#part ??= Buffer.alloc(LONGEST_NAME);
+    const length = this.#partLength + to - from;
+    if (length <= LONGEST_NAME) bytes.copy(this.#part, this.#partLength, from, to);
+    this.#partLength = Math.min(length, LONGEST_NAME + 1);
   }
 
   #end(bytes: Buffer, from: number, to: number): void {
@@ -220,4 +221,17 @@ export class MemberScanner {
     if (length <= LONGEST_VALUE) bytes.copy(this.#kept, this.#keptLength, from, to);
     this.#keptLength = Math.min(length, LONGEST_VALUE + 1);
   }
+}
+
+/** The place of the next byte that is part of the structure; the length where there is none. */
+function nextOfStructure(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && STRUCTURE[bytes[at] as number] === 0) at++;
+  return at;
+}
+
+function isText(text: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  if (to - from !== text.length) return false;
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false;
+  return true;
 }

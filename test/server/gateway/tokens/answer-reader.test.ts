@@ -223,7 +223,22 @@ describe("An answer's usage", () => {
 
   test("takes any bytes in any pieces, and comes to the same", () => {
     const word = fc.constantFrom(
-      ...['{"usage":', '"usage"', '{"model":"m",', "}", "]", "[", '"', "\\", "\n", "data: ", ",", ":", '"message":{'],
+      ...[
+        '{"usage":',
+        '"usage"',
+        '{"model":"m",',
+        "}",
+        "]",
+        "[",
+        '"',
+        "\\",
+        "\n",
+        "data: ",
+        ",",
+        ":",
+        '"message":{',
+        "null",
+      ],
       ...['"usageMetadata":', '{"prompt_tokens":1,"input_tokens":2,"promptTokenCount":3}', "\r\n", "x".repeat(40)],
     );
     const garbage = fc.oneof(
