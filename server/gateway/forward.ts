@@ -307,7 +307,8 @@ class Exchange implements AttemptListener {
     if (tap === undefined) return;
     const { gatewayId, pathModel, onAnswered } = this.#call;
     const { routeId } = this.#resolved;
-    onAnswered({ gatewayId, routeId, askedModel: candidate.model ?? pathModel, usage: tap.end(isWhole) });
+    const askedModel = candidate.model ?? pathModel;
+    tap.end(isWhole, (usage) => onAnswered({ gatewayId, routeId, askedModel, usage }));
   }
 
   #refuseCredential(attempt: UpstreamAttempt): void {

@@ -274,7 +274,7 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
     }
     isWhole = true;
   } finally {
-    if (tap !== undefined) onUsage(tap.end(isWhole));
+    tap?.end(isWhole, onUsage);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
 }

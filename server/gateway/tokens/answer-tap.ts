@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../../domain/access/operations.ts";
-import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { AnswerReader } from "./answer-reader.ts";
+import { DecodedReader, UNREAD } from "./decoded-reader.ts";
 
 /** The operations whose answers may report what the call used. */
 const REPORTING: ReadonlySet<GatewayOperation> = new Set([
@@ -17,17 +18,20 @@ const REPORTING: ReadonlySet<GatewayOperation> = new Set([
   "gateway.batch_embed_contents",
 ]);
 
-const UNREAD: AnswerUsage = { tokens: NO_TOKENS, model: undefined, ending: "unread", isDoubtful: false };
-
 /** What is shown an answer's bytes as they pass, and never holds them up. */
 export type AnswerTap = {
   push(bytes: Buffer): void;
-  /** @param isWhole whether the answer has come to its end */
-  end(isWhole: boolean): AnswerUsage;
+  /**
+   * @param isWhole whether the answer has come to its end
+   * @param onUsage gets what it reported, at once or once it is decoded
+   */
+  end(isWhole: boolean, onUsage: (usage: AnswerUsage) => void): void;
 };
 
+const UNREAD_ANSWER: AnswerTap = { push: () => {}, end: (_isWhole, onUsage) => onUsage(UNREAD) };
+
 /**
- * Makes what reads an answer's usage: of one in a coding it reads nothing, and says so.
+ * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
  *
  * @param status of an answer: errors use nothing
  * @returns undefined for an answer that cannot report what the call used
@@ -38,7 +42,11 @@ export function openTap(
   headers: Readonly<IncomingHttpHeaders>,
 ): AnswerTap | undefined {
   if (!REPORTING.has(operation) || status < 200 || status >= 300) return undefined;
-  const coding = headers["content-encoding"];
-  if (coding !== undefined && coding.trim().toLowerCase() !== "identity") return { push: () => {}, end: () => UNREAD };
-  return new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
+  const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
+  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (coding !== "identity") return DecodedReader.open(reader, coding) ?? UNREAD_ANSWER;
+  return {
+    push: (bytes) => reader.push(bytes),
+    end: (isWhole, onUsage) => onUsage(reader.end(isWhole)),
+  };
 }

@@ -1,4 +1,4 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { until } from "../../../env/until.ts";
@@ -96,12 +96,61 @@ test.for(["the client leaves", "the key ends", "the upstream breaks"] as const)(
   },
 );
 
-test("an answer in a coding is not read, and says so", async () => {
-  upstream.answerWith((response) =>
-    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(JSON.stringify(chat))),
-  );
-  expect(await (await call("v1/chat/completions")).json()).toEqual(chat);
+const CODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync } as const;
+
+test.for(Object.entries(CODINGS))(
+  "an answer in %s is passed on as it is, and read beside",
+  async ([coding, encode]) => {
+    const body = encode(JSON.stringify(chat));
+    upstream.answerWith((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
+    expect(await (await call("v1/chat/completions")).json()).toEqual(chat);
+    expect(await answered()).toMatchObject({ usage: { tokens: { input: 5, output: 7 }, ending: "reported" } });
+  },
+);
+
+test("a stream in a coding that is cut counts what was seen", async () => {
+  const zipped = createGzip();
+  const message = { model: "claude-x", usage: { input_tokens: 9, output_tokens: 1 } };
+  upstream.answerWith((response) => {
+    response.writeHead(200, { ...sse, "content-encoding": "gzip" });
+    zipped.pipe(response);
+    zipped.write(event({ type: "message_start", message }));
+    zipped.flush();
+  });
+  const leaving = new AbortController();
+  await (await call("v1/messages", {}, leaving.signal)).body?.getReader().read();
+  leaving.abort();
+  expect(await answered()).toMatchObject({ usage: { tokens: { input: 9, output: 1 }, ending: "cut" } });
+});
+
+test.for([
+  ["a coding that is not known", "zstd", Buffer.from("anything")],
+  ["two codings", "gzip, br", gzipSync("{}")],
+  ["another coding than it says", "gzip", Buffer.from(JSON.stringify(chat))],
+  ["a coding of far more bytes than it has", "br", brotliCompressSync(Buffer.alloc(64 << 20))],
+] as const)("an answer in %s is not read, and says so", async ([, coding, body]) => {
+  upstream.answerWith((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
+  await (await call("v1/chat/completions")).arrayBuffer().catch(() => {});
   expect(await answered()).toMatchObject({ usage: { tokens: NO_TOKENS, ending: "unread" } });
+});
+
+test("of answers in brotli that are under way a few are read, and the others say that they are not", async () => {
+  const body = brotliCompressSync(JSON.stringify(chat));
+  const held: (() => void)[] = [];
+  upstream.answerWith((response) => {
+    response.writeHead(200, { "content-encoding": "br" }).write(body.subarray(0, 1));
+    held.push(() => response.end(body.subarray(1)));
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => call("v1/chat/completions")));
+  for (const finish of held) finish();
+  for (const answer of answers) expect(await answer.json()).toEqual(chat);
+  await answered(20);
+  const endings = Map.groupBy(harness.answered, ({ usage }) => usage.ending);
+  expect([endings.get("reported")?.length, endings.get("unread")?.length]).toEqual([16, 4]);
+  const after = await call("v1/chat/completions");
+  held.at(-1)?.();
+  await after.text();
+  expect(await answered(21)).toMatchObject({ usage: { ending: "reported" } });
 });
 
 test("errors, counts of tokens and refused calls are not counted", async () => {

@@ -1,0 +1,86 @@
+import type { Transform } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import type { AnswerReader } from "./answer-reader.ts";
+
+export const UNREAD: AnswerUsage = { tokens: NO_TOKENS, model: undefined, ending: "unread", isDoubtful: false };
+
+type Coding = {
+  open(): Transform;
+  /** Of a decoded answer. Bytes. */
+  readonly longest: number;
+  /** How many are decoded at once on a thread. */
+  readonly most: number;
+};
+
+// What is cut is decoded as far as it goes.
+const zlib = { finishFlush: constants.Z_SYNC_FLUSH };
+const deflated = { longest: 32 << 20, most: 256 };
+const gzip: Coding = { open: () => createGunzip(zlib), ...deflated };
+
+const CODINGS: Readonly<Record<string, Coding>> = {
+  gzip,
+  "x-gzip": gzip,
+  deflate: { open: () => createInflate(zlib), ...deflated },
+  // Its window grows with the answer.
+  br: {
+    open: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+    ...{ longest: 4 << 20, most: 16 },
+  },
+};
+
+/** What waits to be decoded, in bytes: an answer that comes faster is not read. */
+const MAX_WAITING = 1 << 20;
+
+/** How many of each coding are being decoded on this thread. */
+const decoding = new Map<Coding, number>();
+
+/** Shows a reader an answer that came in a coding: decoded beside the call, which does not wait for it. */
+export class DecodedReader {
+  readonly #reader: AnswerReader;
+  readonly #decoder: Transform;
+  readonly #closed: Promise<void>;
+  #length = 0;
+  #isRead = true;
+
+  private constructor(reader: AnswerReader, coding: Coding) {
+    this.#reader = reader;
+    this.#decoder = coding.open();
+    decoding.set(coding, (decoding.get(coding) ?? 0) + 1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#closed = promise;
+    this.#decoder.on("data", (bytes: Buffer) => {
+      this.#length += bytes.length;
+      if (this.#length > coding.longest) this.#giveUp();
+      else this.#reader.push(bytes);
+    });
+    this.#decoder.on("error", () => this.#giveUp());
+    this.#decoder.on("close", () => {
+      decoding.set(coding, (decoding.get(coding) ?? 1) - 1);
+      resolve();
+    });
+  }
+
+  /** @returns undefined for a coding that is not known, and where too many are being decoded */
+  static open(reader: AnswerReader, name: string): DecodedReader | undefined {
+    const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
+    if (coding === undefined || (decoding.get(coding) ?? 0) >= coding.most) return undefined;
+    return new DecodedReader(reader, coding);
+  }
+
+  push(bytes: Buffer): void {
+    if (!this.#isRead) return;
+    if (this.#decoder.writableLength > MAX_WAITING) this.#giveUp();
+    else this.#decoder.write(bytes);
+  }
+
+  end(isWhole: boolean, onUsage: (usage: AnswerUsage) => void): void {
+    if (this.#isRead) this.#decoder.end();
+    void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD));
+  }
+
+  #giveUp(): void {
+    this.#isRead = false;
+    this.#decoder.destroy();
+  }
+}
