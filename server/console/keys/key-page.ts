@@ -51,14 +51,14 @@ ${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "susp
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
-${tokensContent(page.tokens)}
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 ${key.declaredIn && managed(key)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
-  }</section></div></div>`;
+  }</section></div></div>
+${tokensContent(page.tokens)}`;
 }
 
 function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {

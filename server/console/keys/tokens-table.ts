@@ -4,7 +4,7 @@ import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 
 const COLUMNS: readonly Column[] = [
-  ["Model", "named"],
+  "Model",
   "Answers",
   "Input",
   "Cached",
@@ -14,6 +14,8 @@ const COLUMNS: readonly Column[] = [
   "Tool calls",
 ];
 
+const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+
 /** What a key used of each model within the last day; nothing for a key that no model answered. */
 export function tokensContent(models: readonly ModelTokens[]): Html | string {
   if (models.length === 0) return "";
@@ -22,10 +24,10 @@ export function tokensContent(models: readonly ModelTokens[]): Html | string {
     ...[
       ...[figures.calls, figures.input, figures.cached, figures.cache_write_5m + figures.cache_write_1h],
       ...[figures.output, figures.reasoning, figures.tool_calls],
-    ].map((count) => count.toLocaleString("en-US")),
+    ].map((count) => SHORT.format(count)),
   ]);
   const gaps = gapsOf(models.map(({ figures }) => figures).reduce(addFigures));
-  return html`<section class="panel" aria-labelledby="tokens"><h2 id="tokens">Tokens of the last day</h2>${table("Tokens by model", COLUMNS, rows, "dense")}
+  return html`<section class="panel" aria-labelledby="tokens"><h2 id="tokens">Tokens of the last day</h2>${table("Tokens by model", COLUMNS, rows)}
 <p class="muted small">As the models' answers reported them; no column is part of another.${gaps.length > 0 && ` Of the answers ${gaps.join("; ")}.`}</p></section>`;
 }
 
