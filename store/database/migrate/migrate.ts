@@ -56,7 +56,7 @@ export const MIGRATIONS = [
   { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
   { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
   { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
-  { version: 39, name: "key-tokens", script: keyTokens },
+  { version: 38, name: "key-tokens", script: keyTokens },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
