@@ -1,4 +1,4 @@
-import { type AnswerEnding, type AnswerUsage, TOKEN_KINDS } from "./tokens.ts";
+import { type AnswerUsage, NO_TOKENS, TOKEN_KINDS } from "./tokens.ts";
 
 /** What is counted of answers: how many there were, of which endings and doubtful, and what they used. */
 export const TOKEN_FIGURES = ["calls", "cut", "unreported", "unread", "doubtful", ...TOKEN_KINDS] as const;
@@ -18,13 +18,21 @@ export type TokenCount = {
   readonly figures: TokenFigures;
 };
 
-/** What one answer adds. */
-export function figuresOf({ tokens, ending, isDoubtful }: AnswerUsage): TokenFigures {
-  const is = (other: AnswerEnding) => Number(ending === other);
-  return {
-    ...{ calls: 1, cut: is("cut"), unreported: is("unreported"), unread: is("unread"), doubtful: Number(isDoubtful) },
-    ...tokens,
-  };
+/** Of no answer. */
+export const NO_FIGURES: TokenFigures = Object.freeze({
+  ...{ calls: 0, cut: 0, unreported: 0, unread: 0, doubtful: 0 },
+  ...NO_TOKENS,
+});
+
+/** Adds one answer, in place: it happens for each call. */
+export function addAnswer(
+  figures: Record<keyof TokenFigures, number>,
+  { tokens, ending, isDoubtful }: AnswerUsage,
+): void {
+  figures.calls++;
+  if (ending !== "reported") figures[ending]++;
+  if (isDoubtful) figures.doubtful++;
+  for (const kind of TOKEN_KINDS) figures[kind] += tokens[kind];
 }
 
 export function addFigures(one: TokenFigures, other: TokenFigures): TokenFigures {

@@ -1,7 +1,13 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { REQUEST_SLOT_MS } from "../../domain/access/request-scope.ts";
 import { containsKey } from "../../domain/redact.ts";
-import { addFigures, figuresOf, type TokenCount } from "../../domain/usage/token-count.ts";
+import {
+  addAnswer,
+  addFigures,
+  NO_FIGURES,
+  type TokenCount,
+  type TokenFigures,
+} from "../../domain/usage/token-count.ts";
 import { addTokenCounts } from "../../store/keys/token-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import type { Countable } from "./count-buffer.ts";
@@ -32,14 +38,33 @@ const MODEL_NAME = /^[!-~]{1,128}$/;
 /** More than one thread lets through between two drains. */
 const MAX_COUNTS = 1 << 16;
 
-/** Counts what models' answers used on this thread. */
+/** What a key used by one gateway, route and model, and is added to in place. */
+type Tally = {
+  readonly gatewayId: string;
+  readonly routeId: string;
+  readonly model: string;
+  readonly figures: Record<keyof TokenFigures, number>;
+};
+
+/** A key within the slot: the models that are counted by name, and what it used since the last drain. */
+type Counted = { key: KeyRow; readonly models: Set<string>; tallies: Tally[] };
+
+/**
+ * Counts what models' answers used on this thread. An answer costs one look-up by its key's row; what it takes to write a
+ * count down is done when it is drained.
+ */
 export class TokenCounter {
   readonly #countTokens: CountTokens;
-  #counts: TokenCounts = new Map();
+  /** By the row of the key, for one table of rows and one slot. */
+  readonly #keys = new Map<number, Counted>();
+  /** Those of them that have tallies. */
+  #used: Counted[] = [];
+  #generation = -1;
   #slot = Number.NaN;
-  /** The models of each key within the slot, and how many of all keys. */
-  readonly #models = new Map<string, Set<string>>();
+  #tallies = 0;
+  /** The models of all keys within the slot. */
   #named = 0;
+  #drained: TokenCounts = new Map();
 
   constructor(countTokens: CountTokens) {
     this.#countTokens = countTokens;
@@ -52,38 +77,70 @@ export class TokenCounter {
    */
   count(key: KeyRecord, { gatewayId, routeId = "", askedModel, usage }: CountedAnswer, at: number): void {
     if (!(key instanceof KeyRow)) return;
-    const slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
-    if (slot !== this.#slot) {
-      this.#slot = slot;
-      this.#models.clear();
-      this.#named = 0;
+    this.#countTokens(gatewayId, usage);
+    const isSame = key.generation === this.#generation && at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS;
+    if (!isSame) this.#begin(key.generation, at);
+    let counted = this.#keys.get(key.row);
+    if (counted === undefined) {
+      counted = { key, models: new Set(), tallies: [] };
+      this.#keys.set(key.row, counted);
     }
-    const { keyId, teamId } = key;
-    const figures = figuresOf(usage);
-    this.#countTokens(gatewayId, usage.ending, figures);
-    const model = this.#modelOf(keyId, usage.model ?? askedModel);
-    const name = `${keyId} ${slot} ${gatewayId} ${routeId} ${model}`;
-    const known = this.#counts.get(name);
-    if (known !== undefined) this.#counts.set(name, { ...known, teamId, figures: addFigures(known.figures, figures) });
-    else if (this.#counts.size < MAX_COUNTS) {
-      this.#counts.set(name, { keyId, slot, gatewayId, routeId, model, teamId, figures });
-    }
+    counted.key = key;
+    const model = this.#modelOf(counted.models, usage.model ?? askedModel);
+    const figures = this.#figuresOf(counted, gatewayId, routeId, model);
+    if (figures !== undefined) addAnswer(figures, usage);
   }
 
   /** Takes what was counted since the last time. */
   drain(): TokenCounts {
-    const drained = this.#counts;
-    this.#counts = new Map();
+    this.#writeDown();
+    const drained = this.#drained;
+    this.#drained = new Map();
     return drained;
   }
 
-  #modelOf(keyId: string, model: string | undefined): string {
+  #begin(generation: number, at: number): void {
+    this.#writeDown();
+    this.#keys.clear();
+    this.#named = 0;
+    this.#generation = generation;
+    this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
+  }
+
+  /** Undefined where there is no room for one more. */
+  #figuresOf(counted: Counted, gatewayId: string, routeId: string, model: string): Tally["figures"] | undefined {
+    for (const tally of counted.tallies) {
+      if (tally.gatewayId === gatewayId && tally.routeId === routeId && tally.model === model) return tally.figures;
+    }
+    if (this.#tallies >= MAX_COUNTS) return undefined;
+    this.#tallies++;
+    if (counted.tallies.length === 0) this.#used.push(counted);
+    const figures = { ...NO_FIGURES };
+    counted.tallies.push({ gatewayId, routeId, model, figures });
+    return figures;
+  }
+
+  #writeDown(): void {
+    for (const counted of this.#used) {
+      const { keyId, teamId } = counted.key;
+      for (const { figures, ...of } of counted.tallies) {
+        const name = `${keyId} ${this.#slot} ${of.gatewayId} ${of.routeId} ${of.model}`;
+        const known = this.#drained.get(name);
+        const sum = known === undefined ? figures : addFigures(known.figures, figures);
+        this.#drained.set(name, { keyId, slot: this.#slot, ...of, teamId, figures: sum });
+      }
+      counted.tallies = [];
+    }
+    this.#used = [];
+    this.#tallies = 0;
+  }
+
+  #modelOf(known: Set<string>, model: string | undefined): string {
     if (model === undefined) return UNKNOWN_MODEL;
-    const known = this.#models.get(keyId) ?? new Set();
     if (known.has(model)) return model;
     if (known.size >= MAX_MODELS || this.#named >= MAX_NAMED) return OTHER_MODELS;
     if (!MODEL_NAME.test(model) || containsKey(model)) return OTHER_MODELS;
-    this.#models.set(keyId, known.add(model));
+    known.add(model);
     this.#named++;
     return model;
   }

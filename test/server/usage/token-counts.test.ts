@@ -12,8 +12,9 @@ import { indexedKey, keyRecord } from "../harness.ts";
 
 const SLOT = 5 * 60_000;
 
+const index = new KeyIndex();
+
 function keyOf(keyId: string) {
-  const index = new KeyIndex();
   const digest = keyId.padEnd(32, "-");
   index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
   const found = index.findKey(digest);
@@ -35,7 +36,7 @@ describe("Tokens", () => {
   test("are counted by key, five minutes, gateway, route and model", () => {
     const [a, b] = [keyOf("key_a"), keyOf("key_b")];
     const reported: unknown[] = [];
-    const counter = new TokenCounter((...each) => reported.push(each.slice(0, 2)));
+    const counter = new TokenCounter((...each) => reported.push([each[0], each[1].ending]));
     counter.count(a, answer("gpt"), NOW);
     counter.count(a, answer("gpt", { ending: "cut", isDoubtful: true }), NOW + SLOT - 1);
     counter.count(a, answer("gpt"), NOW + SLOT);
