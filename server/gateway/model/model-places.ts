@@ -47,13 +47,15 @@ const OTHER_NAMES = [
   ...(["user_config", "router_settings_override", "draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
-/** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
-const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES });
-/** What OpenRouter's fusion asks beside the request's model: as a plugin, and as a tool that runs there. */
+/** What OpenRouter's fusion, advisor and subagent ask beside the request's model, as plugins and as tools that run there. */
 const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
+/** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
+const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
+/** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
+const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES, ...OPENROUTER });
 const OVERRULING = {
   ...ALTERNATIVES,
-  plugins: PANEL,
+  ...OPENROUTER,
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.
   providerOptions: placesOf({ gateway: OVERRULING_MEMBERS }),

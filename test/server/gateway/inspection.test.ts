@@ -203,6 +203,8 @@ test.each([
   ['"provider_options":{"Gateway":{"model":"other"}}'],
   ['"plugins":[{"id":"fusion","analysis_models":["other"]}]'],
   ['"plugins":[{"id":"fusion","model":"other"}]'],
+  ['"preset":"other"'],
+  ['"extra_body":{"plugins":[{"id":"fusion","analysis_models":["other"]}]}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(400);
