@@ -14,6 +14,7 @@ import { UnusableDatabaseError } from "../store/database/errors.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import { RecordRoom } from "../store/memory/record-room.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
@@ -165,6 +166,7 @@ export async function startServer({
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
     answers: new AnswerRoom(answerLimits(1)),
+    recordRoom: new RecordRoom(clock.monotonic),
     validateJwt: config.oidc && createJwtValidator(config.oidc, time),
   };
 

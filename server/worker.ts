@@ -8,6 +8,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { createLog, flushLog } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
+import { RecordRoom } from "../store/memory/record-room.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { createJwtValidator } from "./auth/tokens/jwt.ts";
@@ -89,6 +90,7 @@ const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...calling,
   answers: new AnswerRoom(answerLimits(config.workers)),
+  recordRoom: new RecordRoom(systemClock.monotonic),
   refusals,
   metrics,
   managementToken: start.managementToken ?? bootstrapToken ?? null,

@@ -1,5 +1,5 @@
 import { problem } from "../http/errors.ts";
-import { foldedName, MODEL_NAMES } from "./model/model-places.ts";
+import { isModelName } from "./headers/header-names.ts";
 
 /** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;
@@ -60,7 +60,7 @@ function namesOf(pair: string): string[] {
 /** Whether a parameter, or a part of what it is nested in, names a model to a reader of Latin-1 or of UTF-8. */
 function namesModel(name: string): boolean {
   return [name, Buffer.from(name, "latin1").toString()].some((reading) =>
-    reading.split(/[.[\]]/).some((part) => MODEL_NAMES.has(foldedName(part))),
+    reading.split(/[.[\]]/).some((part) => isModelName(part.toLowerCase())),
   );
 }
 

@@ -80,9 +80,9 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
           inTurn((db, present) => spacesOf(db, present, question.library)),
         ));
       return inTurn((db, present) => {
-        const { clock } = deps;
+        const { clock, recordRoom } = deps;
         return tool.call(
-          { clock, db, ...present, meaning, write: (operation, task) => write(db, operation, task) },
+          { clock, recordRoom, db, ...present, meaning, write: (operation, task) => write(db, operation, task) },
           args,
         );
       });

@@ -19,7 +19,7 @@ import { listedSchema } from "./listed-schema.ts";
 import { withSingleTypes } from "./single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "clock"> & {
+export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> & {
   readonly db: Db;
   readonly key: KeyRecord;
   /** What the call reaches of the memory, and whose that is. */

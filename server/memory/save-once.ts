@@ -10,7 +10,6 @@ import {
   findSave,
   type MadeAtoms,
   type RepeatableSave,
-  waitForRoom,
 } from "../../store/memory/repeatable-saves.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
@@ -90,7 +89,7 @@ export async function saveOnce<T extends MadeAtoms>(
   }
   const former = await findSave(db, known);
   if (former !== undefined) return write((tx, reach) => replay(tx, reach, former));
-  const prepared = await requireRoom(db, known)
+  const prepared = await requireRoom(deps, db, known)
     .then(prepare)
     .catch(async (error: unknown) => {
       // What is refused as a duplicate, or has taken the last room, may be what the same request has saved meanwhile.
@@ -124,8 +123,8 @@ function anotherRequest({ atomIds }: MadeAtoms): Problem {
 
 const ANOTHER_REQUEST = "Another request was made with this Idempotency-Key: use a new key for a new request.";
 
-async function requireRoom(db: Db, { caller }: RepeatableSave): Promise<void> {
-  const waitMs = await waitForRoom(db, caller);
+async function requireRoom({ recordRoom }: ServerDeps, db: Db, { caller }: RepeatableSave): Promise<void> {
+  const waitMs = await recordRoom.waitFor(db, caller);
   if (waitMs === 0) return;
   throw problem(
     "rate_limited",

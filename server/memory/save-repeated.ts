@@ -4,6 +4,7 @@ import type { Atom, AtomFields, Reach } from "../../store/memory/atom.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
 import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../store/memory/near-duplicates.ts";
 import { openLibrary } from "../../store/memory/reachable-libraries.ts";
+import type { RecordRoom } from "../../store/memory/record-room.ts";
 import { beginAtoms, endAtoms, findSavedAtom } from "../../store/memory/repeatable-atoms.ts";
 import { sha256 } from "../http/idempotency-key.ts";
 import { callerOf, inOrder } from "./save-once.ts";
@@ -29,15 +30,19 @@ type SavedAtoms = {
   readonly made: number;
 };
 
-/**
- * What a key saves in a library, each statement once for its content and all other fields.
- *
- * @param at milliseconds since the epoch
- */
+type AtomsToSave = {
+  readonly libraryId: string;
+  readonly atoms: readonly AtomFields[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly recordRoom: RecordRoom;
+};
+
+/** What a key saves in a library, each statement once for its content and all other fields. */
 export function repeatableAtoms(
   key: KeyRecord,
   reach: Reach,
-  { libraryId, atoms, at }: { libraryId: string; atoms: readonly AtomFields[]; at: number },
+  { libraryId, atoms, at, recordRoom }: AtomsToSave,
 ): RepeatableAtoms {
   const caller = `${callerOf(key, reach)}/by-content`;
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
@@ -69,7 +74,9 @@ export function repeatableAtoms(
     insertion: {
       async write(tx, reach) {
         const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
-        const begun = await beginAtoms(tx, reach, { caller, libraryId: into }, [...new Set(digests)]);
+        const once = [...new Set(digests)];
+        const hasRoom = (await recordRoom.waitFor(tx, caller, once.length)) === 0;
+        const begun = await beginAtoms(tx, reach, { caller, libraryId: into, hasRoom }, once);
         const standing = new Map([...begun].filter(([, { id }]) => !overruled.has(id)));
         const made = new Map<string, Atom>();
         const saved: Atom[] = [];

@@ -4,7 +4,7 @@ import { fromDigest, toDigest } from "../database/digest.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { atomsById } from "./atoms.ts";
-import { KEPT, MAX_SAVES } from "./repeatable-saves.ts";
+import { KEPT } from "./repeatable-saves.ts";
 import { replacedAmong } from "./replaced-atoms.ts";
 
 /** Whose atoms are known again by what they say, and in which library. */
@@ -13,6 +13,8 @@ type AtomSaver = {
   readonly caller: string;
   /** The row that its atoms are stored under, as `openLibrary` gives it. */
   readonly libraryId: string;
+  /** Whether it has room for records: else it leaves none, and its saves are not known again. */
+  readonly hasRoom: boolean;
 };
 
 /**
@@ -34,23 +36,20 @@ export async function findSavedAtom(db: Db, reach: Reach, caller: string, digest
 /**
  * Begins to save atoms, and finds those that the caller has saved before and that are still as they were saved. Two
  * saves of the same atom at once: the second waits for the first. {@link endAtoms} follows in the same transaction.
- * A caller with too many records leaves none: its saves are not known again.
  *
  * @param digests of each atom that is to be saved, none twice
  */
 export async function beginAtoms(
   tx: Tx,
   reach: Reach,
-  { caller, libraryId }: AtomSaver,
+  { caller, libraryId, hasRoom }: AtomSaver,
   digests: readonly string[],
 ): Promise<ReadonlyMap<string, Atom>> {
   const keys = sql`decode(unnest(${digests.map(toHex)}::text[]), 'hex')`;
   // In one order, so that no two transactions wait for each other.
   const begun = await sql`${preparedStatement} insert into repeatable_saves (caller, key, request, library_id)
     select ${caller}, saved.key, saved.key, libraries.id from libraries, (select ${keys} as key) saved
-    where libraries.id = ${libraryId} and not exists (
-      select from repeatable_saves where caller = ${caller} and made_at >= clock_timestamp() - ${KEPT}
-      order by made_at desc offset ${MAX_SAVES - 1})
+    where libraries.id = ${libraryId} and ${hasRoom}::boolean
     order by saved.key on conflict (caller, key) do nothing returning 1`.execute(tx);
   if (begun.rows.length === digests.length) return new Map();
   const { rows } = await sql<SavedRow & { is_known: boolean }>`

@@ -58,15 +58,24 @@ async function readSave(
   return { libraryId, atomIds, beside, isSameRequest: toDigest(request).equals(made.request) };
 }
 
-/**
- * How long a caller has to wait with another save that may be repeated, in milliseconds: 0 where there is room. What
- * is under way is not counted.
- */
-export async function waitForRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<number> {
-  const { rows } = await sql<{ ms: number }>`
-    select extract(epoch from made_at + ${KEPT} - clock_timestamp())::float8 * 1000 as ms from repeatable_saves
-    where caller = ${caller} order by made_at desc offset ${most - 1} limit 1`.execute(db);
-  return Math.max(0, rows[0]?.ms ?? 0);
+/** What room a caller has for records. */
+export type RoomForRecords = {
+  /** How many more it may leave; what is under way is not counted. */
+  readonly free: number;
+  /** How long it has to wait for more, in milliseconds: 0 where there is room. */
+  readonly waitMs: number;
+};
+
+/** Counts the records that a caller has: thousands, in the end, so that {@link RecordRoom} asks seldom. */
+export async function countRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<RoomForRecords> {
+  const { rows } = await sql<{ known: number; ms: number | null }>`
+    select count(*) filter (where made_at >= clock_timestamp() - ${KEPT})::int as known,
+      extract(epoch from min(made_at) + ${KEPT} - clock_timestamp())::float8 * 1000 as ms
+    from (select made_at from repeatable_saves where caller = ${caller} order by made_at desc limit ${most}) newest`.execute(
+    db,
+  );
+  const free = most - (rows[0]?.known ?? 0);
+  return { free, waitMs: free > 0 ? 0 : Math.max(1, rows[0]?.ms ?? 0) };
 }
 
 /**

@@ -27,6 +27,7 @@ import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
+import { RecordRoom } from "../../store/memory/record-room.ts";
 
 /** A clock that stands still until a test moves it. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
@@ -100,6 +101,7 @@ export async function startHarness({
     index: viewOf(index, () => current),
     streams,
     answers: new AnswerRoom({ ...answerLimits(1), ...answers }),
+    recordRoom: new RecordRoom(clock.monotonic),
     usage: {
       record: (key, at) => used.push({ key, at }),
       countRequest: (_key, operation) => counted.push(operation),

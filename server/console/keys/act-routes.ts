@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { containsKey } from "../../../domain/redact.ts";
 import { readKnownUsage } from "../../../store/keys/usage.ts";
-import { problem } from "../../http/errors.ts";
+import { Problem, problem } from "../../http/errors.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { creationBy } from "../../management/creation.ts";
@@ -111,7 +111,14 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
       throw problem("invalid_request", "The form is incomplete: open the key's page again.");
     }
     const context = await changeContextOf(management, request, {});
-    await replaceKeySpec(context, key.id, { spec: { ...key.spec, state } }, etagOf(key));
+    try {
+      await replaceKeySpec(context, key.id, { spec: { ...key.spec, state } }, etagOf(key));
+    } catch (error) {
+      // Where the button was pressed twice, the other request has done it.
+      if (!(error instanceof Problem) || error.code !== "precondition_failed") throw error;
+      const { key: present } = await seeKey(management, request);
+      if (present.spec.state !== state) throw error;
+    }
     return reply.redirect(`/dashboard/keys/${key.id}`, 303);
   });
 }

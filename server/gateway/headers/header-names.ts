@@ -49,11 +49,21 @@ const FORWARDING_CLAIM = "x-forwarded-";
 /** What we decide on where we read a body for its model: another spelling would have an upstream read another body. */
 const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set(["content-encoding", "content-type"]);
 
-/** What chooses a model and does not say so: of SageMaker's endpoints, and Portkey's targets with their models. */
+/**
+ * What chooses a model, or the server of one, and does not say so: of SageMaker's endpoints, of ModelMesh, of gateways in
+ * front of inference pools, and the targets of Portkey and Helicone, where the same name may be another model's.
+ */
 const MODEL_CHOICES: ReadonlySet<string> = new Set([
+  "helicone-openai-api-base",
+  "helicone-target-url",
+  "mm-vmodel-id",
   "x-amzn-sagemaker-inference-component",
   "x-amzn-sagemaker-target-variant",
+  "x-gateway-destination-endpoint",
   "x-portkey-config",
+  "x-portkey-custom-host",
+  "x-portkey-provider",
+  "x-portkey-virtual-key",
 ]);
 
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
@@ -147,8 +157,12 @@ function staysHere(lower: string): boolean {
   return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
 }
 
-/** Whether a part of a header's name is one that a model goes by, as in Azure ML's `azureml-model-deployment`. */
-function isModelName(lower: string): boolean {
+/**
+ * Whether a part of a name is one that a model goes by, as in Azure ML's `azureml-model-deployment`.
+ *
+ * @param lower in lower case
+ */
+export function isModelName(lower: string): boolean {
   const parts = lower.split(/[^a-z0-9]+/);
   return [lower, ...parts].some((part) => MODEL_NAMES.has(foldedName(part))) || MODEL_CHOICES.has(parts.join("-"));
 }

@@ -47,10 +47,15 @@ const OTHER_NAMES = [
   ...(["user_config", "router_settings_override", "draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
+/** What OpenRouter's fusion, advisor and subagent ask beside the request's model, as plugins and as tools that run there. */
+const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
+/** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
+const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
-const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES });
+const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES, ...OPENROUTER });
 const OVERRULING = {
   ...ALTERNATIVES,
+  ...OPENROUTER,
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.
   providerOptions: placesOf({ gateway: OVERRULING_MEMBERS }),
@@ -58,8 +63,10 @@ const OVERRULING = {
   compound_custom: OVERRULING_MEMBERS,
 };
 
-/** Where OpenAI's and Anthropic's bodies name their model. A tool may run one too. */
-export const TOP_LEVEL = placesOf({ model: "model", tools: placesOf({ model: "refused" }), ...OVERRULING });
+/** A tool that the upstream runs may run a model too. */
+const TOOL = placesOf({ model: "refused", parameters: PANEL });
+/** Where OpenAI's and Anthropic's bodies name their model. */
+export const TOP_LEVEL = placesOf({ model: "model", tools: TOOL, ...OVERRULING });
 
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: placesOf(ROUTING), ...OVERRULING } as const;

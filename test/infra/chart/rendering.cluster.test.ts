@@ -22,6 +22,7 @@ const EVERYTHING = [
   ...["oidc.issuers[1].url=https://b.example.com", "controller.mode=namespaced", "server.autoscaling.enabled=true"],
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls", "image.pullSecrets={registry}"],
   ...["server.allowPrivateUpstreams={10.1.0.0/16,fd00::/8}", "server.trustedProxies={10.0.0.0/8}"],
+  ...["server.sysctls[0].name=net.ipv4.tcp_wmem", "server.sysctls[0].value=4096 16384 262144"],
   ...["server.extraArgs={--vendor-header=x-acme-api-key}", "controller.nodeSelector.disk=ssd"],
   ...["image.digest=sha256:3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea"],
 ].flatMap((setting) => ["--set", setting]);
@@ -94,6 +95,13 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       const open = { ...pod, spec: { ...spec, securityContext: {} } };
       expect((await apply(JSON.stringify(open))).stderr).toContain("violates PodSecurity");
     }
+  });
+
+  it("b109: bounds by a kernel parameter of the servers' pods what the kernel keeps of answers that are not read", async () => {
+    const rendered = manifestsIn(await helm.render(...EVERYTHING));
+    const contexts = rendered.flatMap((object) => podOf(object)?.spec.securityContext ?? []);
+    const sysctls = [{ name: "net.ipv4.tcp_wmem", value: "4096 16384 262144" }];
+    expect(contexts.filter((context) => Object.hasOwn(context, "sysctls"))).toMatchObject([{ sysctls }]);
   });
 
   it("installs, for all values, what crds/ has, and none of it where others look after that", async () => {

@@ -68,6 +68,11 @@ test.each([
   ["chat/completions", '{"model":"m","model ":"other"}'],
   ["chat/completions", '{"model":"m","fallbac\u212as":["other"]}'],
   ["responses", '{"model":"m","tools":[{"type":"image_generation","model":"other"}]}'],
+  ["responses", '{"model":"m","tools":[{"type":"openrouter:fusion","parameters":{"model":"other"}}]}'],
+  [
+    "chat/completions",
+    '{"model":"m","tools":[{"type":"openrouter:fusion","parameters":{"analysis_models":["other"]}}]}',
+  ],
 ])(
   "b91: POST v1/%s of %s names a model beside the one that is decided on: 400, and nothing is sent",
   async (path, body) => {
@@ -146,6 +151,9 @@ test.each([
   ["extra_body[Engine]=other"],
   ["user_config=%7B%7D"],
   ["draft-model=other"],
+  ["azureml-model-deployment=other"],
+  ["fallback_models=other"],
+  ["x-portkey-config=%7B%7D"],
   ["generationConfig.routingConfig.manualMode.x=other"],
 ])("b113: the query %s names a model: 400, and nothing is sent", async (query) => {
   for (const [id, as] of restricted()) {
@@ -193,6 +201,10 @@ test.each([
   ['"compound_custom":{"models":{"answering_model":"other"}}'],
   ['"providerOptions":{"gateway":{"models":["other"]}}'],
   ['"provider_options":{"Gateway":{"model":"other"}}'],
+  ['"plugins":[{"id":"fusion","analysis_models":["other"]}]'],
+  ['"plugins":[{"id":"fusion","model":"other"}]'],
+  ['"preset":"other"'],
+  ['"extra_body":{"plugins":[{"id":"fusion","analysis_models":["other"]}]}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(400);
@@ -207,6 +219,8 @@ test.each([
   '"response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"models":{}}}}}',
   '"providerOptions":{"gateway":{"order":["a"]},"openai":{"model":"x"}}',
   '"compound_custom":{"tools":{"enabled_tools":["web_search"]}}',
+  '"plugins":[{"id":"web","engine":"exa"},{"id":"file-parser","pdf":{"engine":"x"}}]',
+  '"tools":[{"type":"openrouter:web_search","parameters":{"engine":"exa"}}]',
 ])("b113: a body with %s names one model, and goes upstream as it is", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(200);
@@ -236,7 +250,13 @@ const MODEL_HEADERS = [
   "Deployment-Id",
   "Engine",
   "Helicone-Fallbacks",
+  "Helicone-Target-Url",
+  "mm-vmodel-id",
+  "X-Gateway-Destination-Endpoint",
   "X-Portkey-Config",
+  "X-Portkey-Custom-Host",
+  "X_Portkey_Provider",
+  "X-Portkey-Virtual-Key",
   "X-Amzn-SageMaker-Target-Variant",
 ];
 
@@ -290,7 +310,11 @@ test("b91: what names the allowed model alone goes upstream", async () => {
     ["v1/chat/completions?alt=sse", '{"model":"m","metadata":{"model":"x"}}', 'application/json; charset="utf-8"'],
     [`${GEMINI}:generateContent`, '{"model":"models/gem","contents":[{"model":"x"}]}', "application/json"],
     [`${GEMINI}:countTokens`, '{"generateContentRequest":{"model":"models/gem"}}', "application/json"],
-    ["v1/responses", '{"model":"m","tools":[{"type":"function","parameters":{"model":1}}]}', "application/json"],
+    [
+      "v1/responses",
+      '{"model":"m","tools":[{"type":"function","parameters":{"properties":{"model":1}}}]}',
+      "application/json",
+    ],
   ] as const) {
     const answer = await post(`${open}/${path}`, body, { "content-type": type }, listed);
     expect([path, answer.status]).toEqual([path, 200]);

@@ -215,3 +215,13 @@ test("b116: asks a key's controller for one version, however often the form is s
   expect((await pages.post(`/keys/${key.id}/rotate`, { ...form, revokeOld: "yes" })).status).toBe(303);
   expect(await requests()).toHaveLength(2);
 });
+
+test("Suspend and Resume, pressed twice at once, lead to the key's page both times", async () => {
+  const { id } = await makeKey();
+  const own = { ...(await pages.send("GET", `/keys/${id}`)).body.spec };
+  for (const state of ["Suspended", "Active"]) {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => pages.post(`/keys/${id}/state`, { state })));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toEqual({ ...own, state });
+  }
+});
