@@ -97,6 +97,7 @@ function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
     ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
     ["Leaks", spec?.leaks?.action],
     ["Networks", spec?.allowedCIDRs],
+    ["Limits", spec?.rateLimit && limitsText(spec.rateLimit)],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
   ];
 }

@@ -1,33 +1,125 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { DeclaredRate, LimitOwner, RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
+import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
 
-/** What counts the requests of keys. */
+/** What counts the requests of keys and of teams. */
 export type RateDeps = {
-  readonly index: Pick<KeyIndexView, "chargeRequest">;
+  readonly index: Pick<KeyIndexView, "chargeRates" | "judgeRates" | "refundRate">;
   readonly clock: Pick<Clock, "monotonic">;
   /** Null where there is one replica alone, whose own count is the installation's. */
-  readonly installationLimits: Pick<InstallationLimits, "charge"> | null;
+  readonly installationLimits: Pick<InstallationLimits, "charge" | "refund" | "rest"> | null;
+};
+
+/** A rate limit that a request is held to. */
+type AppliedRate = OwnedRate & {
+  readonly of: LimitOwner;
+  readonly limit: DeclaredRate;
+  /** Its requests that wait for the cell at once, where all replicas share one: more are refused. */
+  readonly mostWaiting: number;
+};
+
+/** A rate limit that a request was judged by, and what it met there. */
+export type MetRate = {
+  readonly of: LimitOwner;
+  readonly limit: DeclaredRate;
+  readonly verdict: RateVerdict;
 };
 
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
+/** Of a team that declares no bound of calls under way. */
+const TEAM_WAITING = 4 * CALL_LIMITS.callsPerKey;
+const NO_RATES: readonly MetRate[] = [];
 
 /**
- * Judges a request by its key's rate limit, and charges it where it is admitted; undefined for a key without one. A
- * limit of the installation may have to be asked for.
+ * Judges a request by the rate limits of its key and of its team, and charges it to them where all admit it: a request
+ * that one of them refuses costs the others nothing. A limit of the installation may have to be asked for.
+ *
+ * @returns what it met at each limit, up to one that refuses it; nothing where none is declared
  */
-export function chargeRate(
-  { index, clock, installationLimits }: RateDeps,
-  key: KeyRecord,
-): RateVerdict | undefined | Promise<RateVerdict> {
-  const { rateLimit } = key;
-  if (rateLimit === null) return undefined;
-  if (rateLimit.scope === "Installation" && installationLimits !== null) {
-    return installationLimits.charge(key.keyId, rateLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
+export function chargeRates(deps: RateDeps, key: KeyRecord): readonly MetRate[] | Promise<readonly MetRate[]> {
+  const { rateLimit, teamLimits } = key;
+  if (rateLimit === null && teamLimits === null) return NO_RATES;
+  const rates: AppliedRate[] = [];
+  const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
+  if (rateLimit !== null) rates.push({ of: "key", owner: key, limit: rateLimit, mostWaiting });
+  if (teamLimits !== null && teamLimits.rate !== null) {
+    const { rate: limit, concurrent } = teamLimits;
+    rates.push({ of: "team", owner: key.teamId, limit, mostWaiting: concurrent ?? TEAM_WAITING });
   }
-  return index.chargeRequest(key, clock.monotonic() * NANOSECONDS);
+  if (rates.length === 0) return NO_RATES;
+  const { index, clock, installationLimits } = deps;
+  const drawn = installationLimits === null ? [] : rates.filter(({ limit }) => limit.scope === "Installation");
+  if (installationLimits === null || drawn.length === 0) {
+    return met(rates, index.chargeRates(rates, clock.monotonic() * NANOSECONDS));
+  }
+  return chargeDrawn(
+    { index, clock, installationLimits },
+    rates.filter((rate) => !drawn.includes(rate)),
+    drawn,
+  );
+}
+
+/** Of the limits that refuse a request the one that does so for the longest; undefined where all admit it. */
+export function refusingRate(rates: readonly MetRate[]): MetRate | undefined {
+  const refusing = rates.filter(({ verdict }) => !verdict.admitted);
+  return refusing.toSorted((a, b) => b.verdict.retryAfter - a.verdict.retryAfter)[0];
+}
+
+type DrawnDeps = RateDeps & { readonly installationLimits: NonNullable<RateDeps["installationLimits"]> };
+
+/**
+ * Judges by what is counted here first, so that a request that is refused here asks no cell; charges it last, since a
+ * charge that is taken back may have refused others meanwhile.
+ */
+function chargeDrawn(
+  { index, clock, installationLimits }: DrawnDeps,
+  here: readonly AppliedRate[],
+  drawn: readonly AppliedRate[],
+): readonly MetRate[] | Promise<readonly MetRate[]> {
+  const now = () => clock.monotonic() * NANOSECONDS;
+  const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
+    rates.map(({ of, owner, limit }) => {
+      installationLimits.refund(idOf(owner));
+      return { of, limit, verdict: installationLimits.rest(idOf(owner), limit) };
+    });
+  const chargeFrom = (place: number, charged: readonly MetRate[]): ReturnType<typeof chargeDrawn> => {
+    const rate = drawn[place];
+    if (rate === undefined) {
+      const local = met(here, index.chargeRates(here, now()));
+      return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
+    }
+    const { of, owner, limit, mostWaiting } = rate;
+    const goOn = (verdict: RateVerdict): ReturnType<typeof chargeDrawn> => {
+      const here = { of, limit, verdict };
+      if (verdict.admitted) return chargeFrom(place + 1, [...charged, here]);
+      return inOrder([...judged, ...takeBack(drawn.slice(0, place)), here]);
+    };
+    const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting);
+    return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
+  };
+  const judged = met(here, index.judgeRates(here, now()));
+  return refusingRate(judged) === undefined ? chargeFrom(0, []) : judged;
+}
+
+function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[]): MetRate[] {
+  return rates.flatMap(({ of, limit }, i) => {
+    const verdict = verdicts[i];
+    return verdict === undefined ? [] : [{ of, limit, verdict }];
+  });
+}
+
+/** A key's before its team's, wherever each is counted. */
+function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
+  return rates.toSorted((a, b) => OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of));
+}
+const OWNERS: readonly LimitOwner[] = ["key", "team"];
+
+/** As the cell is named that all replicas share. */
+function idOf(owner: AppliedRate["owner"]): string {
+  return typeof owner === "string" ? owner : owner.keyId;
 }

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
-import { chargeRate } from "../auth/charge-rate.ts";
+import { chargeRates, refusingRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -114,11 +115,11 @@ export function createLibraryCaller<F extends CallFormat>(
       const way = findWay(deps, formats, request);
       if ("kind" in way) return way;
       const { key, gatewayId, routeId, upstream, model, format } = way;
-      const rate = await chargeRate(deps, key);
-      if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
+      const refusing = refusingRate(await chargeRates(deps, key));
+      if (refusing !== undefined) return failed(`the rate limit of the library's ${refusing.of} is used up`);
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
-      if (call === undefined) return failed(TOO_MANY_CALLS);
+      if (typeof call === "string") return failed(tooManyCalls(call));
       const now = clock.now();
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
@@ -162,7 +163,9 @@ export function createLibraryCaller<F extends CallFormat>(
   };
 }
 
-const TOO_MANY_CALLS = "the library's key has too many calls under way";
+function tooManyCalls(of: LimitOwner): string {
+  return `the library's ${of} has too many calls under way`;
+}
 
 type Way<F> = {
   readonly key: KeyRecord;
@@ -195,7 +198,8 @@ function findWay<F extends CallFormat>(
   }
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null) return failed("the gateway is gone");
-  if (!streams.hasRoom(key)) return failed(TOO_MANY_CALLS);
+  const full = streams.fullOf(key);
+  if (full !== undefined) return failed(tooManyCalls(full));
   // The declaration names the route: no caller does.
   const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };
   const resolved = resolve(judged.gateway, resolving, dialect, model);

@@ -1,5 +1,6 @@
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
+import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { packVersion } from "../context/packed-key-id.ts";
 import type { Broadcast } from "./index-messages.ts";
@@ -148,13 +149,28 @@ export class KeyIndex extends IndexTables {
 
   /** Takes in the present state of a team. */
   applyTeam(team: TeamRecord): void {
+    this.#giveCell(team.teamId, team.limits);
     this.teams.apply(team);
     this.#broadcast({ kind: "team", team });
   }
 
   removeTeam(teamId: string): void {
+    this.#giveCell(teamId, null);
     this.teams.remove(teamId);
     this.#broadcast({ kind: "team_removed", teamId });
+  }
+
+  /** Sees to it that an owner has a cell where its limits have a rate, and none otherwise. */
+  #giveCell(owner: string, limits: DeclaredLimits | null): void {
+    const known = this.ownedCells.get(owner);
+    const isCounted = limits !== null && limits.rate !== null;
+    if (isCounted === (known !== undefined)) return;
+    if (known === undefined) this.ownedCells.set(owner, this.#takeLimit());
+    else {
+      this.ownedCells.delete(owner);
+      this.limits.giveBack(known);
+    }
+    this.#broadcast({ kind: "owned_cell", owner, cell: this.ownedCells.get(owner) ?? 0 });
   }
 
   /** Broadcasts all that there is, and from here on each change. */
@@ -171,6 +187,7 @@ export class KeyIndex extends IndexTables {
       generation,
       attributes: attributes.all(),
       limits: this.limits.buffers,
+      ownedCells: this.ownedCells,
       gateways: this.gateways.all(),
       teams: this.teams.all(),
       acceptsImportedFormat: this.acceptsImportedFormat(),

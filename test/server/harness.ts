@@ -193,7 +193,9 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     findMember: (token, named) => index.findMember(token, named),
     lastSeq: () => 1,
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
-    chargeRequest: (key, now) => index.chargeRequest(key, now),
+    chargeRates: (rates, now) => index.chargeRates(rates, now),
+    judgeRates: (rates, now) => index.judgeRates(rates, now),
+    refundRate: (rate) => index.refundRate(rate),
   };
 }
 
@@ -256,6 +258,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     subject: null,
     allowedCIDRs: null,
     teamAllowedCIDRs: null,
+    teamLimits: null,
     ...fields,
   };
 }

@@ -1721,6 +1721,55 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "format": "cidr"
             }
           },
+          "rateLimit": {
+            "description": "How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.",
+            "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
+                "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+              },
+              {
+                "rule": "!has(self.burst) || has(self.requestsPerMinute)",
+                "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
+              },
+              {
+                "rule": "!has(self.scope) || has(self.requestsPerMinute)",
+                "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+              }
+            ],
+            "properties": {
+              "requestsPerMinute": {
+                "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              "burst": {
+                "description": "Requests at once; a minute's worth where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              "scope": {
+                "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "type": "string",
+                "enum": [
+                  "Replica",
+                  "Installation"
+                ]
+              },
+              "concurrent": {
+                "description": "Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 10000
+              }
+            }
+          },
           "leaks": {
             "description": "What happens to a key of the team that is reported as leaked.",
             "type": "object",
