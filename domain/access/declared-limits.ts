@@ -1,12 +1,8 @@
-import type { DeclaredLimits, DeclaredRate, LimitScope } from "./rate-limit.ts";
+import type { GatewayRecord, RouteRecord } from "./key-record.ts";
+import type { DeclaredLimits, DeclaredRate, LimitSpec } from "./rate-limit.ts";
 
-/** `rateLimit` as it is written. */
-type LimitSpec = {
-  readonly requestsPerMinute?: number;
-  readonly burst?: number;
-  readonly concurrent?: number;
-  readonly scope?: LimitScope;
-};
+/** What is declared of an owner's calls, and by which id they are counted. */
+export type OwnedLimits = DeclaredLimits & { readonly id: string };
 
 /** Reads a valid `rateLimit`, its defaults filled in; null where it declares no rate. */
 export function declareRate(spec: LimitSpec | undefined): DeclaredRate | null {
@@ -28,4 +24,13 @@ export function limitSpec({ rate, concurrent }: DeclaredLimits): LimitSpec | und
 
 function rateSpec({ requestsPerMinute, burst, scope }: DeclaredRate): LimitSpec {
   return { requestsPerMinute, burst, ...(scope === "Installation" && { scope }) };
+}
+
+/** The limits of a gateway's route; undefined for none. A route is known by its model among those of its gateway. */
+export function routeLimits(
+  { gatewayId }: Pick<GatewayRecord, "gatewayId">,
+  { model, rateLimit }: RouteRecord,
+): OwnedLimits | undefined {
+  const limits = declareLimits(rateLimit);
+  return limits === null ? undefined : { id: `${gatewayId}/${model}`, ...limits };
 }

@@ -1,5 +1,5 @@
 import type { Membership } from "./membership.ts";
-import type { DeclaredLimits, DeclaredRate } from "./rate-limit.ts";
+import type { DeclaredLimits, DeclaredRate, LimitSpec } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
 
@@ -96,4 +96,6 @@ export type RouteRecord = {
   readonly upstream: string;
   readonly upstreamModel: string;
   readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
+  /** What all calls that name it have together, as it was declared. */
+  readonly rateLimit?: LimitSpec;
 };

@@ -8,13 +8,21 @@ export type LimitScope = "Replica" | "Installation";
 export type DeclaredRate = RateLimit & { readonly scope: LimitScope };
 
 /** Whose calls a limit bounds together. */
-export type LimitOwner = "key" | "team";
+export type LimitOwner = "key" | "team" | "route";
 
 /** What is declared of the calls that an owner makes together. */
 export type DeclaredLimits = {
   readonly rate: DeclaredRate | null;
   /** Calls under way at once; null where none is declared. */
   readonly concurrent: number | null;
+};
+
+/** `rateLimit` as it is written. */
+export type LimitSpec = {
+  readonly requestsPerMinute?: number;
+  readonly burst?: number;
+  readonly concurrent?: number;
+  readonly scope?: LimitScope;
 };
 
 /** What a request meets at a rate limit. Times are nanoseconds. */

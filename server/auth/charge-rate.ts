@@ -1,12 +1,13 @@
+import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { DeclaredRate, LimitOwner, RateVerdict } from "../../domain/access/rate-limit.ts";
+import { type DeclaredRate, type LimitOwner, type RateVerdict, rateCost } from "../../domain/access/rate-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
 
-/** What counts the requests of keys and of teams. */
+/** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {
   readonly index: Pick<KeyIndexView, "chargeRates" | "judgeRates" | "refundRate">;
   readonly clock: Pick<Clock, "monotonic">;
@@ -23,34 +24,60 @@ type AppliedRate = OwnedRate & {
 };
 
 /** A rate limit that a request was judged by, and what it met there. */
-export type MetRate = {
+export type MetRate = OwnedRate & {
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
   readonly verdict: RateVerdict;
 };
 
+/** What was met, at once or once the cells have answered. */
+type Met = readonly MetRate[] | Promise<readonly MetRate[]>;
+
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
-/** Of a team that declares no bound of calls under way. */
-const TEAM_WAITING = 4 * CALL_LIMITS.callsPerKey;
+/** Of a team or a route that declares no bound of calls under way. */
+const MANY_WAITING = 4 * CALL_LIMITS.callsPerKey;
 const NO_RATES: readonly MetRate[] = [];
 
 /**
  * Judges a request by the rate limits of its key and of its team, and charges it to them where all admit it: a request
  * that one of them refuses costs the others nothing. A limit of the installation may have to be asked for.
  *
+ * @param route the limits of the route that it names, where that is known already
  * @returns what it met at each limit, up to one that refuses it; nothing where none is declared
  */
-export function chargeRates(deps: RateDeps, key: KeyRecord): readonly MetRate[] | Promise<readonly MetRate[]> {
+export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits): Met {
   const { rateLimit, teamLimits } = key;
-  if (rateLimit === null && teamLimits === null) return NO_RATES;
+  if (rateLimit === null && teamLimits === null && route === undefined) return NO_RATES;
   const rates: AppliedRate[] = [];
   const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
   if (rateLimit !== null) rates.push({ of: "key", owner: key, limit: rateLimit, mostWaiting });
-  if (teamLimits !== null && teamLimits.rate !== null) {
-    const { rate: limit, concurrent } = teamLimits;
-    rates.push({ of: "team", owner: key.teamId, limit, mostWaiting: concurrent ?? TEAM_WAITING });
-  }
+  if (teamLimits !== null) rates.push(...ratesOf("team", { id: key.teamId, ...teamLimits }));
+  if (route !== undefined) rates.push(...ratesOf("route", route));
+  return chargeAll(deps, rates);
+}
+
+/** The same by the limits of a route alone, once its key and its team have been charged. */
+export function chargeRoute(deps: RateDeps, route: OwnedLimits): Met {
+  return chargeAll(deps, ratesOf("route", route));
+}
+
+/** Takes back what was charged, for a request that another limit refuses after all: what is left then. */
+export function refundRates({ index, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
+  return rates.map((rate) => {
+    const { owner, limit, verdict } = rate;
+    if (installationLimits !== null && limit.scope === "Installation") installationLimits.refund(idOf(owner));
+    else index.refundRate(rate);
+    const resetAfter = Math.max(0, verdict.resetAfter - rateCost(limit));
+    return { ...rate, verdict: { ...verdict, remaining: verdict.remaining + 1, resetAfter } };
+  });
+}
+
+function ratesOf(of: LimitOwner, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
+  return limit === null ? [] : [{ of, owner, limit, mostWaiting: concurrent ?? MANY_WAITING }];
+}
+
+function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
   if (rates.length === 0) return NO_RATES;
   const { index, clock, installationLimits } = deps;
   const drawn = installationLimits === null ? [] : rates.filter(({ limit }) => limit.scope === "Installation");
@@ -80,22 +107,22 @@ function chargeDrawn(
   { index, clock, installationLimits }: DrawnDeps,
   here: readonly AppliedRate[],
   drawn: readonly AppliedRate[],
-): readonly MetRate[] | Promise<readonly MetRate[]> {
+): Met {
   const now = () => clock.monotonic() * NANOSECONDS;
   const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
     rates.map(({ of, owner, limit }) => {
       installationLimits.refund(idOf(owner));
-      return { of, limit, verdict: installationLimits.rest(idOf(owner), limit) };
+      return { of, owner, limit, verdict: installationLimits.rest(idOf(owner), limit) };
     });
-  const chargeFrom = (place: number, charged: readonly MetRate[]): ReturnType<typeof chargeDrawn> => {
+  const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
     const rate = drawn[place];
     if (rate === undefined) {
       const local = met(here, index.chargeRates(here, now()));
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
     }
     const { of, owner, limit, mostWaiting } = rate;
-    const goOn = (verdict: RateVerdict): ReturnType<typeof chargeDrawn> => {
-      const here = { of, limit, verdict };
+    const goOn = (verdict: RateVerdict): Met => {
+      const here = { of, owner, limit, verdict };
       if (verdict.admitted) return chargeFrom(place + 1, [...charged, here]);
       return inOrder([...judged, ...takeBack(drawn.slice(0, place)), here]);
     };
@@ -107,17 +134,17 @@ function chargeDrawn(
 }
 
 function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[]): MetRate[] {
-  return rates.flatMap(({ of, limit }, i) => {
+  return rates.flatMap(({ of, owner, limit }, i) => {
     const verdict = verdicts[i];
-    return verdict === undefined ? [] : [{ of, limit, verdict }];
+    return verdict === undefined ? [] : [{ of, owner, limit, verdict }];
   });
 }
 
-/** A key's before its team's, wherever each is counted. */
+/** A key's before its team's and that before a route's, wherever each is counted. */
 function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
   return rates.toSorted((a, b) => OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of));
 }
-const OWNERS: readonly LimitOwner[] = ["key", "team"];
+const OWNERS: readonly LimitOwner[] = ["key", "team", "route"];
 
 /** As the cell is named that all replicas share. */
 function idOf(owner: AppliedRate["owner"]): string {

@@ -138,9 +138,14 @@ export function chargeGranted(
 }
 
 function withRates(granted: Granted, rates: readonly MetRate[]): Granted | Refused {
+  return rateLimited(granted.key, rates) ?? { ...granted, rates };
+}
+
+/** The refusal by the rate limit that refuses for the longest; undefined where all of them admit the request. */
+export function rateLimited(key: KeyRecord, rates: readonly MetRate[]): Refused | undefined {
   const refusing = refusingRate(rates);
-  if (refusing === undefined) return { ...granted, rates };
-  return { granted: false, code: "rate_limited", cause: causeOf("rate_limited", refusing.of), key: granted.key, rates };
+  if (refusing === undefined) return undefined;
+  return { granted: false, code: "rate_limited", cause: causeOf("rate_limited", refusing.of), key, rates };
 }
 
 /** The refusal of a key that may have no more calls under way. */

@@ -95,7 +95,7 @@ export function authenticateKey(
 function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
   const { code, rates, full, cause, key, asked, source } = refused;
   const refusing = rates && refusingRate(rates);
-  if (refusing !== undefined) return rateLimited(refusing);
+  if (refusing !== undefined) return rateProblem(refusing);
   if (full !== undefined) return TOO_MANY_CALLS[full];
   if (source !== undefined) return foreignAddress(request, source);
   if (key !== undefined && asked !== undefined) {
@@ -133,14 +133,14 @@ export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Re
 }
 
 /** Puts what is left of the rate limits into the headers, whatever the answer will be. */
-function tellRates({ rates = [] }: Pick<Granted | Refused, "rates">, response: ServerResponse): void {
+export function tellRates({ rates = [] }: Pick<Granted | Refused, "rates">, response: ServerResponse): void {
   if (rates.length === 0) return;
   for (const [name, value] of Object.entries(rateHeaders(rates))) response.setHeader(name, value);
 }
 
-const OWNERS = { key: "This key's", team: "The team's" } as const;
+const OWNERS = { key: "This key's", team: "The team's", route: "The route's" } as const;
 
-function rateLimited({ of, verdict }: MetRate): Problem {
+function rateProblem({ of, verdict }: MetRate): Problem {
   const seconds = retryAfterSeconds(verdict);
   return problem("rate_limited", `${OWNERS[of]} rate limit is used up: try again in ${seconds} s.`, {
     "retry-after": seconds,

@@ -24,6 +24,13 @@ export type OpenBody = {
 /** A call that is watched from its head on, with its body. */
 export type OpenCall = OpenBody & {
   /**
+   * Counts it for one more owner, as for the route that it has named, until it ends.
+   *
+   * @param owner by its id
+   * @returns false where the owner has as many calls under way as it may
+   */
+  countFor(owner: string, limit: number): boolean;
+  /**
    * Called once, when the call is to be broken off. A handler that takes the call over replaces it with its own.
    */
   onCut: (cause: CutCause) => void;

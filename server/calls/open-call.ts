@@ -46,6 +46,7 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
 export const TOO_MANY_CALLS: Readonly<Record<LimitOwner, Problem>> = {
   key: tooManyOf("This key"),
   team: tooManyOf("The team"),
+  route: tooManyOf("The route"),
 };
 
 function tooManyOf(owner: string): Problem {

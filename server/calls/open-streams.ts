@@ -9,6 +9,7 @@ import { CallCounts } from "./call-counts.ts";
 import type { CallFigures, CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 import { KeptBodies, KeptBody } from "./kept-bodies.ts";
 import { KeylessBody } from "./keyless-body.ts";
+import { LocalCalls } from "./local-calls.ts";
 import type { SharedCalls } from "./shared-calls.ts";
 
 /** What open calls may take of this process: of each thread, where there are several. */
@@ -36,8 +37,8 @@ class TrackedCall extends KeptBody implements OpenCall {
   request: IncomingMessage | undefined;
   /** On the list of all. */
   place = 0;
-  /** The owners that it is counted for over all threads. */
-  sharedAs: readonly string[] = NO_OWNERS;
+  /** The owners that it is counted for by their ids, over all threads. */
+  countedFor: readonly string[] = NO_OWNERS;
   /** As it was when it was let through: a key may be another team's by its end. */
   readonly teamId: string;
   readonly #registry: StreamRegistry;
@@ -63,6 +64,10 @@ class TrackedCall extends KeptBody implements OpenCall {
     return this.#registry.keep(this, bytes);
   }
 
+  countFor(owner: string, limit: number): boolean {
+    return this.#registry.countFor(this, owner, limit);
+  }
+
   makeWay(): void {
     this.#registry.cut(this, "no_room");
   }
@@ -86,6 +91,8 @@ export class StreamRegistry implements OpenStreams {
   readonly #onKeyEnded: () => void;
   readonly #callsPerKey: number;
   readonly #shared: SharedCalls | null;
+  /** What is counted by its id: the calls of owners that no list has. */
+  readonly #counts: Pick<SharedCalls, "take" | "giveBack">;
   readonly #bodies: KeptBodies;
   #refusedCalls = 0;
 
@@ -100,6 +107,7 @@ export class StreamRegistry implements OpenStreams {
   ) {
     this.#onKeyEnded = onKeyEnded;
     this.#shared = shared;
+    this.#counts = shared ?? new LocalCalls();
     this.#callsPerKey = callsPerKey;
     this.#bodies = new KeptBodies(kept);
   }
@@ -149,6 +157,16 @@ export class StreamRegistry implements OpenStreams {
     return bounds[full]?.of ?? "key";
   }
 
+  /** Counts a call for one more owner; see {@link OpenCall.countFor}. */
+  countFor(call: TrackedCall, owner: string, limit: number): boolean {
+    // A call that has ended gives nothing back any more.
+    if (this.#calls[call.place] !== call) return true;
+    const isCounted = this.#counts.take(owner, limit);
+    if (isCounted) call.countedFor = [...call.countedFor, owner];
+    else this.#refusedCalls++;
+    return isCounted;
+  }
+
   /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
   keep(call: TrackedCall, bytes: number): BodyBound | undefined {
     // A call that has been cut keeps nothing.
@@ -166,7 +184,7 @@ export class StreamRegistry implements OpenStreams {
       return taken;
     }
     const call = new TrackedCall(this, key, onCut, request);
-    call.sharedAs = taken;
+    call.countedFor = taken;
     call.place = this.#calls.push(call) - 1;
     this.#perKey.add(call);
     this.#perTeam.add(call);
@@ -180,7 +198,7 @@ export class StreamRegistry implements OpenStreams {
     this.#bodies.release(call);
     this.#perKey.remove(call);
     this.#perTeam.remove(call);
-    for (const owner of call.sharedAs) this.#shared?.giveBack(owner);
+    for (const owner of call.countedFor) this.#counts.giveBack(owner);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
     call.onCut = ignore;
     call.onEnd = ignore;

@@ -1,12 +1,7 @@
-import type { limitSpec } from "../../domain/access/declared-limits.ts";
+import type { LimitSpec } from "../../domain/access/rate-limit.ts";
 
-/** What a key, or a team, is limited to, for people. */
-export function shownLimits({
-  requestsPerMinute,
-  burst,
-  scope,
-  concurrent,
-}: NonNullable<ReturnType<typeof limitSpec>>): string {
+/** What a key is limited to, or a team, or a route, for people. */
+export function shownLimits({ requestsPerMinute, burst, scope, concurrent }: LimitSpec): string {
   return [
     requestsPerMinute === undefined ? "" : `${requestsPerMinute} requests a minute`,
     burst === undefined ? "" : `${burst} at once`,

@@ -1,3 +1,4 @@
+import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limits.ts";
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
@@ -38,6 +39,8 @@ export class KeyIndex extends IndexTables {
   #keyCount = 0;
   #importedFormatCount = 0;
   #broadcast: Broadcast = () => {};
+  /** The ids of the limits that a gateway's routes have, by the gateway's id. */
+  readonly #routeCells = new Map<string, ReadonlySet<string>>();
 
   /**
    * @param keys how many are expected
@@ -133,11 +136,16 @@ export class KeyIndex extends IndexTables {
 
   /** Takes in the present state of a gateway. */
   applyGateway(gateway: GatewayRecord): void {
+    this.#giveRouteCells(
+      gateway.gatewayId,
+      gateway.routes.flatMap((route) => routeLimits(gateway, route) ?? []),
+    );
     this.gateways.apply(gateway);
     this.#broadcast({ kind: "gateway", gateway });
   }
 
   removeGateway(gatewayId: string): void {
+    this.#giveRouteCells(gatewayId, []);
     this.gateways.remove(gatewayId);
     this.#broadcast({ kind: "gateway_removed", gatewayId });
   }
@@ -171,6 +179,14 @@ export class KeyIndex extends IndexTables {
       this.limits.giveBack(known);
     }
     this.#broadcast({ kind: "owned_cell", owner, cell: this.ownedCells.get(owner) ?? 0 });
+  }
+
+  #giveRouteCells(gatewayId: string, limits: readonly OwnedLimits[]): void {
+    const ids = new Set(limits.map(({ id }) => id));
+    for (const id of this.#routeCells.get(gatewayId) ?? []) if (!ids.has(id)) this.#giveCell(id, null);
+    for (const { id, ...declared } of limits) this.#giveCell(id, declared);
+    if (ids.size > 0) this.#routeCells.set(gatewayId, ids);
+    else this.#routeCells.delete(gatewayId);
   }
 
   /** Broadcasts all that there is, and from here on each change. */

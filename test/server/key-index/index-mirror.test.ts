@@ -121,6 +121,29 @@ describe("the index as another thread decides by it", () => {
     expect([admitted(index), admitted(mirror)]).toEqual([true, true]);
   });
 
+  test("b124: charges a route's rate limit from the same cell, for as long as its gateway has the route", () => {
+    const { index, mirror } = open();
+    const route = { model: "fast", routeId: "rt", upstream: "u", upstreamModel: "x", fallbacks: [] };
+    const rateLimit = { requestsPerMinute: RATE.requestsPerMinute, burst: RATE.burst };
+    const declare = (...models: readonly string[]) =>
+      index.applyGateway(
+        gatewayRecord({
+          ...{ gatewayId: "gw_1", publicId: "models" },
+          routes: models.map((model) => ({ ...route, model, rateLimit })),
+        }),
+      );
+    const admitted = (view: typeof index | typeof mirror, model: string) => {
+      mirror.findGateway("models");
+      return view.chargeRates([{ owner: `gw_1/${model}`, limit: RATE }], 1_000)[0]?.admitted;
+    };
+    declare("fast", "slow");
+    expect([admitted(mirror, "fast"), admitted(index, "fast"), admitted(mirror, "slow")]).toEqual([true, false, true]);
+    declare("slow");
+    expect([admitted(index, "fast"), admitted(mirror, "fast"), admitted(index, "slow")]).toEqual([true, true, false]);
+    index.removeGateway("gw_1");
+    expect([admitted(index, "slow"), admitted(mirror, "slow")]).toEqual([true, true]);
+  });
+
   test("b124: has the cells of teams' limits that were there before it", () => {
     const { index } = open();
     const team = { teamId: "t", name: "research", cluster: "c", defaultLibraryId: null, allowedCIDRs: null };

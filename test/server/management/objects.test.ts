@@ -342,6 +342,20 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ...more,
     });
 
+    test("b124: has the limits of its routes as they were declared, and its changes recorded with them", async () => {
+      const team = await madeTeam();
+      const spec = (rateLimit?: object) => ({
+        upstreams: [upstream(1, { credential: CREDENTIAL })],
+        routes: [{ model: "m", routeID: "r", upstream: "main", upstreamModel: "x", ...(rateLimit && { rateLimit }) }],
+      });
+      const rateLimit = { requestsPerMinute: 60, scope: "Installation", concurrent: 3 };
+      const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(rateLimit) });
+      expect(made.body.spec.routes[0].rateLimit).toEqual(rateLimit);
+      const changed = await put(`/gateways/${made.body.id}`, spec());
+      expect([changed.status, changed.body.spec.routes[0].rateLimit]).toEqual([200, undefined]);
+      expect((await auditOf(team.id)).map(({ kind }) => kind)).toContain("gateway.changed");
+    });
+
     test("has another entity tag once a credential is another, so that no edit undoes what it has not seen", async () => {
       const team = await madeTeam();
       const spec = (credential?: string) => ({
