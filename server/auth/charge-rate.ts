@@ -93,8 +93,12 @@ function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
 
 /** Of the limits that refuse a request the one that does so for the longest; undefined where all admit it. */
 export function refusingRate(rates: readonly MetRate[]): MetRate | undefined {
-  const refusing = rates.filter(({ verdict }) => !verdict.admitted);
-  return refusing.toSorted((a, b) => b.verdict.retryAfter - a.verdict.retryAfter)[0];
+  let refusing: MetRate | undefined;
+  for (const rate of rates) {
+    const { admitted, retryAfter } = rate.verdict;
+    if (!admitted && (refusing === undefined || retryAfter > refusing.verdict.retryAfter)) refusing = rate;
+  }
+  return refusing;
 }
 
 type DrawnDeps = RateDeps & { readonly installationLimits: NonNullable<RateDeps["installationLimits"]> };
@@ -134,10 +138,12 @@ function chargeDrawn(
 }
 
 function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[]): MetRate[] {
-  return rates.flatMap(({ of, owner, limit }, i) => {
+  const all: MetRate[] = [];
+  for (const [i, { of, owner, limit }] of rates.entries()) {
     const verdict = verdicts[i];
-    return verdict === undefined ? [] : [{ of, owner, limit, verdict }];
-  });
+    if (verdict !== undefined) all.push({ of, owner, limit, verdict });
+  }
+  return all;
 }
 
 /** A key's before its team's and that before a route's, wherever each is counted. */

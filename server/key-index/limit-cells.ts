@@ -78,8 +78,8 @@ export class LimitCells {
    * @param now as of {@link charge}
    */
   chargeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
-    const [only, ...others] = limits;
-    if (only !== undefined && only.cell !== 0 && others.length === 0) return [this.charge(only.cell, only.limit, now)];
+    const only = limits.length === 1 ? limits[0] : undefined;
+    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now)];
     for (;;) {
       const held = limits.map(({ cell }) => this.#heldIn(cell));
       const verdicts = this.#judge(limits, held, now);
