@@ -74,6 +74,19 @@ export function judgeRates(states: readonly RateState[], now: number): RateVerdi
   return states.map(({ limit, paidAt }, i) => verdictOf(limit, paidAt, now, verdicts[i]?.admitted === true));
 }
 
+/**
+ * What of a charge that was made before is to be paid yet, in nanoseconds: no more can be taken back, since time has paid
+ * the rest, and who comes later has had it. The least that it may be, whatever was charged since.
+ */
+export function unpaidOf(limit: RateLimit, { paidAt }: Pick<RateVerdict, "paidAt">, now: number): number {
+  return Math.min(rateCost(limit), Math.max(paidAt - now, 0));
+}
+
+/** What a limit has left that is paid off at a moment, for a request that it has admitted. */
+export function rateState(limit: RateLimit, paidAt: number, now: number): RateVerdict {
+  return verdictOf(limit, paidAt, now, true);
+}
+
 function verdictOf(limit: RateLimit, paidAt: number, now: number, admitted: boolean): RateVerdict {
   const cost = rateCost(limit);
   const credit = limit.burst * cost;

@@ -1,11 +1,17 @@
 import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { type DeclaredRate, type LimitOwner, type RateVerdict, rateCost } from "../../domain/access/rate-limit.ts";
+import {
+  type DeclaredRate,
+  type LimitOwner,
+  type RateVerdict,
+  rateState,
+  unpaidOf,
+} from "../../domain/access/rate-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import type { InstallationLimits } from "../limits/installation-limits.ts";
+import { type InstallationLimits, PERIOD_MS } from "../limits/installation-limits.ts";
 
 /** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {
@@ -28,6 +34,8 @@ export type MetRate = OwnedRate & {
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
   readonly verdict: RateVerdict;
+  /** When that was: nanoseconds on the monotonic clock. */
+  readonly at: number;
 };
 
 /** What was met, at once or once the cells have answered. */
@@ -62,14 +70,23 @@ export function chargeRoute(deps: RateDeps, route: OwnedLimits): Met {
   return chargeAll(deps, ratesOf("route", route));
 }
 
-/** Takes back what was charged, for a request that another limit refuses after all: what is left then. */
-export function refundRates({ index, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
+/**
+ * Takes back what was charged, for a request that another limit refuses after all, as far as time has not paid for it:
+ * of a limit of the installation within the second that requests are drawn for.
+ *
+ * @returns what is left then
+ */
+export function refundRates({ index, clock, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
+  const now = clock.monotonic() * NANOSECONDS;
   return rates.map((rate) => {
-    const { owner, limit, verdict } = rate;
-    if (installationLimits !== null && limit.scope === "Installation") installationLimits.refund(idOf(owner));
-    else index.refundRate(rate);
-    const resetAfter = Math.max(0, verdict.resetAfter - rateCost(limit));
-    return { ...rate, verdict: { ...verdict, remaining: verdict.remaining + 1, resetAfter } };
+    const { owner, limit, verdict, at } = rate;
+    if (installationLimits !== null && limit.scope === "Installation") {
+      if (now - at < PERIOD_MS * NANOSECONDS) installationLimits.refund(idOf(owner));
+      return { ...rate, verdict: installationLimits.rest(idOf(owner), limit) };
+    }
+    const unpaid = unpaidOf(limit, verdict, now);
+    index.refundRate(rate, unpaid);
+    return { ...rate, verdict: rateState(limit, verdict.paidAt - unpaid, now) };
   });
 }
 
@@ -82,7 +99,8 @@ function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
   const { index, clock, installationLimits } = deps;
   const drawn = installationLimits === null ? [] : rates.filter(({ limit }) => limit.scope === "Installation");
   if (installationLimits === null || drawn.length === 0) {
-    return met(rates, index.chargeRates(rates, clock.monotonic() * NANOSECONDS));
+    const now = clock.monotonic() * NANOSECONDS;
+    return met(rates, index.chargeRates(rates, now), now);
   }
   return chargeDrawn(
     { index, clock, installationLimits },
@@ -113,35 +131,36 @@ function chargeDrawn(
   drawn: readonly AppliedRate[],
 ): Met {
   const now = () => clock.monotonic() * NANOSECONDS;
+  const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
   const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
     rates.map(({ of, owner, limit }) => {
       installationLimits.refund(idOf(owner));
-      return { of, owner, limit, verdict: installationLimits.rest(idOf(owner), limit) };
+      return { of, owner, limit, verdict: installationLimits.rest(idOf(owner), limit), at: now() };
     });
   const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
     const rate = drawn[place];
     if (rate === undefined) {
-      const local = met(here, index.chargeRates(here, now()));
+      const local = metNow("chargeRates");
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
     }
     const { of, owner, limit, mostWaiting } = rate;
     const goOn = (verdict: RateVerdict): Met => {
-      const here = { of, owner, limit, verdict };
-      if (verdict.admitted) return chargeFrom(place + 1, [...charged, here]);
-      return inOrder([...judged, ...takeBack(drawn.slice(0, place)), here]);
+      const one = { of, owner, limit, verdict, at: now() };
+      if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
+      return inOrder([...judged, ...takeBack(drawn.slice(0, place)), one]);
     };
     const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting);
     return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
   };
-  const judged = met(here, index.judgeRates(here, now()));
+  const judged = metNow("judgeRates");
   return refusingRate(judged) === undefined ? chargeFrom(0, []) : judged;
 }
 
-function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[]): MetRate[] {
+function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at: number): MetRate[] {
   const all: MetRate[] = [];
   for (const [i, { of, owner, limit }] of rates.entries()) {
     const verdict = verdicts[i];
-    if (verdict !== undefined) all.push({ of, owner, limit, verdict });
+    if (verdict !== undefined) all.push({ of, owner, limit, verdict, at });
   }
   return all;
 }

@@ -6,7 +6,7 @@ import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
-import { type MetRate, refusingRate } from "./charge-rate.ts";
+import { type MetRate, refundRates, refusingRate } from "./charge-rate.ts";
 import {
   type DecisionDeps,
   decide,
@@ -55,7 +55,7 @@ export function authenticateKey(
     const call = decided.granted ? trackCall(deps.streams, request, reply, decided.key) : undefined;
     // Others of the key or its team may have taken the last place, while it waited or on another thread.
     const decision = decided.granted && typeof call === "string" ? tooManyCalls(decided.key, call) : decided;
-    tellRates(decided, reply.raw);
+    tellRates(typeof call === "string" ? { rates: refundRates(deps, decided.rates ?? []) } : decided, reply.raw);
     if (decision.granted) {
       request.access = decision;
       request.openCall = typeof call === "object" ? call : null;

@@ -70,9 +70,13 @@ export abstract class IndexTables {
     return this.limits.judgeAll(rates.map(this.#inCell), now);
   }
 
-  /** Takes back one request that was charged: whatever has been read anew since has none to take back. */
-  refundRate(rate: OwnedRate): void {
-    this.limits.refund(this.#inCell(rate));
+  /**
+   * Takes back what is unpaid of a request that was charged: whatever has been read anew since has none to take back.
+   *
+   * @param unpaid nanoseconds
+   */
+  refundRate(rate: OwnedRate, unpaid: number): void {
+    this.limits.refund(this.#inCell(rate), unpaid);
   }
 
   readonly #inCell = ({ owner, limit }: OwnedRate): CellLimit => {

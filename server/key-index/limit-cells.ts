@@ -96,9 +96,9 @@ export class LimitCells {
     );
   }
 
-  /** Takes back one request that was charged. */
-  refund({ cell, limit }: CellLimit): void {
-    if (cell !== 0) Atomics.sub(this.#chunkOf(cell), cell & (CHUNK - 1), BigInt(rateCost(limit)));
+  /** Takes back a request that was charged, or so many nanoseconds of it. */
+  refund({ cell, limit }: CellLimit, unpaid: number = rateCost(limit)): void {
+    if (cell !== 0) Atomics.sub(this.#chunkOf(cell), cell & (CHUNK - 1), BigInt(Math.floor(unpaid)));
   }
 
   #heldIn(cell: number): bigint {

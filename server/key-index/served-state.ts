@@ -92,8 +92,8 @@ export class ServedState implements KeyIndexView {
     return this.#index.judgeRates(rates, now);
   }
 
-  refundRate(rate: OwnedRate): void {
-    this.#index.refundRate(rate);
+  refundRate(rate: OwnedRate, unpaid: number): void {
+    this.#index.refundRate(rate, unpaid);
   }
 
   findMember(token: MemberToken, named: string | null): KeyRecord[] {

@@ -1,7 +1,7 @@
 /** Requests that are held to several limits, which are counted in different places. */
 import { expect, test } from "vitest";
 import type { LimitScope } from "../../../domain/access/rate-limit.ts";
-import { chargeRates, type MetRate, refusingRate } from "../../../server/auth/charge-rate.ts";
+import { chargeRates, type MetRate, refundRates, refusingRate } from "../../../server/auth/charge-rate.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
@@ -32,7 +32,8 @@ function open(ofKey: LimitScope, ofTeam: LimitScope, bursts: { key: number; team
   if (one === undefined || other === undefined) throw new Error("there are two");
   const deps = { index, clock: { monotonic }, installationLimits };
   const charge = async (key = one) => chargeRates(deps, key);
-  return { one, other, charge, draw, passTo, clock, database, limits: installationLimits };
+  const takeBack = (rates: readonly MetRate[]) => refundRates(deps, rates);
+  return { one, other, charge, takeBack, draw, passTo, clock, database, limits: installationLimits };
 }
 
 const refusedBy = (rates: readonly MetRate[]) => refusingRate(rates)?.of ?? "none";
@@ -87,4 +88,29 @@ test("b124: a flood that the team's cell refuses leaves the key's cell what it h
     admitted.push(verdict.admitted);
   }
   expect(admitted.filter((one) => one)).toHaveLength(8);
+});
+
+test.each(SCOPES)(
+  "b124: what is taken back late, of a limit of scope %s, gives no one more than its burst, since time has paid for it",
+  async (scope) => {
+    const { charge, takeBack, clock } = open(scope, "Replica", { key: 2, team: 100 });
+    const first = await charge();
+    clock.now += 10_000;
+    expect([refusedBy(await charge()), refusedBy(await charge())]).toEqual(["none", "none"]);
+    takeBack(first);
+    expect(refusedBy(await charge())).toBe("key");
+  },
+);
+
+test.each(SCOPES)("b124: what is taken back at once, of a limit of scope %s, is there again", async (scope) => {
+  const { charge, takeBack } = open(scope, "Replica", { key: 1, team: 100 });
+  const charged = await charge();
+  expect(refusedBy(await charge())).toBe("key");
+  const left = takeBack(charged);
+  // Of the installation's the thread holds it, and the cell has not got it back yet.
+  expect(left.map(({ of, verdict }) => [of, verdict.remaining, verdict.resetAfter])).toEqual([
+    ["key", 1, scope === "Installation" ? 1e9 : 0],
+    ["team", 100, 0],
+  ]);
+  expect(refusedBy(await charge())).toBe("none");
 });
