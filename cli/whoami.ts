@@ -43,6 +43,7 @@ function factsOf(key: Whoami): Fact[] {
     ["Networks", key.allowedCIDRs ?? undefined],
     ["Networks of the team", key.teamAllowedCIDRs ?? undefined],
     ["Limits", limitsText(limits)],
+    ["Limits of the team", key.teamLimits === null ? undefined : limitsText(key.teamLimits)],
     [
       "Version",
       `${version.number}, ${version.state}${version.mintedAt === null ? "" : `, minted ${version.mintedAt}`}`,

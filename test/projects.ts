@@ -78,6 +78,7 @@ export const APART = [
   "test/server/http/bodies/json-body.test.ts",
   "test/server/http/bodies/json-scanner.test.ts",
   "test/server/key-index/dead-replicas.test.ts",
+  "test/server/key-index/limit-cells-of-threads.test.ts",
   "test/server/key-index/replica-lease.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",

@@ -75,7 +75,7 @@ function gatewayFacts({ spec, status }: ListedObject<"ModelGateway">): Fact[] {
     ["Public id", status?.publicID],
     ["Team", status?.team],
     ["Upstreams", spec?.upstreams?.map(({ name, dialect, baseURL }) => `${name}: ${dialect} at ${baseURL}`)],
-    ["Routes", spec?.routes?.map(({ model, upstream, upstreamModel }) => `${model}: ${upstreamModel} of ${upstream}`)],
+    ["Routes", spec?.routes?.map(routeText)],
     ["Routes only", spec?.routesOnly === true ? "yes" : undefined],
   ];
 }
@@ -97,6 +97,7 @@ function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
     ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
     ["Leaks", spec?.leaks?.action],
     ["Networks", spec?.allowedCIDRs],
+    ["Limits", spec?.rateLimit && limitsText(spec.rateLimit)],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
   ];
 }
@@ -115,4 +116,11 @@ function reachText({ libraryRefs }: Member): string {
 function memberText({ subject, group, serviceAccount }: Member): string {
   if (serviceAccount !== undefined) return `ServiceAccount ${serviceAccount.namespace}/${serviceAccount.name}`;
   return group === undefined ? (subject ?? "") : `group ${group}`;
+}
+
+type Route = NonNullable<NonNullable<ListedObject<"ModelGateway">["spec"]>["routes"]>[number];
+
+function routeText({ model, upstream, upstreamModel, rateLimit }: Route): string {
+  const limits = rateLimit === undefined ? "" : ` (${limitsText(rateLimit)})`;
+  return `${model}: ${upstreamModel} of ${upstream}${limits}`;
 }

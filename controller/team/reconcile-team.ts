@@ -1,3 +1,4 @@
+import { declareLimits } from "../../domain/access/declared-limits.ts";
 import { teamMember } from "../../domain/access/team-member.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
@@ -94,6 +95,7 @@ async function storeTeam(
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
     allowedCIDRs: spec.allowedCIDRs ?? null,
+    limits: declareLimits(spec.rateLimit),
     webhooks,
     generation: object.generation,
   };

@@ -497,6 +497,7 @@ create table teams (
   created_at timestamp with time zone default clock_timestamp() not null,
   leak_action text default 'Alert'::text not null,
   allowed_cidrs text[],
+  limits jsonb,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -774,6 +775,7 @@ CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role
 CREATE CONSTRAINT TRIGGER team_namespaces_feed AFTER INSERT OR DELETE ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, namespace, team_id ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id) EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
+CREATE CONSTRAINT TRIGGER teams_feed_limits AFTER UPDATE OF limits ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.limits IS DISTINCT FROM new.limits) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_networks AFTER UPDATE OF allowed_cidrs ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
 
@@ -819,7 +821,8 @@ create view key_records as
     k.subject,
     k.allowed_cidrs,
     t.allowed_cidrs AS team_allowed_cidrs,
-    k.rate_scope
+    k.rate_scope,
+    t.limits AS team_limits
    FROM (((((key_versions v
      JOIN keys k ON ((k.id = v.key_id)))
      JOIN teams t ON ((t.id = k.team_id)))

@@ -1,5 +1,5 @@
 import type { Membership } from "./membership.ts";
-import type { DeclaredRate } from "./rate-limit.ts";
+import type { DeclaredLimits, DeclaredRate, LimitSpec } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
 
@@ -40,6 +40,8 @@ export type KeyAttributes = {
   readonly allowedCIDRs: readonly string[] | null;
   /** Those of its team's keys, besides. */
   readonly teamAllowedCIDRs: readonly string[] | null;
+  /** What all calls of its team have together; null where the team declares nothing. */
+  readonly teamLimits: DeclaredLimits | null;
 };
 
 /**
@@ -94,4 +96,6 @@ export type RouteRecord = {
   readonly upstream: string;
   readonly upstreamModel: string;
   readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
+  /** What all calls that name it have together, as it was declared. */
+  readonly rateLimit?: LimitSpec;
 };

@@ -67,6 +67,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     subject: null,
     allowedCIDRs: null,
     teamAllowedCIDRs: team.allowedCIDRs,
+    teamLimits: team.limits,
     membership: { token, team },
   };
 }

@@ -1,3 +1,4 @@
+import type { DeclaredLimits } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 
 /** A team as requests are decided by. */
@@ -10,6 +11,8 @@ export type TeamRecord = {
   readonly members: readonly RoleOfMember[];
   /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
   readonly allowedCIDRs: readonly string[] | null;
+  /** What all calls of its keys and of its members' tokens have together; null for no limit. */
+  readonly limits: DeclaredLimits | null;
   /** Whose tokens are refused that were issued until then, in milliseconds since the epoch. */
   readonly revoked: readonly { readonly name: string; readonly atMs: number }[];
 };

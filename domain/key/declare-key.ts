@@ -1,4 +1,4 @@
-import type { DeclaredRate } from "../access/rate-limit.ts";
+import { declareRate } from "../access/declared-limits.ts";
 import type { SubjectRule } from "../access/subject.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
@@ -70,10 +70,4 @@ export function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotatio
 function declareSubject(access: Spec<"PlatformKey">["subjectAccess"]): SubjectRule | null {
   if (access === undefined) return null;
   return access.mode === "Required" ? { mode: "Required" } : { mode: "Bound", subject: access.subject ?? "" };
-}
-
-function declareRate(limit: Spec<"PlatformKey">["rateLimit"]): DeclaredRate | null {
-  if (limit?.requestsPerMinute === undefined) return null;
-  const { requestsPerMinute, burst = requestsPerMinute, scope = "Replica" } = limit;
-  return { requestsPerMinute, burst, scope };
 }

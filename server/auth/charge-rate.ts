@@ -1,33 +1,177 @@
+import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import {
+  type DeclaredRate,
+  type LimitOwner,
+  type RateVerdict,
+  rateState,
+  unpaidOf,
+} from "../../domain/access/rate-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
+import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import type { InstallationLimits } from "../limits/installation-limits.ts";
+import { type InstallationLimits, PERIOD_MS } from "../limits/installation-limits.ts";
 
-/** What counts the requests of keys. */
+/** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {
-  readonly index: Pick<KeyIndexView, "chargeRequest">;
+  readonly index: Pick<KeyIndexView, "chargeRates" | "judgeRates" | "refundRate">;
   readonly clock: Pick<Clock, "monotonic">;
   /** Null where there is one replica alone, whose own count is the installation's. */
-  readonly installationLimits: Pick<InstallationLimits, "charge"> | null;
+  readonly installationLimits: Pick<InstallationLimits, "charge" | "refund" | "rest"> | null;
 };
+
+/** A rate limit that a request is held to. */
+type AppliedRate = OwnedRate & {
+  readonly of: LimitOwner;
+  readonly limit: DeclaredRate;
+  /** Its requests that wait for the cell at once, where all replicas share one: more are refused. */
+  readonly mostWaiting: number;
+};
+
+/** A rate limit that a request was judged by, and what it met there. */
+export type MetRate = OwnedRate & {
+  readonly of: LimitOwner;
+  readonly limit: DeclaredRate;
+  readonly verdict: RateVerdict;
+  /** When that was: nanoseconds on the monotonic clock. */
+  readonly at: number;
+};
+
+/** What was met, at once or once the cells have answered. */
+type Met = readonly MetRate[] | Promise<readonly MetRate[]>;
 
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
+/** Of a team or a route that declares no bound of calls under way. */
+const MANY_WAITING = 4 * CALL_LIMITS.callsPerKey;
+const NO_RATES: readonly MetRate[] = [];
 
 /**
- * Judges a request by its key's rate limit, and charges it where it is admitted; undefined for a key without one. A
- * limit of the installation may have to be asked for.
+ * Judges a request by the rate limits of its key and of its team, and charges it to them where all admit it: a request
+ * that one of them refuses costs the others nothing. A limit of the installation may have to be asked for.
+ *
+ * @param route the limits of the route that it names, where that is known already
+ * @returns what it met at each limit, up to one that refuses it; nothing where none is declared
  */
-export function chargeRate(
-  { index, clock, installationLimits }: RateDeps,
-  key: KeyRecord,
-): RateVerdict | undefined | Promise<RateVerdict> {
-  const { rateLimit } = key;
-  if (rateLimit === null) return undefined;
-  if (rateLimit.scope === "Installation" && installationLimits !== null) {
-    return installationLimits.charge(key.keyId, rateLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
+export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits): Met {
+  const { rateLimit, teamLimits } = key;
+  if (rateLimit === null && teamLimits === null && route === undefined) return NO_RATES;
+  const rates: AppliedRate[] = [];
+  const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
+  if (rateLimit !== null) rates.push({ of: "key", owner: key, limit: rateLimit, mostWaiting });
+  if (teamLimits !== null) rates.push(...ratesOf("team", { id: key.teamId, ...teamLimits }));
+  if (route !== undefined) rates.push(...ratesOf("route", route));
+  return chargeAll(deps, rates);
+}
+
+/** The same by the limits of a route alone, once its key and its team have been charged. */
+export function chargeRoute(deps: RateDeps, route: OwnedLimits): Met {
+  return chargeAll(deps, ratesOf("route", route));
+}
+
+/**
+ * Takes back what was charged, for a request that another limit refuses after all, as far as time has not paid for it:
+ * of a limit of the installation within the second that requests are drawn for.
+ *
+ * @returns what is left then
+ */
+export function refundRates({ index, clock, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
+  const now = clock.monotonic() * NANOSECONDS;
+  return rates.map((rate) => {
+    const { owner, limit, verdict, at } = rate;
+    if (installationLimits !== null && limit.scope === "Installation") {
+      if (now - at < PERIOD_MS * NANOSECONDS) installationLimits.refund(idOf(owner));
+      return { ...rate, verdict: installationLimits.rest(idOf(owner), limit) };
+    }
+    const unpaid = unpaidOf(limit, verdict, now);
+    index.refundRate(rate, unpaid);
+    return { ...rate, verdict: rateState(limit, verdict.paidAt - unpaid, now) };
+  });
+}
+
+function ratesOf(of: LimitOwner, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
+  return limit === null ? [] : [{ of, owner, limit, mostWaiting: concurrent ?? MANY_WAITING }];
+}
+
+function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
+  if (rates.length === 0) return NO_RATES;
+  const { index, clock, installationLimits } = deps;
+  const drawn = installationLimits === null ? [] : rates.filter(({ limit }) => limit.scope === "Installation");
+  if (installationLimits === null || drawn.length === 0) {
+    const now = clock.monotonic() * NANOSECONDS;
+    return met(rates, index.chargeRates(rates, now), now);
   }
-  return index.chargeRequest(key, clock.monotonic() * NANOSECONDS);
+  return chargeDrawn(
+    { index, clock, installationLimits },
+    rates.filter((rate) => !drawn.includes(rate)),
+    drawn,
+  );
+}
+
+/** Of the limits that refuse a request the one that does so for the longest; undefined where all admit it. */
+export function refusingRate(rates: readonly MetRate[]): MetRate | undefined {
+  let refusing: MetRate | undefined;
+  for (const rate of rates) {
+    const { admitted, retryAfter } = rate.verdict;
+    if (!admitted && (refusing === undefined || retryAfter > refusing.verdict.retryAfter)) refusing = rate;
+  }
+  return refusing;
+}
+
+type DrawnDeps = RateDeps & { readonly installationLimits: NonNullable<RateDeps["installationLimits"]> };
+
+/**
+ * Judges by what is counted here first, so that a request that is refused here asks no cell; charges it last, since a
+ * charge that is taken back may have refused others meanwhile.
+ */
+function chargeDrawn(
+  { index, clock, installationLimits }: DrawnDeps,
+  here: readonly AppliedRate[],
+  drawn: readonly AppliedRate[],
+): Met {
+  const now = () => clock.monotonic() * NANOSECONDS;
+  const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
+  const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
+    rates.map(({ of, owner, limit }) => {
+      installationLimits.refund(idOf(owner));
+      return { of, owner, limit, verdict: installationLimits.rest(idOf(owner), limit), at: now() };
+    });
+  const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
+    const rate = drawn[place];
+    if (rate === undefined) {
+      const local = metNow("chargeRates");
+      return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
+    }
+    const { of, owner, limit, mostWaiting } = rate;
+    const goOn = (verdict: RateVerdict): Met => {
+      const one = { of, owner, limit, verdict, at: now() };
+      if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
+      return inOrder([...judged, ...takeBack(drawn.slice(0, place)), one]);
+    };
+    const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting);
+    return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
+  };
+  const judged = metNow("judgeRates");
+  return refusingRate(judged) === undefined ? chargeFrom(0, []) : judged;
+}
+
+function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at: number): MetRate[] {
+  const all: MetRate[] = [];
+  for (const [i, { of, owner, limit }] of rates.entries()) {
+    const verdict = verdicts[i];
+    if (verdict !== undefined) all.push({ of, owner, limit, verdict, at });
+  }
+  return all;
+}
+
+/** A key's before its team's and that before a route's, wherever each is counted. */
+function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
+  return rates.toSorted((a, b) => OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of));
+}
+const OWNERS: readonly LimitOwner[] = ["key", "team", "route"];
+
+/** As the cell is named that all replicas share. */
+function idOf(owner: AppliedRate["owner"]): string {
+  return typeof owner === "string" ? owner : owner.keyId;
 }

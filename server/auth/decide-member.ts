@@ -3,6 +3,7 @@ import type { Client } from "../../domain/access/source-addresses.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { ServerConfig } from "../context/config.ts";
 import {
+  chargeGranted,
   type DecisionDeps,
   decideForKey,
   type Granted,
@@ -10,6 +11,7 @@ import {
   type Refused,
   type RouteAccess,
   STALE,
+  tooManyCalls,
   unauthorized,
 } from "./decide.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
@@ -28,7 +30,7 @@ type DecideToken = (
 ) => Promise<Granted | Refused> | undefined;
 
 /** What requests that present a token are decided with. */
-export type TokenDeciderDeps = Pick<DecisionDeps, "index" | "clock" | "streams"> & {
+export type TokenDeciderDeps = Pick<DecisionDeps, "index" | "clock" | "streams" | "installationLimits"> & {
   readonly config: Pick<ServerConfig, "oidc" | "publicUrl" | "vendorHeader">;
   readonly log: Logger;
   /** Null where no issuer is trusted. */
@@ -57,7 +59,7 @@ type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "validateJwt"> & {
 /**
  * Decides a request of a token's bearer from its head alone, as `decide` does one with a key: by the members of the
  * team that the address names, or of the only one that the bearer belongs to (docs/decisions/mcp-oauth.md). What is
- * waited for is the issuer's keys alone.
+ * waited for is the issuer's keys, and now and then a limit of the installation.
  *
  * @param url the request's target as it was sent: only its query is read here
  */
@@ -85,8 +87,9 @@ async function decideMember(
   const decided = decideForKey(deps, record, route, client);
   if ("granted" in decided) return decided;
   const { key } = decided;
-  if (!streams.hasRoom(key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
-  return { granted: true, ...decided, carrier: "bearer", client, rate: undefined };
+  const full = streams.fullOf(key);
+  if (full !== undefined) return tooManyCalls(key, full);
+  return chargeGranted(deps, { granted: true, ...decided, carrier: "bearer", client, rates: [] });
 }
 
 /** The team that the address names, by name or id; null where it names none, and undefined where it can be none. */

@@ -2,7 +2,7 @@ import { authorize } from "../../domain/access/authorize.ts";
 import { type GatewayRecord, type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
-import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import { chargeRate, type RateDeps } from "./charge-rate.ts";
+import { chargeRates, type MetRate, type RateDeps, refusingRate } from "./charge-rate.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 import type { AuthMetrics } from "./metrics.ts";
 
@@ -36,8 +36,8 @@ export type Granted = {
   readonly carrier: Carrier;
   /** Who made it. */
   readonly client: Client;
-  /** What is left of the key's rate limit; undefined where it has none. */
-  readonly rate: RateVerdict | undefined;
+  /** The rate limits that it was charged to, and what is left of them. */
+  readonly rates: readonly MetRate[];
 };
 
 /** A request that is refused. `cause` is for counting; the caller is shown the code's one answer. */
@@ -60,8 +60,10 @@ export type Refused = {
   readonly asked?: Asked;
   /** The actor of a valid token that resolves to no single member; a key's holder or a member is in `key`. */
   readonly principal?: string;
-  /** Why `rate_limited`, and for how long. */
-  readonly rate?: RateVerdict;
+  /** The rate limits that it was judged by, where that is why it is `rate_limited`. */
+  readonly rates?: readonly MetRate[];
+  /** Whose limit of concurrent calls is reached, where that is why. */
+  readonly full?: LimitOwner;
 };
 
 /** What a decision reads. */
@@ -69,7 +71,7 @@ export type DecisionDeps = RateDeps & {
   readonly index: KeyIndexView;
   readonly clock: Clock;
   readonly metrics: Pick<AuthMetrics, "countLookUp">;
-  readonly streams: Pick<OpenStreams, "hasRoom">;
+  readonly streams: Pick<OpenStreams, "fullOf">;
   readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };
 
@@ -77,7 +79,8 @@ export const STALE: Refused = { granted: false, code: "unavailable", cause: "sta
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
- * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing is
+ * digest, its record, what the record may do, and last its rate limit and its
+ * team's, which a refusal costs nothing of. Nothing is
  * logged. Nothing waits, and the database is not asked, but now and then for a limit of the installation.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
@@ -106,7 +109,8 @@ export function decide(
   const judged = decideForKey(deps, key, route, client);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
-  if (!deps.streams.hasRoom(judged.key)) return tooManyCalls(judged.key);
+  const full = deps.streams.fullOf(judged.key);
+  if (full !== undefined) return tooManyCalls(judged.key, full);
   const granted: Granted = {
     granted: true,
     key: judged.key,
@@ -114,26 +118,44 @@ export function decide(
     operation,
     carrier: presented.carrier,
     client,
-    rate: undefined,
+    rates: [],
   };
-  const rate = chargeRate(deps, judged.key);
-  if (rate === undefined) return granted;
-  if (!(rate instanceof Promise)) return withRate(granted, rate);
+  return chargeGranted(deps, granted);
+}
+
+/** The last step of a decision: charges a request that may go on to the limits of its key and its team. */
+export function chargeGranted(
+  deps: RateDeps & Parameters<typeof decideAgain>[0],
+  granted: Granted,
+): Granted | Refused | Promise<Granted | Refused> {
+  const rates = chargeRates(deps, granted.key);
+  if (!(rates instanceof Promise)) return rates.length === 0 ? granted : withRates(granted, rates);
   // The key may have been revoked while the database was asked.
-  return rate.then((waited) => {
-    const present = withRate(granted, waited);
+  return rates.then((waited) => {
+    const present = withRates(granted, waited);
     return present.granted ? decideAgain(deps, present) : present;
   });
 }
 
-function withRate(granted: Granted, rate: RateVerdict): Granted | Refused {
-  if (rate.admitted) return { ...granted, rate };
-  return { granted: false, code: "rate_limited", cause: "rate_limited", key: granted.key, rate };
+function withRates(granted: Granted, rates: readonly MetRate[]): Granted | Refused {
+  return rateLimited(granted.key, rates) ?? { ...granted, rates };
 }
 
-/** The refusal of a key that has as many calls under way as it may. */
-export function tooManyCalls(key: KeyRecord): Refused {
-  return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
+/** The refusal by the rate limit that refuses for the longest; undefined where all of them admit the request. */
+export function rateLimited(key: KeyRecord, rates: readonly MetRate[]): Refused | undefined {
+  const refusing = refusingRate(rates);
+  if (refusing === undefined) return undefined;
+  return { granted: false, code: "rate_limited", cause: causeOf("rate_limited", refusing.of), key, rates };
+}
+
+/** The refusal of a key that may have no more calls under way. */
+export function tooManyCalls(key: KeyRecord, full: LimitOwner): Refused {
+  return { granted: false, code: "rate_limited", cause: causeOf("too_many_calls", full), key, full };
+}
+
+/** As refusals are counted: `team_rate_limited` of a team's limit. */
+function causeOf(ofKey: string, of: LimitOwner): string {
+  return of === "key" ? ofKey : `${of}_${ofKey}`;
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
-import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { CallerLeftError } from "../../store/database/errors.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { type MetRate, refundRates, refusingRate } from "./charge-rate.ts";
 import {
   type DecisionDeps,
   decide,
@@ -32,7 +32,7 @@ export type AccessDeps = DecisionDeps & RefusalDeps;
 /** What lets requests with a key or a member's token through. */
 export type KeyHookDeps = AccessDeps &
   TokenDeciderDeps & {
-    readonly streams: Pick<OpenStreams, "hasRoom" | "track">;
+    readonly streams: Pick<OpenStreams, "fullOf" | "track">;
     readonly usage: UsageRecorder;
   };
 
@@ -53,12 +53,12 @@ export function authenticateKey(
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
   const settle = (decided: Granted | Refused, request: FastifyRequest, reply: FastifyReply): HookOutcome => {
     const call = decided.granted ? trackCall(deps.streams, request, reply, decided.key) : undefined;
-    // Others of the key may have taken the last place, while it waited or on another thread.
-    const decision = decided.granted && call === undefined ? tooManyCalls(decided.key) : decided;
-    tellRate(decided, reply.raw);
+    // Others of the key or its team may have taken the last place, while it waited or on another thread.
+    const decision = decided.granted && typeof call === "string" ? tooManyCalls(decided.key, call) : decided;
+    tellRates(typeof call === "string" ? { rates: refundRates(deps, decided.rates ?? []) } : decided, reply.raw);
     if (decision.granted) {
       request.access = decision;
-      request.openCall = call ?? null;
+      request.openCall = typeof call === "object" ? call : null;
       const { key, operation } = decision;
       const now = deps.clock.now();
       deps.usage.record(key, now, request);
@@ -93,8 +93,10 @@ export function authenticateKey(
 }
 
 function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
-  const { code, rate, cause, key, asked, source } = refused;
-  if (rate !== undefined) return rateLimited(rate);
+  const { code, rates, full, cause, key, asked, source } = refused;
+  const refusing = rates && refusingRate(rates);
+  if (refusing !== undefined) return rateProblem(refusing);
+  if (full !== undefined) return TOO_MANY_CALLS[full];
   if (source !== undefined) return foreignAddress(request, source);
   if (key !== undefined && asked !== undefined) {
     return key.membership === undefined
@@ -130,15 +132,17 @@ export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Re
   return problemFor(deps, request, refused, NOT_FOUND);
 }
 
-/** Puts what is left of the key's rate limit into the headers, whatever the answer will be. */
-function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): void {
-  if (rate === undefined || !key?.rateLimit) return;
-  for (const [name, value] of Object.entries(rateHeaders(key.rateLimit, rate))) response.setHeader(name, value);
+/** Puts what is left of the rate limits into the headers, whatever the answer will be. */
+export function tellRates({ rates = [] }: Pick<Granted | Refused, "rates">, response: ServerResponse): void {
+  if (rates.length === 0) return;
+  for (const [name, value] of Object.entries(rateHeaders(rates))) response.setHeader(name, value);
 }
 
-function rateLimited(rate: RateVerdict): Problem {
-  const seconds = retryAfterSeconds(rate);
-  return problem("rate_limited", `This key's rate limit is used up: try again in ${seconds} s.`, {
+const OWNERS = { key: "This key's", team: "The team's", route: "The route's" } as const;
+
+function rateProblem({ of, verdict }: MetRate): Problem {
+  const seconds = retryAfterSeconds(verdict);
+  return problem("rate_limited", `${OWNERS[of]} rate limit is used up: try again in ${seconds} s.`, {
     "retry-after": seconds,
   });
 }
@@ -149,7 +153,7 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, P
   unauthorized: problem("unauthorized"),
   address_not_allowed: problem("address_not_allowed"),
   forbidden: problem("forbidden"),
-  rate_limited: TOO_MANY_CALLS,
+  rate_limited: problem("rate_limited"),
   invalid_request: problem("invalid_request"),
 };
 const CALLER_LEFT = problemOf(new CallerLeftError("the caller has left"));

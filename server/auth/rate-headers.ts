@@ -1,18 +1,29 @@
-import type { RateLimit, RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { MetRate } from "./charge-rate.ts";
 
 const SECOND = 1e9;
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policy, and what is left of it.
+ * The fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policies, and what is left of them.
  */
 type RateHeaders = { readonly "RateLimit-Policy": string; readonly RateLimit: string };
 
-/** The headers that report a key's rate limit. `t` is the seconds until the whole burst is there again. */
-export function rateHeaders({ requestsPerMinute, burst }: RateLimit, verdict: RateVerdict): RateHeaders {
+/**
+ * The headers that report rate limits, each by whose it is. `t` is the seconds until the whole burst is there again.
+ */
+export function rateHeaders(rates: readonly MetRate[]): RateHeaders {
   return {
-    "RateLimit-Policy": `"key";q=${requestsPerMinute};w=60;keyplane-burst=${burst}`,
-    RateLimit: `"key";r=${verdict.remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`,
+    "RateLimit-Policy": rates.map(policy).join(", "),
+    RateLimit: rates.map(rest).join(", "),
   };
+}
+
+function policy({ of, limit: { requestsPerMinute, burst } }: MetRate): string {
+  return `"${of}";q=${requestsPerMinute};w=60;keyplane-burst=${burst}`;
+}
+
+function rest({ of, verdict }: MetRate): string {
+  return `"${of}";r=${verdict.remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
 }
 
 /** Whole seconds, never none: a client that waits so long is admitted. */

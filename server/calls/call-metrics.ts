@@ -35,7 +35,7 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
   });
   new Counter({
     name: "keyplane_calls_without_room_total",
-    help: "Calls refused because their key had reached its concurrency limit, or because their bodies found no room or made way for others",
+    help: "Calls refused because their key, its team or their route had reached its concurrency limit, or because their bodies found no room or made way for others",
     labelNames: ["of"],
     registers,
     collect() {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { BodyBound, BodyHolder } from "./body-room.ts";
 
 /**
@@ -23,6 +24,13 @@ export type OpenBody = {
 /** A call that is watched from its head on, with its body. */
 export type OpenCall = OpenBody & {
   /**
+   * Counts it for one more owner, as for the route that it has named, until it ends.
+   *
+   * @param owner by its id
+   * @returns false where the owner has as many calls under way as it may
+   */
+  countFor(owner: string, limit: number): boolean;
+  /**
    * Called once, when the call is to be broken off. A handler that takes the call over replaces it with its own.
    */
   onCut: (cause: CutCause) => void;
@@ -40,17 +48,20 @@ export type CallFigures = {
 };
 
 export type OpenStreams = {
-  /** Whether a key may have one call more under way, as far as can be said before it is tracked. */
-  hasRoom(key: KeyRecord): boolean;
+  /**
+   * Whose calls under way are as many as they may be, so that a key may have none more, as far as can be said before it
+   * is tracked; undefined where it may.
+   */
+  fullOf(key: KeyRecord): LimitOwner | undefined;
   figures(): CallFigures;
   /**
    * Watches a call, which outlives its decision. It is cut when the key's version stops being usable (by the feed at
    * once, by expiry within a second), when the lease runs out, and when its body does not come.
    *
    * @param request where its body may be waited for
-   * @returns undefined where the key has as many calls under way as it may
+   * @returns whose calls under way are as many as they may be, where that is so
    */
-  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | undefined;
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | LimitOwner;
   /**
    * Makes room for the body of a request that no key stands for.
    *

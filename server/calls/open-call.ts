@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import { hasBody } from "../http/bodies/body-framing.ts";
 import { heldBytes } from "../http/bodies/held-bytes.ts";
 import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
@@ -20,14 +21,14 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
 
 /**
  * Tracks a request that was let through. The listener that sees its response close ends the call; the code that goes on
- * with the call may set how it is cut. Undefined where the key has as many calls under way as it may.
+ * with the call may set how it is cut. Whose calls under way are as many as they may be, where that is so.
  */
 export function trackCall(
   streams: Pick<OpenStreams, "track">,
   request: FastifyRequest,
   reply: FastifyReply,
   key: KeyRecord,
-): OpenCall | undefined {
+): OpenCall | LimitOwner {
   return streams.track(key, (cause) => endCall(reply, cause), request.raw);
 }
 
@@ -41,12 +42,17 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
   reply.send(CUT_PROBLEMS[cause]);
 }
 
-/** The answer to a key that has reached its limit of concurrent calls. */
-export const TOO_MANY_CALLS = problem(
-  "rate_limited",
-  "This key has reached its limit of concurrent calls: try again when one of them has ended.",
-  { "retry-after": "1" },
-);
+/** The answers to a call beyond a limit of concurrent calls, by whose it is. */
+export const TOO_MANY_CALLS: Readonly<Record<LimitOwner, Problem>> = {
+  key: tooManyOf("This key"),
+  team: tooManyOf("The team"),
+  route: tooManyOf("The route"),
+};
+
+function tooManyOf(owner: string): Problem {
+  const detail = `${owner} has reached its limit of concurrent calls: try again when one of them has ended.`;
+  return problem("rate_limited", detail, { "retry-after": "1" });
+}
 
 /** The answer to a call whose body finds no room. */
 const NO_ROOM = {

@@ -2,12 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { getHeapStatistics } from "node:v8";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unusableBecause } from "../../domain/access/key-state.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import { BodyPace } from "./body-pace.ts";
 import type { BodyBound, BodyHolder } from "./body-room.ts";
+import { CallCounts } from "./call-counts.ts";
 import type { CallFigures, CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
-import { CallsPerKey } from "./calls-per-key.ts";
 import { KeptBodies, KeptBody } from "./kept-bodies.ts";
 import { KeylessBody } from "./keyless-body.ts";
+import { LocalCalls } from "./local-calls.ts";
 import type { SharedCalls } from "./shared-calls.ts";
 
 /** What open calls may take of this process: of each thread, where there are several. */
@@ -24,6 +26,8 @@ export const CALL_LIMITS: CallLimits = {
 };
 
 const ignore = (): void => {};
+const NO_OWNERS: readonly string[] = [];
+const NO_BOUNDS: ReturnType<typeof boundsOf> = [];
 
 /** A call that is open, and the version of a key that it was let through with. */
 class TrackedCall extends KeptBody implements OpenCall {
@@ -33,14 +37,17 @@ class TrackedCall extends KeptBody implements OpenCall {
   request: IncomingMessage | undefined;
   /** On the list of all. */
   place = 0;
-  /** Whether it is counted for all threads. */
-  isShared = false;
+  /** The owners that it is counted for by their ids, over all threads. */
+  countedFor: readonly string[] = NO_OWNERS;
+  /** As it was when it was let through: a key may be another team's by its end. */
+  readonly teamId: string;
   readonly #registry: StreamRegistry;
 
   constructor(registry: StreamRegistry, record: KeyRecord, onCut: TrackedCall["onCut"], request?: IncomingMessage) {
     super();
     this.#registry = registry;
     this.record = record;
+    this.teamId = record.teamId;
     this.onCut = onCut;
     this.request = request;
   }
@@ -55,6 +62,10 @@ class TrackedCall extends KeptBody implements OpenCall {
 
   keep(bytes: number): BodyBound | undefined {
     return this.#registry.keep(this, bytes);
+  }
+
+  countFor(owner: string, limit: number): boolean {
+    return this.#registry.countFor(this, owner, limit);
   }
 
   makeWay(): void {
@@ -74,17 +85,20 @@ class TrackedCall extends KeptBody implements OpenCall {
  */
 export class StreamRegistry implements OpenStreams {
   readonly #calls: TrackedCall[] = [];
-  readonly #perKey = new CallsPerKey(this.#calls);
+  readonly #perKey = new CallCounts(this.#calls, ({ record }) => record.keyId);
+  readonly #perTeam = new CallCounts(this.#calls, ({ teamId }) => teamId);
   readonly #pace = new BodyPace();
   readonly #onKeyEnded: () => void;
   readonly #callsPerKey: number;
   readonly #shared: SharedCalls | null;
+  /** What is counted by its id: the calls of owners that no list has. */
+  readonly #counts: Pick<SharedCalls, "take" | "giveBack">;
   readonly #bodies: KeptBodies;
   #refusedCalls = 0;
 
   /**
    * @param onKeyEnded called for every call that is cut because its key has ended
-   * @param shared where several threads serve: counts the calls of keys that declare a bound
+   * @param shared where several threads serve: counts the calls of keys and teams that declare a bound
    */
   constructor(
     onKeyEnded: () => void,
@@ -93,6 +107,7 @@ export class StreamRegistry implements OpenStreams {
   ) {
     this.#onKeyEnded = onKeyEnded;
     this.#shared = shared;
+    this.#counts = shared ?? new LocalCalls();
     this.#callsPerKey = callsPerKey;
     this.#bodies = new KeptBodies(kept);
   }
@@ -110,19 +125,46 @@ export class StreamRegistry implements OpenStreams {
     };
   }
 
-  hasRoom(key: KeyRecord): boolean {
-    const { concurrent, keyId } = key;
-    const hasRoom =
-      this.#hasRoomHere(key) &&
-      (concurrent === null || this.#shared === null || this.#shared.countOf(keyId) < concurrent);
-    if (!hasRoom) this.#refusedCalls++;
-    return hasRoom;
+  fullOf(key: KeyRecord): LimitOwner | undefined {
+    const full = this.#fullHere(key) ?? this.#fullOverall(key);
+    if (full !== undefined) this.#refusedCalls++;
+    return full;
   }
 
-  #hasRoomHere({ concurrent, keyId }: KeyRecord): boolean {
-    const limit = concurrent ?? this.#callsPerKey;
+  #fullHere(key: KeyRecord): LimitOwner | undefined {
+    const limit = key.concurrent ?? this.#callsPerKey;
     // One key cannot have more calls than all together: most calls are never counted by key.
-    return this.#calls.length < limit || this.#perKey.countOf(keyId) < limit;
+    if (this.#calls.length >= limit && this.#perKey.countOf(key.keyId) >= limit) return "key";
+    const ofTeam = key.teamLimits?.concurrent ?? null;
+    if (ofTeam === null || this.#calls.length < ofTeam || this.#perTeam.countOf(key.teamId) < ofTeam) return undefined;
+    return "team";
+  }
+
+  #fullOverall(key: KeyRecord): LimitOwner | undefined {
+    const shared = this.#shared;
+    if (shared === null) return undefined;
+    return boundsOf(key).find(({ id, limit }) => shared.countOf(id) >= limit)?.of;
+  }
+
+  /** Counts a call over all threads, for each that declares a bound; whose has none left, where it is counted for none. */
+  #takeOverall(key: KeyRecord): readonly string[] | LimitOwner {
+    const shared = this.#shared;
+    if (shared === null) return NO_OWNERS;
+    const bounds = boundsOf(key);
+    const full = bounds.findIndex(({ id, limit }) => !shared.take(id, limit));
+    if (full === -1) return bounds.length === 0 ? NO_OWNERS : bounds.map(({ id }) => id);
+    for (const { id } of bounds.slice(0, full)) shared.giveBack(id);
+    return bounds[full]?.of ?? "key";
+  }
+
+  /** Counts a call for one more owner; see {@link OpenCall.countFor}. */
+  countFor(call: TrackedCall, owner: string, limit: number): boolean {
+    // A call that has ended gives nothing back any more.
+    if (this.#calls[call.place] !== call) return true;
+    const isCounted = this.#counts.take(owner, limit);
+    if (isCounted) call.countedFor = [...call.countedFor, owner];
+    else this.#refusedCalls++;
+    return isCounted;
   }
 
   /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
@@ -135,16 +177,17 @@ export class StreamRegistry implements OpenStreams {
     return new KeylessBody(this.#bodies, holder, request, answer);
   }
 
-  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | undefined {
-    const shared = key.concurrent === null ? null : this.#shared;
-    if (!this.#hasRoomHere(key) || shared?.take(key.keyId, key.concurrent ?? 0) === false) {
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | LimitOwner {
+    const taken = this.#fullHere(key) ?? this.#takeOverall(key);
+    if (typeof taken === "string") {
       this.#refusedCalls++;
-      return undefined;
+      return taken;
     }
     const call = new TrackedCall(this, key, onCut, request);
-    call.isShared = shared !== null;
+    call.countedFor = taken;
     call.place = this.#calls.push(call) - 1;
     this.#perKey.add(call);
+    this.#perTeam.add(call);
     return call;
   }
 
@@ -154,7 +197,8 @@ export class StreamRegistry implements OpenStreams {
     if (this.#calls[place] !== call) return false;
     this.#bodies.release(call);
     this.#perKey.remove(call);
-    if (call.isShared) this.#shared?.giveBack(call.record.keyId);
+    this.#perTeam.remove(call);
+    for (const owner of call.countedFor) this.#counts.giveBack(owner);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
     call.onCut = ignore;
     call.onEnd = ignore;
@@ -201,4 +245,13 @@ export class StreamRegistry implements OpenStreams {
     this.remove(call);
     onCut(cause);
   }
+}
+
+/** The bounds that a key's calls are counted by over all threads. */
+function boundsOf(key: KeyRecord): readonly { of: LimitOwner; id: string; limit: number }[] {
+  const { concurrent, teamLimits } = key;
+  if (concurrent === null && teamLimits === null) return NO_BOUNDS;
+  const ofKey = concurrent === null ? [] : [{ of: "key" as const, id: key.keyId, limit: concurrent }];
+  if (teamLimits === null || teamLimits.concurrent === null) return ofKey;
+  return [...ofKey, { of: "team" as const, id: key.teamId, limit: teamLimits.concurrent }];
 }

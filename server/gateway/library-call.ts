@@ -2,15 +2,16 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
-import { chargeRate } from "../auth/charge-rate.ts";
+import { chargeRates, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import type { Consumer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { upstreamTarget } from "./request-target.ts";
-import { resolve, type UpstreamCandidate } from "./resolve.ts";
+import { type Resolved, resolve, type UpstreamCandidate } from "./resolve.ts";
 import { openTap } from "./tokens/answer-tap.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
@@ -52,7 +53,7 @@ export type FailedCall = {
   readonly kind: "refused" | "failed";
   /** For people, in words without anything that the upstream has said. */
   readonly why: string;
-  /** When to try again, where the upstream or the key's rate limit says. */
+  /** When to try again, where the upstream or a rate limit says. */
   readonly retryAfterMs?: number;
   /** The answer was too long, or took too long: what was asked may be why. */
   readonly isOverrun?: boolean;
@@ -90,6 +91,8 @@ type Calling<F extends CallFormat> = {
 /** Beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
 const MAX_RETRY_AFTER_MS = 300_000;
+/** In a millisecond. */
+const NANOSECONDS = 1e6;
 /** What an upstream answers that does not take this, and something else perhaps. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 
@@ -113,12 +116,18 @@ export function createLibraryCaller<F extends CallFormat>(
       const { timeoutMs, maxAnswer } = request;
       const way = findWay(deps, formats, request);
       if ("kind" in way) return way;
-      const { key, gatewayId, routeId, upstream, model, format } = way;
-      const rate = await chargeRate(deps, key);
-      if (rate?.admitted === false) return failed("the library's key has used up its rate limit");
+      const { key, gatewayId, routeId, limits, upstream, model, format } = way;
+      const rates = await chargeRates(deps, key, limits);
+      const refusing = refusingRate(rates);
+      if (refusing !== undefined) return rateFailure(refusing);
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
-      if (call === undefined) return failed(TOO_MANY_CALLS);
+      if (typeof call === "string") return failed(tooManyCalls(call));
+      if (limits !== undefined && limits.concurrent !== null && !call.countFor(limits.id, limits.concurrent)) {
+        call.end();
+        refundRates(deps, rates);
+        return failed(tooManyCalls("route"));
+      }
       const now = clock.now();
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
@@ -162,12 +171,20 @@ export function createLibraryCaller<F extends CallFormat>(
   };
 }
 
-const TOO_MANY_CALLS = "the library's key has too many calls under way";
+function rateFailure({ of, verdict }: MetRate): FailedCall {
+  const retryAfterMs = Math.min(Math.ceil(verdict.retryAfter / NANOSECONDS), MAX_RETRY_AFTER_MS);
+  return { ...failed(`the rate limit of the library's ${of} is used up`), retryAfterMs };
+}
+
+function tooManyCalls(of: LimitOwner): string {
+  return `the library's ${of} has too many calls under way`;
+}
 
 type Way<F> = {
   readonly key: KeyRecord;
   readonly gatewayId: string;
   readonly routeId: string | undefined;
+  readonly limits: Resolved["limits"];
   readonly upstream: ReachableUpstream;
   readonly model: string;
   readonly format: F;
@@ -195,7 +212,8 @@ function findWay<F extends CallFormat>(
   }
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null) return failed("the gateway is gone");
-  if (!streams.hasRoom(key)) return failed(TOO_MANY_CALLS);
+  const full = streams.fullOf(key);
+  if (full !== undefined) return failed(tooManyCalls(full));
   // The declaration names the route: no caller does.
   const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };
   const resolved = resolve(judged.gateway, resolving, dialect, model);
@@ -204,7 +222,15 @@ function findWay<F extends CallFormat>(
   if (!isReachable(candidate)) return failed("the gateway has no credential for the upstream");
   const { upstream } = candidate;
   const { gatewayId } = judged.gateway;
-  return { key, gatewayId, routeId: resolved.routeId, upstream, model: candidate.model ?? model, format };
+  return {
+    key,
+    gatewayId,
+    routeId: resolved.routeId,
+    limits: resolved.limits,
+    upstream,
+    model: candidate.model ?? model,
+    format,
+  };
 }
 
 /** Of the route that the model names; else the first one that knows what is asked for. */

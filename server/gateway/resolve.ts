@@ -1,3 +1,4 @@
+import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limits.ts";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
@@ -11,6 +12,8 @@ export type Resolved = {
   readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
   /** The id of the logical route that the model named. */
   readonly routeId: string | undefined;
+  /** What all calls that name that route have together; undefined for no limit. */
+  readonly limits: OwnedLimits | undefined;
 };
 
 /** What resolving needs to know of the key. */
@@ -56,7 +59,7 @@ export function resolve(
         )
       : problem("not_found", `${ROUTES_ONLY}, and the model is none of them.${routesFor(gateway, key, dialect)}`);
   }
-  return { candidates: [{ upstream, model: undefined }], routeId: undefined };
+  return { candidates: [{ upstream, model: undefined }], routeId: undefined, limits: undefined };
 }
 
 function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
@@ -89,6 +92,7 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
   return {
     candidates: [first, ...fallbacks.filter(({ upstream }) => upstream.dialect === dialect)],
     routeId: route.routeId,
+    limits: route.rateLimit && routeLimits(gateway, route),
   };
 }
 

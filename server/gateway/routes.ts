@@ -17,6 +17,7 @@ import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { type Resolved, resolve } from "./resolve.ts";
+import { holdToRoute } from "./route-limits.ts";
 import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { createUpstreamPools } from "./upstream/pools.ts";
@@ -132,8 +133,12 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
   else {
     readModels(openCall, { request: raw, call, head, query: targetOf(request).query })
-      .then((found) => {
-        if (!reply.sent) proceed(found, resolveAgain(deps, request, found.model));
+      .then(async (found) => {
+        if (reply.sent) return;
+        const resolved = resolveAgain(deps, request, found.model);
+        if (resolved instanceof Problem || resolved.limits === undefined) return proceed(found, resolved);
+        const refused = await holdToRoute(deps, request, reply, resolved.limits);
+        if (!reply.sent) proceed(found, refused ?? resolveAgain(deps, request, found.model, resolved));
       })
       .catch((error: Error) => {
         if (!reply.sent) refuse(error);

@@ -14,12 +14,15 @@ export type IndexMessage =
       readonly generation: number;
       readonly attributes: readonly RowAttributes[];
       readonly limits: readonly SharedArrayBuffer[];
+      readonly ownedCells: ReadonlyMap<string, number>;
       readonly gateways: readonly GatewayRecord[];
       readonly teams: readonly TeamRecord[];
       readonly acceptsImportedFormat: boolean;
     }
   | { readonly kind: "attributes"; readonly attributes: RowAttributes }
   | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
+  /** Where a limit is counted that is not a key's: 0 where it is no more. */
+  | { readonly kind: "owned_cell"; readonly owner: string; readonly cell: number }
   | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
   | { readonly kind: "gateway_removed"; readonly gatewayId: string }
   | { readonly kind: "team"; readonly team: TeamRecord }

@@ -117,6 +117,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         for (const attributes of message.attributes) this.rows.attributes.add(attributes);
         this.limits = new LimitCells();
         for (const buffer of message.limits) this.limits.add(buffer);
+        this.ownedCells = new Map(message.ownedCells);
         this.gateways = new GatewayTable();
         for (const gateway of message.gateways) this.gateways.apply(gateway);
         this.teams = new TeamTable();
@@ -128,6 +129,10 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         break;
       case "limits":
         this.limits.add(message.buffer);
+        break;
+      case "owned_cell":
+        if (message.cell === 0) this.ownedCells.delete(message.owner);
+        else this.ownedCells.set(message.owner, message.cell);
         break;
       case "gateway":
         this.gateways.apply(message.gateway);

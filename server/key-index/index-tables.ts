@@ -1,12 +1,12 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
-import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { RateLimit, RateVerdict } from "../../domain/access/rate-limit.ts";
 import { packVersion } from "../context/packed-key-id.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { InternedAttributes } from "./key-attributes.ts";
 import { KeyRow } from "./key-row.ts";
 import type { KeyTable } from "./key-table.ts";
-import { LimitCells } from "./limit-cells.ts";
+import { type CellLimit, LimitCells } from "./limit-cells.ts";
 import { TeamTable } from "./team-table.ts";
 
 /** A table and what its rows refer to. */
@@ -16,10 +16,15 @@ export type KeyRows = {
   readonly generation: number;
 };
 
+/** A rate limit, and whose it is: a key's, or what is known by its id alone, such as a team. */
+export type OwnedRate = { readonly owner: KeyRecord | string; readonly limit: RateLimit };
+
 /** What can be asked of an index, on the thread that writes it and on those that mirror it. */
 export abstract class IndexTables {
   protected rows: KeyRows;
   protected limits = new LimitCells();
+  /** The cells of limits that are not keys', by the ids of those that have them. */
+  protected ownedCells = new Map<string, number>();
   protected gateways = new GatewayTable();
   protected teams = new TeamTable();
 
@@ -50,14 +55,40 @@ export abstract class IndexTables {
   }
 
   /**
-   * Judges a request by its key's rate limit, and charges it when it is admitted.
+   * Judges a request by several rate limits, and charges it to each where all admit it. One that has no cell, as when it
+   * has just been declared, admits and counts nothing.
    *
    * @param now nanoseconds on the clock that all threads share
-   * @returns undefined for a key without a limit
+   * @returns what it meets at each, in their order
    */
-  chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined {
-    if (!(key instanceof KeyRow) || key.limit === 0 || key.rateLimit === null) return undefined;
-    return this.limits.charge(key.limit, key.rateLimit, now);
+  chargeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
+    return this.limits.chargeAll(rates.map(this.#inCell), now);
+  }
+
+  /** What {@link chargeRates} would say, charged to none. */
+  judgeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
+    return this.limits.judgeAll(rates.map(this.#inCell), now);
+  }
+
+  /**
+   * Takes back what is unpaid of a request that was charged: whatever has been read anew since has none to take back.
+   *
+   * @param unpaid nanoseconds
+   */
+  refundRate(rate: OwnedRate, unpaid: number): void {
+    this.limits.refund(this.#inCell(rate), unpaid);
+  }
+
+  readonly #inCell = ({ owner, limit }: OwnedRate): CellLimit => {
+    const cell = typeof owner === "string" ? (this.ownedCells.get(owner) ?? 0) : this.#cellOfKey(owner);
+    return { cell: this.limits.has(cell) ? cell : 0, limit };
+  };
+
+  #cellOfKey(key: KeyRecord): number {
+    if (!(key instanceof KeyRow)) return 0;
+    if (key.generation === this.rows.generation) return key.limit;
+    const present = this.findVersion(key.keyId, key.version);
+    return present instanceof KeyRow ? present.limit : 0;
   }
 
   /** Notes that a key was used: the last time, and how often. */

@@ -1,6 +1,7 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { OwnedRate } from "./index-tables.ts";
 
 /** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
 export type KeyIndexView = {
@@ -22,11 +23,16 @@ export type KeyIndexView = {
   /** The seq of the last change applied. */
   lastSeq(): number;
   /**
-   * Judges a request by its key's rate limit, and charges it when it is admitted; undefined for a key without one.
+   * Judges a request by several rate limits, and charges it to each where all admit it.
    *
    * @param now nanoseconds on the monotonic clock
+   * @returns what it meets at each, in their order
    */
-  chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined;
+  chargeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
+  /** What `chargeRates` would say, charged to none. */
+  judgeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
+  /** Takes back so many nanoseconds of a request that was charged. */
+  refundRate(rate: OwnedRate, unpaid: number): void;
   /** Whether keys of another shape than the minted one exist: only then are such looked up. */
   acceptsImportedFormat(): boolean;
 };

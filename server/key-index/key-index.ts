@@ -1,5 +1,7 @@
+import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limits.ts";
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
+import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { packVersion } from "../context/packed-key-id.ts";
 import type { Broadcast } from "./index-messages.ts";
@@ -37,6 +39,8 @@ export class KeyIndex extends IndexTables {
   #keyCount = 0;
   #importedFormatCount = 0;
   #broadcast: Broadcast = () => {};
+  /** The ids of the limits that a gateway's routes have, by the gateway's id. */
+  readonly #routeCells = new Map<string, ReadonlySet<string>>();
 
   /**
    * @param keys how many are expected
@@ -132,11 +136,16 @@ export class KeyIndex extends IndexTables {
 
   /** Takes in the present state of a gateway. */
   applyGateway(gateway: GatewayRecord): void {
+    this.#giveRouteCells(
+      gateway.gatewayId,
+      gateway.routes.flatMap((route) => routeLimits(gateway, route) ?? []),
+    );
     this.gateways.apply(gateway);
     this.#broadcast({ kind: "gateway", gateway });
   }
 
   removeGateway(gatewayId: string): void {
+    this.#giveRouteCells(gatewayId, []);
     this.gateways.remove(gatewayId);
     this.#broadcast({ kind: "gateway_removed", gatewayId });
   }
@@ -148,13 +157,36 @@ export class KeyIndex extends IndexTables {
 
   /** Takes in the present state of a team. */
   applyTeam(team: TeamRecord): void {
+    this.#giveCell(team.teamId, team.limits);
     this.teams.apply(team);
     this.#broadcast({ kind: "team", team });
   }
 
   removeTeam(teamId: string): void {
+    this.#giveCell(teamId, null);
     this.teams.remove(teamId);
     this.#broadcast({ kind: "team_removed", teamId });
+  }
+
+  /** Sees to it that an owner has a cell where its limits have a rate, and none otherwise. */
+  #giveCell(owner: string, limits: DeclaredLimits | null): void {
+    const known = this.ownedCells.get(owner);
+    const isCounted = limits !== null && limits.rate !== null;
+    if (isCounted === (known !== undefined)) return;
+    if (known === undefined) this.ownedCells.set(owner, this.#takeLimit());
+    else {
+      this.ownedCells.delete(owner);
+      this.limits.giveBack(known);
+    }
+    this.#broadcast({ kind: "owned_cell", owner, cell: this.ownedCells.get(owner) ?? 0 });
+  }
+
+  #giveRouteCells(gatewayId: string, limits: readonly OwnedLimits[]): void {
+    const ids = new Set(limits.map(({ id }) => id));
+    for (const id of this.#routeCells.get(gatewayId) ?? []) if (!ids.has(id)) this.#giveCell(id, null);
+    for (const { id, ...declared } of limits) this.#giveCell(id, declared);
+    if (ids.size > 0) this.#routeCells.set(gatewayId, ids);
+    else this.#routeCells.delete(gatewayId);
   }
 
   /** Broadcasts all that there is, and from here on each change. */
@@ -171,6 +203,7 @@ export class KeyIndex extends IndexTables {
       generation,
       attributes: attributes.all(),
       limits: this.limits.buffers,
+      ownedCells: this.ownedCells,
       gateways: this.gateways.all(),
       teams: this.teams.all(),
       acceptsImportedFormat: this.acceptsImportedFormat(),

@@ -83,6 +83,9 @@ export class KeyRow implements KeyRecord {
   get teamAllowedCIDRs(): KeyRecord["teamAllowedCIDRs"] {
     return this.#attributes.teamAllowedCIDRs;
   }
+  get teamLimits(): KeyRecord["teamLimits"] {
+    return this.#attributes.teamLimits;
+  }
   get rateLimit(): KeyRecord["rateLimit"] {
     return this.#attributes.rateLimit;
   }

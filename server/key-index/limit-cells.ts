@@ -1,12 +1,19 @@
-import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/access/rate-limit.ts";
+import { judgeRate, judgeRates, type RateLimit, type RateVerdict, rateCost } from "../../domain/access/rate-limit.ts";
 
 /** Cells in one buffer. */
 const CHUNK_BITS = 12;
 const CHUNK = 2 ** CHUNK_BITS;
 
+/** A cell, and the limit that is counted in it. */
+export type CellLimit = {
+  /** 0 for none: nothing is counted then. */
+  readonly cell: number;
+  readonly limit: RateLimit;
+};
+
 /**
- * What keys with a rate limit have spent: one cell of shared memory for each of them, which all its versions share.
- * Cells are numbered from 1, and a cell never moves: there are more buffers instead of larger ones.
+ * What has been spent of rate limits: one cell of shared memory for each key that has one, which all its versions share,
+ * and one for each other owner. Cells are numbered from 1, and a cell never moves: there are more buffers instead of larger ones.
  */
 export class LimitCells {
   readonly #buffers: SharedArrayBuffer[] = [];
@@ -62,6 +69,57 @@ export class LimitCells {
       if (!verdict.admitted) return verdict;
       if (Atomics.compareExchange(chunk, index, held, BigInt(verdict.paidAt)) === held) return verdict;
     }
+  }
+
+  /**
+   * Judges a request by several cells, and charges it to each where all admit it. Of threads that do so at once one is
+   * always done; another, whose charge is taken back, may refuse a third one's request for as long as that takes.
+   *
+   * @param now as of {@link charge}
+   */
+  chargeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
+    const only = limits.length === 1 ? limits[0] : undefined;
+    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now)];
+    for (;;) {
+      const held = limits.map(({ cell }) => this.#heldIn(cell));
+      const verdicts = this.#judge(limits, held, now);
+      if (verdicts.some(({ admitted }) => !admitted) || this.#pay(limits, held, verdicts)) return verdicts;
+    }
+  }
+
+  /** What {@link chargeAll} would say of a request, which is charged to none. */
+  judgeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
+    return this.#judge(
+      limits,
+      limits.map(({ cell }) => this.#heldIn(cell)),
+      now,
+    );
+  }
+
+  /** Takes back a request that was charged, or so many nanoseconds of it. */
+  refund({ cell, limit }: CellLimit, unpaid: number = rateCost(limit)): void {
+    if (cell !== 0) Atomics.sub(this.#chunkOf(cell), cell & (CHUNK - 1), BigInt(Math.floor(unpaid)));
+  }
+
+  #heldIn(cell: number): bigint {
+    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), cell & (CHUNK - 1));
+  }
+
+  #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {
+    const states = limits.map(({ limit }, i) => ({ limit, paidAt: Number(held[i]) }));
+    return judgeRates(states, Math.floor(now));
+  }
+
+  /** False where another thread has charged one of the cells since: then none of them has been. */
+  #pay(limits: readonly CellLimit[], held: readonly bigint[], verdicts: readonly RateVerdict[]): boolean {
+    for (const [i, { cell }] of limits.entries()) {
+      if (cell === 0) continue;
+      const [before, paidAt] = [held[i] ?? 0n, BigInt(verdicts[i]?.paidAt ?? 0)];
+      if (Atomics.compareExchange(this.#chunkOf(cell), cell & (CHUNK - 1), before, paidAt) === before) continue;
+      for (const paid of limits.slice(0, i)) this.refund(paid);
+      return false;
+    }
+    return true;
   }
 
   #chunkOf(cell: number): BigInt64Array {

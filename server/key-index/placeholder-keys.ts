@@ -5,7 +5,7 @@ import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import type { Placeholder } from "../context/placeholders.ts";
 
 /** A team as a placeholder is resolved against. */
-type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCIDRs">;
+type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCIDRs" | "limits">;
 
 /**
  * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
@@ -41,6 +41,7 @@ export function resolvePlaceholders(
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: only.allowedCIDRs,
+      teamLimits: only.limits,
     });
   }
   return { records, unresolved: placeholders.length - records.size };

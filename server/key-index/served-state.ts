@@ -10,6 +10,7 @@ import { openGateway, type SealedGateway } from "../../store/gateways/gateways.t
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Placeholder } from "../context/placeholders.ts";
 import type { Broadcast } from "./index-messages.ts";
+import type { OwnedRate } from "./index-tables.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
 import type { KeyIndexView } from "./key-index-view.ts";
 import type { Lease } from "./lease.ts";
@@ -83,8 +84,16 @@ export class ServedState implements KeyIndexView {
     return this.#placeholders.exist || this.#index.acceptsImportedFormat();
   }
 
-  chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined {
-    return this.#index.chargeRequest(key, now);
+  chargeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
+    return this.#index.chargeRates(rates, now);
+  }
+
+  judgeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
+    return this.#index.judgeRates(rates, now);
+  }
+
+  refundRate(rate: OwnedRate, unpaid: number): void {
+    this.#index.refundRate(rate, unpaid);
   }
 
   findMember(token: MemberToken, named: string | null): KeyRecord[] {
@@ -130,6 +139,8 @@ export class ServedState implements KeyIndexView {
       // A key of which nothing is given has no living version any more.
       if (kind === "key" && !versions.has(ref)) versions.set(ref, []);
     }
+    // Before the keys that are held to their limits: those have somewhere to be counted.
+    for (const team of teams) this.#index.applyTeam(team);
     for (const [keyId, given] of versions) this.#index.applyKey(keyId, given);
     for (const keyId of removed.keyIds) this.#index.removeKey(keyId);
     for (const gatewayId of removed.gatewayIds) {
@@ -138,7 +149,6 @@ export class ServedState implements KeyIndexView {
     }
     for (const gateway of gateways) this.#index.applyGateway(this.#open(gateway));
     for (const teamId of removed.teamIds) this.#index.removeTeam(teamId);
-    for (const team of teams) this.#index.applyTeam(team);
     if (teams.length + removed.teamIds.length > 0) this.#resolvePlaceholders();
     this.#deps.broadcast?.({ kind: "changed" });
   }

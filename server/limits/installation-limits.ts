@@ -89,6 +89,19 @@ export class InstallationLimits {
     return this.#judgeDrawn(limitId, held);
   }
 
+  /** Takes back one request that was charged: the next one has it, or the cell once the period has ended. */
+  refund(limitId: string): void {
+    const held = this.#limits.get(limitId);
+    if (held === undefined) return;
+    held.requests++;
+    held.asked = Math.max(0, held.asked - 1);
+  }
+
+  /** What a limit that has been charged before has left. */
+  rest(limitId: string, limit: RateLimit): RateVerdict {
+    return verdictOf(this.#heldOf(limitId, limit), true, this.#deps.monotonic());
+  }
+
   /** Begins the next period, and gives back what this one has left over. To be called every {@link PERIOD_MS}. */
   endPeriod(): void {
     const now = this.#deps.monotonic();

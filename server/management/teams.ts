@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { declareLimits, limitSpec } from "../../domain/access/declared-limits.ts";
 import { type TeamMember, teamMember } from "../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
@@ -48,6 +49,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
     defaultLibrary,
     leakAction,
     allowedCIDRs,
+    limits,
     webhooks,
     webhookSecrets,
   }) => ({
@@ -61,6 +63,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
       ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
       ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
       ...(allowedCIDRs && { allowedCIDRs }),
+      ...(limits && { rateLimit: limitSpec(limits) }),
       ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
     },
   }),
@@ -98,6 +101,7 @@ async function save(
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
     allowedCIDRs: spec.allowedCIDRs ?? null,
+    limits: declareLimits(spec.rateLimit),
     webhooks: spec.webhooks,
     generation: generation + 1,
     by: author,

@@ -2,15 +2,16 @@ import type { Header } from "./format.ts";
 
 const TEXT = { type: "string" } as const;
 
-/** Of the answers to a key that has a rate limit. */
+/** Of the answers to a key that is held to a rate limit. */
 export const RATE_HEADERS: Readonly<Record<string, Header>> = {
   "RateLimit-Policy": {
-    description: "The key's rate limit, where it has one: draft-ietf-httpapi-ratelimit-headers.",
+    description:
+      "The rate limits of the key and of its team, where they have any: draft-ietf-httpapi-ratelimit-headers.",
     required: false,
     schema: TEXT,
   },
   RateLimit: {
-    description: "What is left of it (`r`), and in how many seconds all of it is there again (`t`).",
+    description: "What is left of each (`r`), and in how many seconds all of it is there again (`t`).",
     required: false,
     schema: TEXT,
   },

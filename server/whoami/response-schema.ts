@@ -2,6 +2,15 @@ import { closedObject, TEXT, TIME_OR_NULL, TIMESTAMP } from "../management/respo
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
+const LIMITS = {
+  additionalProperties: false,
+  required: ["requestsPerMinute", "burst", "scope", "concurrent"],
+  properties: {
+    ...{ requestsPerMinute: LIMIT, burst: LIMIT },
+    scope: { ...TEXT_OR_NULL, description: "Who counts the requests: each Replica, or the Installation." },
+    concurrent: LIMIT,
+  },
+} as const;
 
 /** What a key's holder may read of it: all fields are there, those that are not set are null. */
 export const WHOAMI = closedObject("Whoami", {
@@ -53,15 +62,11 @@ export const WHOAMI = closedObject("Whoami", {
     description: "The public id of the one gateway that it may call; null for any of the team's. Empty for none.",
   },
   allowedModels: { type: ["array", "null"], items: TEXT },
-  limits: {
-    type: "object",
-    additionalProperties: false,
-    required: ["requestsPerMinute", "burst", "scope", "concurrent"],
-    properties: {
-      ...{ requestsPerMinute: LIMIT, burst: LIMIT },
-      scope: { ...TEXT_OR_NULL, description: "Who counts the requests: each Replica, or the Installation." },
-      concurrent: LIMIT,
-    },
+  limits: { type: "object", ...LIMITS },
+  teamLimits: {
+    type: ["object", "null"],
+    ...LIMITS,
+    description: "Those of all calls of its team together: both hold. Null for none.",
   },
   expiresAt: { ...TIME_OR_NULL, description: "Of the key or of this version, whichever ends first." },
   version: {

@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -41,12 +42,8 @@ export async function whoami(db: Db, key: KeyRecord) {
     defaultLibrary: defaultLibrary === undefined ? null : libraryName(key, defaultLibrary),
     gateway: boundGatewayId === null ? null : ((await findPublicId(db, boundGatewayId)) ?? ""),
     allowedModels: key.allowedModels,
-    limits: {
-      requestsPerMinute: rateLimit?.requestsPerMinute ?? null,
-      burst: rateLimit?.burst ?? null,
-      scope: rateLimit?.scope ?? null,
-      concurrent,
-    },
+    limits: limitsJson({ rate: rateLimit, concurrent }),
+    teamLimits: key.teamLimits && limitsJson(key.teamLimits),
     expiresAt: Number.isFinite(key.expiresAt) ? rfc3339Millis(key.expiresAt) : null,
     version: {
       number,
@@ -54,5 +51,14 @@ export async function whoami(db: Db, key: KeyRecord) {
       mintedAt: version === undefined ? null : rfc3339Millis(version.mintedAt),
       retiresAt: key.versionState === "retiring" ? rfc3339Millis(key.expiresAt) : null,
     },
+  };
+}
+
+function limitsJson({ rate, concurrent }: DeclaredLimits) {
+  return {
+    requestsPerMinute: rate?.requestsPerMinute ?? null,
+    burst: rate?.burst ?? null,
+    scope: rate?.scope ?? null,
+    concurrent,
   };
 }

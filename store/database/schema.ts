@@ -64,6 +64,7 @@ type TeamsTable = {
   created_at: Generated<Date>;
   leak_action: Generated<string>;
   allowed_cidrs: Generated<string[] | null>;
+  limits: Generated<unknown>;
 };
 
 type TeamWebhooksTable = {

@@ -1,4 +1,5 @@
 import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../domain/access/key-record.ts";
+import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
 import { fromDigest } from "../database/digest.ts";
 import { toLimitScope, toSubjectRule } from "./key-policy.ts";
@@ -50,6 +51,7 @@ const ATTRIBUTE_COLUMNS = [
   "subject",
   "to_json(allowed_cidrs)",
   "to_json(team_allowed_cidrs)",
+  "team_limits",
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
@@ -110,7 +112,7 @@ function toAttributes(record: string): KeyAttributes {
   };
   const libraryIds = fieldOf("library_ids");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
-  const concurrent = fieldOf("concurrent");
+  const [concurrent, teamLimits] = [fieldOf("concurrent"), fieldOf("team_limits")];
   const restrictions = {
     subject: toSubjectRule(fieldOf("subject")),
     allowedCIDRs: listOf("to_json(allowed_cidrs)"),
@@ -138,6 +140,7 @@ function toAttributes(record: string): KeyAttributes {
             scope: toLimitScope(fieldOf("rate_scope")),
           },
     concurrent: concurrent === null ? null : Number(concurrent),
+    teamLimits: teamLimits === null ? null : (JSON.parse(teamLimits) as DeclaredLimits),
     ...restrictions,
   };
 }

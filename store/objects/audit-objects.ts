@@ -5,7 +5,7 @@ import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "
 
 /** What is recorded of an object of each kind, and no more: of a credential or a signing secret only whether there is one. */
 const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
-  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "allowedCIDRs", "webhooks"],
+  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "allowedCIDRs", "limits", "webhooks"],
   library: ["displayName", "description", "deletionPolicy"],
   gateway: ["publicId", "routesOnly", "upstreams", "routes"],
 };

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { TeamMember } from "../../domain/access/team-member.ts";
 import type { LeakAction } from "../../domain/key/leak.ts";
 import type { RefusedClaim } from "../../domain/object-conditions.ts";
@@ -24,6 +25,8 @@ export type TeamDraft = {
   readonly leakAction: LeakAction;
   /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
   readonly allowedCIDRs: readonly string[] | null;
+  /** What all calls of its keys and of its members' tokens have together; null for no limit. */
+  readonly limits: DeclaredLimits | null;
   readonly webhooks: readonly WebhookDraft[];
   readonly generation: number;
   /** For the audit log. */
@@ -91,19 +94,21 @@ async function saveWholeTeam(
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
   await sql`
     insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
-      default_library_name, leak_action, allowed_cidrs, generation)
+      default_library_name, leak_action, allowed_cidrs, limits, generation)
     values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
       ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction},
-      ${draft.allowedCIDRs}::text[], ${draft.generation})
+      ${draft.allowedCIDRs}::text[], ${draft.limits && JSON.stringify(draft.limits)}::jsonb, ${draft.generation})
     on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
       state = excluded.state, default_library_namespace = excluded.default_library_namespace,
       default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
-      allowed_cidrs = excluded.allowed_cidrs, generation = excluded.generation
+      allowed_cidrs = excluded.allowed_cidrs, limits = excluded.limits, generation = excluded.generation
     where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
       and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
-        teams.default_library_name, teams.leak_action, teams.allowed_cidrs, teams.generation)
+        teams.default_library_name, teams.leak_action, teams.allowed_cidrs, teams.limits,
+        teams.generation)
       is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
-        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.generation)`.execute(tx);
+        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.limits,
+        excluded.generation)`.execute(tx);
   const stored = await tx
     .selectFrom("teams")
     .select(["id", "owner_uid", "generation"])

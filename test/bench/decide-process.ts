@@ -85,7 +85,7 @@ function indexedKey(key: string): IndexedKey {
     is_foreign: false,
     expires_ms: null,
     attributes: flat(
-      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,,)`,
+      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,,,,,,,)`,
     ),
   });
 }

@@ -195,7 +195,9 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     findMember: (token, named) => index.findMember(token, named),
     lastSeq: () => 1,
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
-    chargeRequest: (key, now) => index.chargeRequest(key, now),
+    chargeRates: (rates, now) => index.chargeRates(rates, now),
+    judgeRates: (rates, now) => index.judgeRates(rates, now),
+    refundRate: (rate, unpaid) => index.refundRate(rate, unpaid),
   };
 }
 
@@ -258,6 +260,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     subject: null,
     allowedCIDRs: null,
     teamAllowedCIDRs: null,
+    teamLimits: null,
     ...fields,
   };
 }

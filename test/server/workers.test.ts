@@ -11,9 +11,10 @@ import { type RunningServer, startServer } from "../../server/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
 import { readModelTokens } from "../../store/keys/token-counts.ts";
+import type { TeamDraft } from "../../store/teams/teams.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until, untilNoLonger } from "../env/until.ts";
-import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
+import { gatewayDraft, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
 import { testClock } from "./harness.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./management/issuer.ts";
@@ -24,7 +25,7 @@ const RESOURCE = "https://keys.example.com/api/v1/memory/mcp";
 
 describeOnPostgres("two worker threads", (store) => {
   let server: RunningServer;
-  let home: Home;
+  let home: Awaited<ReturnType<typeof makeTeam>>;
   let publicId: string;
   let issuer: Issuer;
   let signer: Signer;
@@ -174,6 +175,52 @@ describeOnPostgres("two worker threads", (store) => {
       });
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     } finally {
+      await other.close();
+    }
+  });
+
+  test("b124: hold a team's keys to its limits together, exactly, of a replica and of the installation", async () => {
+    const declare = (limits: TeamDraft["limits"], generation: number) =>
+      makeTeam(store(), { ...home, limits, generation });
+    const policy = policyOf({ scopes: ["gateway:routes", "gateway:generate"] });
+    const keys = await Promise.all([1, 2, 3].map(() => storeKey(store(), home, { policy })));
+    const callEach = async (url = server.url) =>
+      (await Promise.all(keys.map(({ plaintext }) => callAll(plaintext, url)))).flat();
+    await until("both know the keys", async () => (await callEach()).every((status) => status === 200));
+    const other = await start();
+    try {
+      await declare({ rate: { requestsPerMinute: 1, burst: 20, scope: "Installation" }, concurrent: null }, 2);
+      const statuses: number[] = [];
+      await until("all know the limit, and have used it up", async () => {
+        const answers = (await Promise.all([callEach(), callEach(other.url)])).flat();
+        if (answers.some((status) => status === 429)) statuses.push(...answers);
+        return answers.every((status) => status === 429);
+      });
+      // Those of a replica that did not know of the limit yet are not counted.
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
+      await declare(null, 3);
+      await until("both know the keys", async () => (await callEach()).every((status) => status === 200));
+      await declare({ rate: { requestsPerMinute: 1, burst: 100_000, scope: "Replica" }, concurrent: 5 }, 4);
+      const beginAll = async () =>
+        await Promise.all(keys.flatMap(({ plaintext }) => Array.from({ length: 8 }, () => beginStream(plaintext))));
+      const open: Response[] = [];
+      await until("both know the bound", async () => {
+        const begun = await beginAll();
+        const isKnown = begun.some(({ status }) => status === 429);
+        if (isKnown) open.push(...begun.filter(({ status }) => status === 200));
+        else await Promise.all(begun.map(({ body }) => body?.cancel()));
+        return isKnown;
+      });
+      expect(open.length).toBeLessThanOrEqual(5);
+      await until("there are five", async () => {
+        open.push(...(await beginAll()).filter(({ status }) => status === 200));
+        return open.length >= 5;
+      });
+      expect((await beginAll()).filter(({ status }) => status === 200)).toEqual([]);
+      expect(open).toHaveLength(5);
+      await Promise.all(open.map(({ body }) => body?.cancel()));
+    } finally {
+      await declare(null, 5);
       await other.close();
     }
   });

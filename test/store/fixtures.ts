@@ -56,6 +56,7 @@ export function teamDraft(overrides: Partial<TeamDraft> = {}): TeamDraft {
     defaultLibrary: null,
     leakAction: "Alert",
     allowedCIDRs: null,
+    limits: null,
     webhooks: [],
     generation: 1,
     ...overrides,

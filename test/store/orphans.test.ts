@@ -20,6 +20,7 @@ describeOnEachEngine("What has lost its declaration", (store) => {
     defaultLibrary: null,
     leakAction: "Alert" as const,
     allowedCIDRs: null,
+    limits: null,
     webhooks: [],
     generation: 1,
   });

@@ -67,6 +67,27 @@ export type ModelGatewaySpec = {
      */
     upstreamModel: string;
     /**
+     * How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once.
+     */
+    rateLimit?: {
+      /**
+       * Requests a minute, in the long run; unlimited where it is left out.
+       */
+      requestsPerMinute?: number;
+      /**
+       * Requests at once; a minute's worth where it is left out.
+       */
+      burst?: number;
+      /**
+       * Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+       */
+      scope?: "Replica" | "Installation";
+      /**
+       * Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.
+       */
+      concurrent?: number;
+    };
+    /**
      * What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time.
      *
      * Items: One fallback.

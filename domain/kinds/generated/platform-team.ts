@@ -86,6 +86,27 @@ export type PlatformTeamSpec = {
    */
   allowedCIDRs?: string[];
   /**
+   * How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.
+   */
+  rateLimit?: {
+    /**
+     * Requests a minute, in the long run; unlimited where it is left out.
+     */
+    requestsPerMinute?: number;
+    /**
+     * Requests at once; a minute's worth where it is left out.
+     */
+    burst?: number;
+    /**
+     * Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+     */
+    scope?: "Replica" | "Installation";
+    /**
+     * Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.
+     */
+    concurrent?: number;
+  };
+  /**
    * What happens to a key of the team that is reported as leaked.
    */
   leaks?: {

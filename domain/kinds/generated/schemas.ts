@@ -435,6 +435,55 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "maxLength": 256,
                   "pattern": "^[!-~]+$"
                 },
+                "rateLimit": {
+                  "description": "How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once.",
+                  "type": "object",
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
+                      "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+                    },
+                    {
+                      "rule": "!has(self.burst) || has(self.requestsPerMinute)",
+                      "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
+                    },
+                    {
+                      "rule": "!has(self.scope) || has(self.requestsPerMinute)",
+                      "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+                    }
+                  ],
+                  "properties": {
+                    "requestsPerMinute": {
+                      "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 1000000
+                    },
+                    "burst": {
+                      "description": "Requests at once; a minute's worth where it is left out.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 1000000
+                    },
+                    "scope": {
+                      "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                      "type": "string",
+                      "enum": [
+                        "Replica",
+                        "Installation"
+                      ]
+                    },
+                    "concurrent": {
+                      "description": "Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 10000
+                    }
+                  }
+                },
                 "fallbacks": {
                   "description": "What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time.",
                   "type": "array",
@@ -1719,6 +1768,55 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "string",
               "maxLength": 64,
               "format": "cidr"
+            }
+          },
+          "rateLimit": {
+            "description": "How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.",
+            "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
+                "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+              },
+              {
+                "rule": "!has(self.burst) || has(self.requestsPerMinute)",
+                "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
+              },
+              {
+                "rule": "!has(self.scope) || has(self.requestsPerMinute)",
+                "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+              }
+            ],
+            "properties": {
+              "requestsPerMinute": {
+                "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              "burst": {
+                "description": "Requests at once; a minute's worth where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              "scope": {
+                "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "type": "string",
+                "enum": [
+                  "Replica",
+                  "Installation"
+                ]
+              },
+              "concurrent": {
+                "description": "Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 10000
+              }
             }
           },
           "leaks": {

@@ -6,6 +6,7 @@ import { table } from "../../pages/table.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
+import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
@@ -68,14 +69,15 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
   if (routes.length === 0) {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
-  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks }) => [
+  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, rateLimit }) => [
     html`<strong>${model}</strong><span class="line muted small"><code>${routeId}</code></span>`,
     `${upstreamModel} at ${upstream}`,
     fallbacks.length === 0
       ? html`<span class="muted">None</span>`
       : fallbacks.map((one) => html`<span class="line">${one.upstreamModel} at ${one.upstream}</span>`),
+    rateLimit === undefined ? html`<span class="muted">None</span>` : shownLimits(rateLimit),
   ]);
-  return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails"], rows)}`;
+  return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails", "Limits"], rows)}`;
 }
 
 function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {

@@ -10,6 +10,7 @@ import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { chips, type Facts, factList } from "../facts.ts";
+import { shownLimits } from "../limits-text.ts";
 import { ago, moment } from "../times.ts";
 import { eventList } from "./key-event-list.ts";
 import {
@@ -116,7 +117,7 @@ function facts(key: KeyJson, now: number): Html {
     ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
-    ...(rateLimit === undefined ? [] : [["Limits", limits(rateLimit)] as const]),
+    ...(rateLimit === undefined ? [] : [["Limits", shownLimits(rateLimit)] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
     ["Created", moment(key.createdAt, now)],
@@ -124,17 +125,6 @@ function facts(key: KeyJson, now: number): Html {
     ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
   ];
   return factList(rows);
-}
-
-function limits({ requestsPerMinute, burst, scope, concurrent }: NonNullable<KeyJson["spec"]["rateLimit"]>): string {
-  return [
-    requestsPerMinute === undefined ? "" : `${requestsPerMinute} requests a minute`,
-    burst === undefined ? "" : `${burst} at once`,
-    scope === "Installation" ? "over all replicas" : "",
-    concurrent === undefined ? "" : `${concurrent} calls under way`,
-  ]
-    .filter((limit) => limit !== "")
-    .join(", ");
 }
 
 const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);

@@ -1,3 +1,4 @@
+import { limitSpec } from "../../../domain/access/declared-limits.ts";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -8,6 +9,7 @@ import { table } from "../../pages/table.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
+import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
 
@@ -59,6 +61,7 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
 
 function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
+  const limits = team.limits === null ? undefined : limitSpec(team.limits);
   const rows: Facts = [
     ["Your role", role],
     ["Name", name],
@@ -66,6 +69,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
     ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
+    ["Limits", limits === undefined ? "None" : shownLimits(limits)],
     ["Declared in", declarationPlace(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],

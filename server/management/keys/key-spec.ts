@@ -1,4 +1,4 @@
-import type { DeclaredRate } from "../../../domain/access/rate-limit.ts";
+import { limitSpec } from "../../../domain/access/declared-limits.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import type { NamedRef } from "../../../domain/key/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -28,6 +28,7 @@ function declaredSpec(
 ): ApiManagedKeySpec {
   const gateway = gateways.get(policy.boundGatewayId ?? "");
   const library = libraries.get(policy.mcpDefaultLibraryId ?? "");
+  const rateLimit = limitSpec({ rate: policy.rateLimit, concurrent: policy.concurrent });
   const libraryRefs = policy.libraryIds?.flatMap((id) => libraries.get(id) ?? []);
   return {
     displayName: policy.displayName,
@@ -40,20 +41,8 @@ function declaredSpec(
     ...(policy.allowedCIDRs && { allowedCIDRs: [...policy.allowedCIDRs] }),
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
-    ...((policy.rateLimit !== null || policy.concurrent !== null) && {
-      rateLimit: {
-        ...declaredRate(policy.rateLimit),
-        ...(policy.concurrent !== null && { concurrent: policy.concurrent }),
-      },
-    }),
+    ...(rateLimit && { rateLimit }),
   };
-}
-
-/** What may be left out is. */
-function declaredRate(rate: DeclaredRate | null): Partial<DeclaredRate> {
-  if (rate === null || rate.scope === "Installation") return { ...rate };
-  const { requestsPerMinute, burst } = rate;
-  return { requestsPerMinute, burst };
 }
 
 function unique(ids: readonly (string | null)[]): string[] {

@@ -72,6 +72,20 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
+  it("b124: has the limits that its team declares, and others or none from then on", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    const limits = () => world.record(plaintext)?.teamLimits;
+    expect(limits()).toBeNull();
+    const rateLimit = { requestsPerMinute: 600, concurrent: 20 };
+    await world.declare(team("team-a", [NAMESPACE], { rateLimit }));
+    expect(limits()).toEqual({ rate: { requestsPerMinute: 600, burst: 600, scope: "Replica" }, concurrent: 20 });
+    await world.declare(team("team-a", [NAMESPACE], { rateLimit: { concurrent: 5 } }));
+    expect(limits()).toEqual({ rate: null, concurrent: 5 });
+    await world.declare(team("team-a", [NAMESPACE]));
+    expect(limits()).toBeNull();
+  });
+
   it("is suspended and resumed with the same secret", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const plaintext = await world.plaintextOf("agent");

@@ -48,6 +48,7 @@ const KEY = {
   subject: null,
   allowedCIDRs: null,
   teamAllowedCIDRs: null,
+  teamLimits: null,
 } as const;
 
 const client = { ip: "203.0.113.7" };

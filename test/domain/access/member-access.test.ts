@@ -13,7 +13,14 @@ const READ = scopeSet(["memory:read"]);
 const READ_AND_WRITE = scopeSet(MEMBER_SCOPES);
 
 const TEAM: TeamRecord = {
-  ...{ teamId: "team-1", name: "research", cluster: "c", defaultLibraryId: "lib_default", allowedCIDRs: null },
+  ...{
+    teamId: "team-1",
+    name: "research",
+    cluster: "c",
+    defaultLibraryId: "lib_default",
+    allowedCIDRs: null,
+    limits: null,
+  },
   members: [
     { role: "viewer", name: "group readers", libraryIds: null },
     { role: "member", name: "group writers", libraryIds: ["lib_a"] },

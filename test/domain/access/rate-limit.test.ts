@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { judgeRate, type RateLimit } from "../../../domain/access/rate-limit.ts";
+import { judgeRate, judgeRates, type RateLimit } from "../../../domain/access/rate-limit.ts";
 
 const SECOND = 1e9;
 const limits = fc.record({
@@ -72,6 +72,34 @@ test("a refusal costs nothing", () => {
       for (const { verdict } of play(limit, waits)) {
         if (!verdict.admitted) expect(verdict.paidAt).toBe(before);
         before = verdict.paidAt;
+      }
+    }),
+  );
+});
+
+const several = fc.array(fc.record({ limit: limits, owed: fc.nat(60 * SECOND) }), { minLength: 1, maxLength: 3 });
+
+test("b124: a request of several limits is admitted where each admits it, and else costs none of them anything", () => {
+  fc.assert(
+    fc.property(several, (given) => {
+      const now = 100 * SECOND;
+      const states = given.map(({ limit, owed }) => ({ limit, paidAt: now + owed - 30 * SECOND }));
+      const alone = states.map(({ limit, paidAt }) => judgeRate(limit, paidAt, now));
+      const together = judgeRates(states, now);
+      expect(together.map(({ admitted }) => admitted)).toEqual(alone.map(({ admitted }) => admitted));
+      const isAdmitted = alone.every(({ admitted }) => admitted);
+      if (isAdmitted) expect(together).toEqual(alone);
+      else expect(together.map(({ paidAt }) => paidAt)).toEqual(states.map(({ paidAt }) => paidAt));
+      // What is said to be left is what the next requests get.
+      for (const [i, { remaining, paidAt }] of together.entries()) {
+        const limit = states[i]?.limit ?? { requestsPerMinute: 1, burst: 1 };
+        let state = paidAt;
+        for (let more = 0; more < remaining; more++) {
+          const verdict = judgeRate(limit, state, now);
+          expect(verdict.admitted).toBe(true);
+          state = verdict.paidAt;
+        }
+        expect(judgeRate(limit, state, now).admitted).toBe(false);
       }
     }),
   );

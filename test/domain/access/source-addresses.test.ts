@@ -57,7 +57,7 @@ function refusalOf(ip: string | undefined, key: string[] | null, team: string[] 
   return refusedSource({ allowedCIDRs: key, teamAllowedCIDRs: team }, { ip });
 }
 
-const NONE = { allowedCIDRs: null, teamAllowedCIDRs: null };
+const NONE = { allowedCIDRs: null, teamAllowedCIDRs: null, teamLimits: null };
 
 describe("b122: where a key may be used from", () => {
   test("is what numbers of 32 and 128 bits say, for both families and both lists", () => {

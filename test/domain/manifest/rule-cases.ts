@@ -141,21 +141,47 @@ export const RULE_CASES: readonly RuleCase[] = [
   },
   {
     rule: "a rate limit limits something",
-    accepts: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4 } }")],
-    refuses: [key("{ preset: MCPReadOnly, rateLimit: {} }")],
-    says: "spec.rateLimit: rateLimit limits nothing",
+    accepts: [
+      key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4 } }"),
+      team("{ rateLimit: { concurrent: 4 } }"),
+      gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: { concurrent: 4 }")} }`),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, rateLimit: {} }"),
+      team("{ rateLimit: {} }"),
+      gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: {}")} }`),
+    ],
+    says: "rateLimit: rateLimit limits nothing",
   },
   {
     rule: "a burst belongs to a rate",
-    accepts: [key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, burst: 2, concurrent: 4 } }")],
-    refuses: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, burst: 2 } }")],
-    says: "spec.rateLimit: burst belongs to a rate",
+    accepts: [
+      key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, burst: 2, concurrent: 4 } }"),
+      team("{ rateLimit: { requestsPerMinute: 60, burst: 2 } }"),
+      gateway(
+        `{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: { requestsPerMinute: 60, burst: 2 }")} }`,
+      ),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, burst: 2 } }"),
+      team("{ rateLimit: { concurrent: 4, burst: 2 } }"),
+      gateway(
+        `{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: { concurrent: 4, burst: 2 }")} }`,
+      ),
+    ],
+    says: "rateLimit: burst belongs to a rate",
   },
   {
     rule: "who counts belongs to a rate",
     accepts: [key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, scope: Installation, concurrent: 4 } }")],
-    refuses: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, scope: Installation } }")],
-    says: "spec.rateLimit: scope belongs to a rate",
+    refuses: [
+      key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, scope: Installation } }"),
+      team("{ rateLimit: { concurrent: 4, scope: Replica } }"),
+      gateway(
+        `{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: { concurrent: 4, scope: Installation }")} }`,
+      ),
+    ],
+    says: "rateLimit: scope belongs to a rate",
   },
   {
     rule: "a version lives for a second at least",

@@ -265,7 +265,7 @@ describe("b15-b17: the key's text", () => {
     const shortImport = `inf_${"x".repeat(20)}`;
     const { placeholders } = parsePlaceholders("inf_dev");
     const { records } = resolvePlaceholders(placeholders, [
-      { teamId: "team-1", name: "one", defaultLibraryId: null, allowedCIDRs: null },
+      { teamId: "team-1", name: "one", defaultLibraryId: null, allowedCIDRs: null, limits: null },
     ]);
     const developing = await startHarness({ mounts: [{ at: "", routes }], config: { placeholders } });
     try {

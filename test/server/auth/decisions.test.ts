@@ -100,7 +100,9 @@ function statusOf(request: Case, carrier: CarrierName): number {
     findPresent: (record: KeyRecord) => index.presentOf(record),
     findMember: () => [],
     acceptsImportedFormat: () => false,
-    chargeRequest: () => undefined,
+    chargeRates: () => [],
+    judgeRates: () => [],
+    refundRate: () => {},
   };
   const { rawHeaders, url } = CARRY[carrier](key);
   const publicId = request.product === "gateway" ? (TARGETS[request.target]?.publicId ?? "nowhere") : undefined;
@@ -108,7 +110,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
   const ask = { product: request.product, operation, publicId };
   const decision = decide(
     {
-      ...{ index: view, clock, metrics, streams: { hasRoom: () => true }, installationLimits: null },
+      ...{ index: view, clock, metrics, streams: { fullOf: () => undefined }, installationLimits: null },
       config: { vendorHeader: "x-goog-api-key", production: true, placeholders: [] },
     },
     rawHeaders,

@@ -20,7 +20,7 @@ function open(shared: SharedCalls | null = null) {
   const track = (key: KeyRecord, of?: IncomingMessage) => {
     const became: (CutCause | "ended")[] = [];
     const call = registry.track(key, (cause) => became.push(cause), of);
-    if (call === undefined) throw new Error("there is no room for the call");
+    if (typeof call === "string") throw new Error("there is no room for the call");
     call.onEnd = () => became.push("ended");
     return { call, became };
   };
@@ -107,9 +107,9 @@ describe("room for one call more", () => {
     const { registry, track } = open();
     const [key, other] = [keyRecord({ keyId: "key_a" }), keyRecord({ keyId: "key_b" })];
     const calls = Array.from({ length: LIMITS.callsPerKey }, () => track(key));
-    expect([registry.hasRoom(key), registry.hasRoom(other)]).toEqual([false, true]);
+    expect([registry.fullOf(key), registry.fullOf(other)]).toEqual(["key", undefined]);
     calls[0]?.call.end();
-    expect(registry.hasRoom(key)).toBe(true);
+    expect(registry.fullOf(key)).toBeUndefined();
     expect(registry.figures()).toMatchObject({ calls: 2, refusedCalls: 1 });
   });
 
@@ -117,8 +117,8 @@ describe("room for one call more", () => {
     const { registry, track } = open();
     const key = keyRecord({ keyId: "key_a", concurrent: 1 });
     track(key);
-    expect(registry.hasRoom(key)).toBe(false);
-    expect(registry.track(key, () => {})).toBeUndefined();
+    expect(registry.fullOf(key)).toBe("key");
+    expect(registry.track(key, () => {})).toBe("key");
     expect(registry.figures()).toMatchObject({ calls: 1, refusedCalls: 2 });
   });
 
@@ -128,15 +128,65 @@ describe("room for one call more", () => {
     const [key, free] = [keyRecord({ keyId: "key_a", concurrent: 2 }), keyRecord({ keyId: "key_b" })];
     const { call } = one.track(key);
     another.track(key);
-    expect([one, another].map(({ registry }) => registry.hasRoom(key))).toEqual([false, false]);
-    expect([one, another].map(({ registry }) => registry.track(key, () => {}))).toEqual([undefined, undefined]);
+    expect([one, another].map(({ registry }) => registry.fullOf(key))).toEqual(["key", "key"]);
+    expect([one, another].map(({ registry }) => registry.track(key, () => {}))).toEqual(["key", "key"]);
     call.end();
     call.end();
-    expect(another.registry.hasRoom(key)).toBe(true);
+    expect(another.registry.fullOf(key)).toBeUndefined();
     another.registry.cutAll("stopping");
     expect([shared.countOf("key_a"), shared.countOf("key_b")]).toEqual([0, 0]);
     for (let calls = 0; calls < LIMITS.callsPerKey; calls++) one.track(free);
-    expect([one, another].map(({ registry }) => registry.hasRoom(free))).toEqual([false, true]);
+    expect([one, another].map(({ registry }) => registry.fullOf(free))).toEqual(["key", undefined]);
+  });
+
+  test("goes by all calls of a team that declares a bound, on one thread and over several", () => {
+    const teamLimits = { rate: null, concurrent: 2 };
+    for (const shared of [null, new SharedCalls()]) {
+      const one = open(shared);
+      const another = shared === null ? one : open(new SharedCalls(shared.buffer));
+      const [a, b] = ["key_a", "key_b"].map((keyId) => keyRecord({ keyId, teamLimits }));
+      const other = keyRecord({ keyId: "key_c", teamId: "team-b", teamLimits });
+      if (a === undefined || b === undefined) throw new Error("there are two");
+      const { call } = one.track(a);
+      another.track(b);
+      expect([one, another].map(({ registry }) => registry.fullOf(a))).toEqual(["team", "team"]);
+      expect([one, another].map(({ registry }) => registry.track(b, () => {}))).toEqual(["team", "team"]);
+      expect(one.registry.fullOf(other)).toBeUndefined();
+      // It may be another team's key by then.
+      one.registry.revalidate((record) => ({ ...record, teamId: "team-b" }), NOW);
+      call.end();
+      expect(another.registry.fullOf(b)).toBeUndefined();
+      another.registry.cutAll("stopping");
+      expect([shared?.countOf("key_a"), shared?.countOf("team-a")]).toEqual(
+        shared === null ? [undefined, undefined] : [0, 0],
+      );
+    }
+  });
+
+  test("is not taken from a key whose team has none", () => {
+    const shared = new SharedCalls();
+    const { registry, track } = open(shared);
+    const key = keyRecord({ keyId: "key_a", concurrent: 2, teamLimits: { rate: null, concurrent: 1 } });
+    const { call } = track(key);
+    expect([registry.track(key, () => {}), shared.countOf("key_a")]).toEqual(["team", 1]);
+    call.end();
+    expect([shared.countOf("key_a"), shared.countOf("team-a")]).toEqual([0, 0]);
+  });
+
+  test("asks nothing of how many calls a team has that declares no bound", () => {
+    const { registry, track } = open(new SharedCalls());
+    let asked = 0;
+    for (let calls = 0; calls < LIMITS.callsPerKey; calls++) track(keyRecord({ keyId: "key_a" }));
+    const free = keyRecord({ keyId: "key_b" });
+    const watched = new Proxy(free, {
+      get(record, field) {
+        if (field === "teamId" || field === "keyId") asked++;
+        return Reflect.get(record, field);
+      },
+    });
+    registry.fullOf(watched);
+    // As without limits of teams: of the key alone, since there are as many calls as one may have.
+    expect(asked).toBe(1);
   });
 
   test("is given back where it was taken, though the key declares no bound any more", () => {

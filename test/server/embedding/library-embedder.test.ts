@@ -107,6 +107,20 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     }
   });
 
+  test("b124: is held to the limits of the route that it names, and says so where they are used up", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const rateLimit = { requestsPerMinute: 1 };
+    const routes = [routeOf("meaning", { upstream: "embedder", rateLimit })];
+    const library = await startEmbeddedLibrary(context, store(), { upstream, routes, declared: { model: "meaning" } });
+    await library.declare();
+    await library.save("within it");
+    await library.embedded();
+    const { length } = upstream.received;
+    await library.save("beyond it");
+    expect(await library.failure()).toBe("the rate limit of the library's route is used up");
+    expect(upstream.received).toHaveLength(length);
+  });
+
   test("stops when its key is revoked, which nothing replaces, and says so", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });

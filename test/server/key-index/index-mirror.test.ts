@@ -81,6 +81,7 @@ describe("the index as another thread decides by it", () => {
       cluster: "c",
       defaultLibraryId: null,
       allowedCIDRs: null,
+      limits: null,
       members,
       revoked: [],
     });
@@ -93,8 +94,66 @@ describe("the index as another thread decides by it", () => {
     const { index, mirror } = open();
     index.applyKey("key_a", [version("digest", { rateLimit: RATE })]);
     const [here, there] = [index.findKey("digest"), mirror.findKey("digest")];
-    expect(here && index.chargeRequest(here, 1_000)?.admitted).toBe(true);
-    expect(there && mirror.chargeRequest(there, 1_000)?.admitted).toBe(false);
+    const admitted = (view: typeof index | typeof mirror, owner: typeof here) =>
+      owner && view.chargeRates([{ owner, limit: RATE }], 1_000)[0]?.admitted;
+    expect([admitted(index, here), admitted(mirror, there)]).toEqual([true, false]);
+  });
+
+  test("b124: charges a team's rate limit from the same cell as every other thread, for as long as it has one", () => {
+    const { index, mirror } = open();
+    const team = { teamId: "t", name: "research", cluster: "c", defaultLibraryId: null, allowedCIDRs: null };
+    const declare = (rate: typeof RATE | null) =>
+      index.applyTeam({ ...team, limits: { rate, concurrent: 1 }, members: [], revoked: [] });
+    const admitted = (view: typeof index | typeof mirror) => {
+      mirror.findKey("digest");
+      return view.chargeRates([{ owner: "t", limit: RATE }], 1_000)[0]?.admitted;
+    };
+    declare(RATE);
+    expect([admitted(mirror), admitted(index), admitted(mirror)]).toEqual([true, false, false]);
+    index.refundRate({ owner: "t", limit: RATE }, 1e9);
+    expect([admitted(index), admitted(mirror)]).toEqual([true, false]);
+    // A rate that is declared anew begins with its whole burst, in a cell that another may have had.
+    declare(null);
+    expect([admitted(index), admitted(mirror), admitted(mirror)]).toEqual([true, true, true]);
+    declare(RATE);
+    expect([admitted(mirror), admitted(index)]).toEqual([true, false]);
+    index.removeTeam("t");
+    expect([admitted(index), admitted(mirror)]).toEqual([true, true]);
+  });
+
+  test("b124: charges a route's rate limit from the same cell, for as long as its gateway has the route", () => {
+    const { index, mirror } = open();
+    const route = { model: "fast", routeId: "rt", upstream: "u", upstreamModel: "x", fallbacks: [] };
+    const rateLimit = { requestsPerMinute: RATE.requestsPerMinute, burst: RATE.burst };
+    const declare = (...models: readonly string[]) =>
+      index.applyGateway(
+        gatewayRecord({
+          ...{ gatewayId: "gw_1", publicId: "models" },
+          routes: models.map((model) => ({ ...route, model, rateLimit })),
+        }),
+      );
+    const admitted = (view: typeof index | typeof mirror, model: string) => {
+      mirror.findGateway("models");
+      return view.chargeRates([{ owner: `gw_1/${model}`, limit: RATE }], 1_000)[0]?.admitted;
+    };
+    declare("fast", "slow");
+    expect([admitted(mirror, "fast"), admitted(index, "fast"), admitted(mirror, "slow")]).toEqual([true, false, true]);
+    declare("slow");
+    expect([admitted(index, "fast"), admitted(mirror, "fast"), admitted(index, "slow")]).toEqual([true, true, false]);
+    index.removeGateway("gw_1");
+    expect([admitted(index, "slow"), admitted(mirror, "slow")]).toEqual([true, true]);
+  });
+
+  test("b124: has the cells of teams' limits that were there before it", () => {
+    const { index } = open();
+    const team = { teamId: "t", name: "research", cluster: "c", defaultLibraryId: null, allowedCIDRs: null };
+    index.applyTeam({ ...team, limits: { rate: RATE, concurrent: null }, members: [], revoked: [] });
+    const later = open();
+    index.broadcastTo(later.broadcast);
+    later.mirror.findKey("digest");
+    const charge = (view: typeof index | typeof later.mirror) =>
+      view.chargeRates([{ owner: "t", limit: RATE }], 1_000)[0]?.admitted;
+    expect([charge(index), charge(later.mirror)]).toEqual([true, false]);
   });
 
   test("notes uses where the other thread takes them", () => {
@@ -112,7 +171,7 @@ describe("the index as another thread decides by it", () => {
     expect(mirror.acceptsImportedFormat()).toBe(true);
     index.removeKey("key_a");
     expect(mirror.acceptsImportedFormat()).toBe(false);
-    const teams = [{ teamId: "t", name: "research", defaultLibraryId: null, allowedCIDRs: null }];
+    const teams = [{ teamId: "t", name: "research", defaultLibraryId: null, allowedCIDRs: null, limits: null }];
     broadcast({ kind: "placeholders", records: resolvePlaceholders([{ digest: "p", team: null }], teams).records });
     const found = mirror.findKey("p");
     expect([mirror.acceptsImportedFormat(), found?.keyId]).toEqual([true, "placeholder_1"]);

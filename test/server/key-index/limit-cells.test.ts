@@ -19,3 +19,42 @@ test("a burst is admitted, then no more, and one more when it is paid, at whatev
     { numRuns: 2_000, examples: [[{ seconds: 2193, nanoseconds: 447_299_830 }]] },
   );
 });
+
+const BOTH = [
+  { requestsPerMinute: 60, burst: 2 },
+  { requestsPerMinute: 60, burst: 3 },
+] as const;
+
+test("b124: cells that are charged together are charged all or none, and take back what was charged", () => {
+  const cells = new LimitCells();
+  const [key, team] = BOTH.map((limit) => ({ cell: cells.take(), limit }));
+  if (key === undefined || team === undefined) throw new Error("there are two");
+  const left = () => cells.judgeAll([key, team], 0).map(({ admitted, remaining }) => (admitted ? remaining + 1 : 0));
+  const charge = () => cells.chargeAll([key, team], 0).map(({ admitted }) => admitted);
+  expect([charge(), charge()]).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+  expect([charge(), charge()]).toEqual([
+    [false, true],
+    [false, true],
+  ]);
+  // The team has one left for another key.
+  expect(cells.chargeAll([team], 0)[0]?.admitted).toBe(true);
+  expect(charge()).toEqual([false, false]);
+  cells.refund(key);
+  cells.refund(team);
+  expect([left(), charge(), charge()]).toEqual([
+    [1, 1],
+    [true, true],
+    [false, false],
+  ]);
+});
+
+test("b124: a limit without a cell admits, and counts nothing", () => {
+  const cells = new LimitCells();
+  const none = { cell: 0, limit: BOTH[0] };
+  for (let time = 0; time < 5; time++) expect(cells.chargeAll([none], 0)[0]?.admitted).toBe(true);
+  cells.refund(none);
+  expect(cells.bytes).toBe(0);
+});

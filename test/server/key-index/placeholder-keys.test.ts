@@ -4,7 +4,13 @@ import { keyDigest } from "../../../domain/key/key-format.ts";
 import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 import { PlaceholderKeys, resolvePlaceholders } from "../../../server/key-index/placeholder-keys.ts";
 
-const team = (name: string) => ({ teamId: `id of ${name}`, name, defaultLibraryId: null, allowedCIDRs: null });
+const team = (name: string) => ({
+  teamId: `id of ${name}`,
+  name,
+  defaultLibraryId: null,
+  allowedCIDRs: null,
+  limits: null,
+});
 
 describe("a placeholder", () => {
   const { placeholders } = parsePlaceholders("inf_local,inf_other@research");

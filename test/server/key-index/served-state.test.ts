@@ -43,6 +43,7 @@ const team = (name: string): TeamRecord => {
     cluster: "c",
     defaultLibraryId: null,
     allowedCIDRs: null,
+    limits: null,
     members: [],
     revoked: [],
   };

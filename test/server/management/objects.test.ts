@@ -157,6 +157,27 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect(kinds.filter((kind) => kind === "team.changed")).toHaveLength(2);
     });
 
+    test("b124: has its calls limited together from the next one on, and its changes recorded", async () => {
+      const rateLimit = { requestsPerMinute: 1, burst: 2, concurrent: 9 };
+      const team = await madeTeam({ rateLimit });
+      const make = () =>
+        api.send("POST", "/keys", { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly" } });
+      const secrets = [await make(), await make(), await make()].map(({ body }) => body.secret);
+      expect((await api.send("GET", `/teams/${team.id}`)).body.spec.rateLimit).toEqual(rateLimit);
+      const statuses = [];
+      for (const secret of secrets) statuses.push(await api.tryKey(secret));
+      expect(statuses).toEqual([200, 200, 429]);
+      const scoped = { requestsPerMinute: 60_000, burst: 60_000, scope: "Installation" };
+      const changedTo = await put(`/teams/${team.id}`, {
+        rateLimit: { requestsPerMinute: 60_000, scope: "Installation" },
+      });
+      expect(changedTo.body.spec.rateLimit).toEqual(scoped);
+      expect(await api.tryKey(secrets[2])).toBe(200);
+      expect((await put(`/teams/${team.id}`, {})).body.spec.rateLimit).toBeUndefined();
+      const changed = (await auditOf(team.id)).filter(({ kind }) => kind === "team.changed");
+      expect(changed).toHaveLength(2);
+    });
+
     test("has its name to itself, and its namespaces", async () => {
       const namespaces = [unique("ns")];
       const team = await madeTeam({ namespaces });
@@ -217,6 +238,8 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ["spec.namespaces[0]", { namespaces: ["No"] }],
       ["spec.allowedCIDRs[1]", { allowedCIDRs: ["0.0.0.0/0", "10.0.0.1/8"] }],
       ["spec.allowedCIDRs", { allowedCIDRs: [] }],
+      ["spec.rateLimit", { rateLimit: { burst: 2 } }],
+      ["spec.rateLimit.concurrent", { rateLimit: { concurrent: 0 } }],
       ["spec.leaks.action", { leaks: { action: "Ignore" } }],
       [
         "spec.mcpAgentPolicy.defaultLibraryRef",
@@ -317,6 +340,20 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       dialect: "openai",
       baseURL: `http://127.0.0.1:${port}`,
       ...more,
+    });
+
+    test("b124: has the limits of its routes as they were declared, and its changes recorded with them", async () => {
+      const team = await madeTeam();
+      const spec = (rateLimit?: object) => ({
+        upstreams: [upstream(1, { credential: CREDENTIAL })],
+        routes: [{ model: "m", routeID: "r", upstream: "main", upstreamModel: "x", ...(rateLimit && { rateLimit }) }],
+      });
+      const rateLimit = { requestsPerMinute: 60, scope: "Installation", concurrent: 3 };
+      const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(rateLimit) });
+      expect(made.body.spec.routes[0].rateLimit).toEqual(rateLimit);
+      const changed = await put(`/gateways/${made.body.id}`, spec());
+      expect([changed.status, changed.body.spec.routes[0].rateLimit]).toEqual([200, undefined]);
+      expect((await auditOf(team.id)).map(({ kind }) => kind)).toContain("gateway.changed");
     });
 
     test("has another entity tag once a credential is another, so that no edit undoes what it has not seen", async () => {

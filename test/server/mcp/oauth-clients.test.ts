@@ -34,6 +34,7 @@ beforeAll(async () => {
     cluster: "c",
     defaultLibraryId: "lib-handbook",
     allowedCIDRs: null,
+    limits: null,
     members,
     revoked: [],
   });

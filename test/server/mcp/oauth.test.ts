@@ -46,7 +46,7 @@ type Members = TeamRecord["members"];
 const as = (role: string, name: string, libraryIds: readonly string[] | null = null) => ({ role, name, libraryIds });
 const ANN: Members = [as("member", "subject ann")];
 const TEAM_OF_ANN = {
-  ...{ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null, allowedCIDRs: null },
+  ...{ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null, allowedCIDRs: null, limits: null },
   ...{ members: ANN, revoked: [] },
 };
 
@@ -70,6 +70,7 @@ function setMembers(members: Members, teamId = "team-a", revoked: TeamRecord["re
     cluster: "c",
     defaultLibraryId,
     allowedCIDRs: null,
+    limits: null,
     members,
     revoked,
   });
@@ -287,6 +288,20 @@ describe("a member's token", () => {
     expect((await send(await token())).status).toBe(200);
   });
 
+  test("b124: is held to its team's limits, with all else that the team's people and keys ask for", async () => {
+    const rate = { requestsPerMinute: 60, burst: 2, scope: "Replica" as const };
+    const teamLimits = { rate, concurrent: null };
+    server.index.applyTeam({ ...TEAM_OF_ANN, limits: teamLimits });
+    const first = await send(await token());
+    expect([first.status, first.headers.get("ratelimit")]).toEqual([200, '"team";r=1;t=1']);
+    expect((await send(server.addKey({ teamLimits }))).status).toBe(200);
+    const refused = await send(await token());
+    expect([refused.status, refused.text]).toEqual([429, expect.stringContaining("The team's rate limit is used up")]);
+    expect(server.refused.at(-1)).toMatchObject({ cause: "team_rate_limited", keyId: null, teamId: "team-a" });
+    server.index.applyTeam(TEAM_OF_ANN);
+    expect((await send(await token())).status).toBe(200);
+  });
+
   test("of a member of two teams of one name, in two clusters, needs the address to have an id", async () => {
     const twin = {
       teamId: "team-b",
@@ -294,6 +309,7 @@ describe("a member's token", () => {
       cluster: "d",
       defaultLibraryId: null,
       allowedCIDRs: null,
+      limits: null,
       members: ANN,
       revoked: [],
     };

@@ -67,7 +67,7 @@ describe("whoami", () => {
         scopes: ["gateway:generate", "memory:read"],
         libraryAccess: { mode: "Restricted", libraries: ["handbook", "notes"] },
         subjectAccess: { mode: "Bound", subject: "user-4711" },
-        ...{ allowedCIDRs: ["127.0.0.0/8", "::1/128"], teamAllowedCIDRs: null },
+        ...{ allowedCIDRs: ["127.0.0.0/8", "::1/128"], teamAllowedCIDRs: null, teamLimits: null },
         defaultLibrary: "notes",
         gateway: "research-main",
         allowedModels: ["fast"],
@@ -91,11 +91,23 @@ describe("whoami", () => {
       expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
       expect(JSON.parse(answer.text)).toMatchObject({
         ...{ id, gateway: null, allowedModels: null, expiresAt: null, defaultLibrary: null, subjectAccess: null },
-        ...{ allowedCIDRs: null, teamAllowedCIDRs: null },
+        ...{ allowedCIDRs: null, teamAllowedCIDRs: null, teamLimits: null },
         libraryAccess: { mode: "All", libraries: null },
         limits: { requestsPerMinute: null, burst: null, concurrent: null },
       });
     }
+  });
+
+  test("says what all calls of its team are limited to", async () => {
+    const spec = { rateLimit: { requestsPerMinute: 6_000, scope: "Installation", concurrent: 50 } };
+    const team = await api.send("POST", "/teams", { name: "limited", spec });
+    const made = await api.send("POST", "/keys", { name: "agent", team: "limited", spec: { preset: "MCPReadOnly" } });
+    await until("the replica knows the key", async () => (await ask(made.body.secret)).status === 200);
+    expect((await ask(made.body.secret)).body).toMatchObject({
+      teamId: team.body.id,
+      limits: { requestsPerMinute: null, burst: null, scope: null, concurrent: null },
+      teamLimits: { requestsPerMinute: 6_000, burst: 6_000, scope: "Installation", concurrent: 50 },
+    });
   });
 
   test("says of a version that was replaced when it retires", async () => {

@@ -11,7 +11,7 @@ import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
-import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
+import { deleteTeam, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
@@ -364,6 +364,7 @@ describeOnEachEngine("The change feed", (store) => {
         subject: null,
         allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
         teamAllowedCIDRs: null,
+        teamLimits: null,
       },
     });
     expect(recordOf(given)).toMatchObject({
@@ -380,8 +381,31 @@ describeOnEachEngine("The change feed", (store) => {
         subject: null,
         allowedCIDRs: null,
         teamAllowedCIDRs: null,
+        teamLimits: null,
       },
     });
+  });
+
+  test.each<TeamDraft["limits"]>([
+    { rate: { requestsPerMinute: 60, burst: 5, scope: "Installation" }, concurrent: 7 },
+    { rate: null, concurrent: 7 },
+  ])("b124: the limits of a team, %j, come with the team and with each of its keys, and go again", async (limits) => {
+    const home = await makeTeam(store());
+    const [one, other] = [await reserveKey(store(), home), await reserveKey(store(), await makeTeam(store()))];
+    const declared = async (given: TeamDraft["limits"], generation: number) => {
+      const before = await headOf(store());
+      await run(store(), (tx) => saveTeam(tx, { ...home, limits: given, generation }));
+      const { changes, keys, teams } = await changesAfter(store(), before, 50);
+      expect(changes.map(({ kind, ref }) => [kind, ref])).toEqual([["team", home.teamId]]);
+      expect(keys.map(({ keyId }) => keyId)).toEqual([one.key.id]);
+      return [teams[0]?.limits, keys[0]?.attributes.teamLimits];
+    };
+    expect(await declared(limits, 2)).toEqual([limits, limits]);
+    const { keys, teams } = await readSnapshot(store());
+    expect(teams.find(({ teamId }) => teamId === home.teamId)?.limits).toEqual(limits);
+    const ofKey = ({ key }: typeof one) => keys.find(({ keyId }) => keyId === key.id)?.attributes.teamLimits;
+    expect([ofKey(one), ofKey(other)]).toEqual([limits, null]);
+    expect(await declared(null, 3)).toEqual([null, null]);
   });
 
   test("b25: the rights that hung on a gateway, a library or a team go with it, and not the key", async () => {

@@ -67,6 +67,7 @@ function recordOf(home: Home, { key, digest, number }: Reservation, attributes: 
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: null,
+      teamLimits: null,
       ...attributes,
     },
   };

@@ -62,6 +62,13 @@ describeOnEachEngine("A server of an earlier build", (store) => {
     },
   );
 
+  test("b124: is shown a key of a team with limits so that it lets it in, by the key's own limits alone", async () => {
+    const limits = { rate: { requestsPerMinute: 1, burst: 1, scope: "Installation" as const }, concurrent: 1 };
+    const { key } = await reserveKey(store(), await makeTeam(store(), { limits }));
+    expect(await decisionOf(HERE, key.id)).toBeUndefined();
+    expect(await decisionOf(older, key.id)).toBeUndefined();
+  });
+
   test("finds no atom of any subject, and no library in what a subject has of one", async () => {
     const { db } = store();
     const home = await makeTeam(store());

@@ -79,6 +79,7 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
         defaultLibrary: null,
         leakAction: "Alert",
         allowedCIDRs: null,
+        limits: null,
         webhooks: [],
         generation: 2,
       }),

@@ -171,6 +171,17 @@ export type PlatformTeamSpecArgs = {
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
+  /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
+  rateLimit?: Input<{
+    /** Requests a minute, in the long run; unlimited where it is left out. */
+    requestsPerMinute?: Input<number> | undefined;
+    /** Requests at once; a minute's worth where it is left out. */
+    burst?: Input<number> | undefined;
+    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    scope?: Input<"Replica" | "Installation"> | undefined;
+    /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+    concurrent?: Input<number> | undefined;
+  }> | undefined;
   /** What happens to a key of the team that is reported as leaked. */
   leaks?: Input<{
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
@@ -226,6 +237,17 @@ export type ModelGatewaySpecArgs = {
     upstream: Input<string>;
     /** The model that is asked of it. */
     upstreamModel: Input<string>;
+    /** How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once. */
+    rateLimit?: Input<{
+      /** Requests a minute, in the long run; unlimited where it is left out. */
+      requestsPerMinute?: Input<number> | undefined;
+      /** Requests at once; a minute's worth where it is left out. */
+      burst?: Input<number> | undefined;
+      /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      scope?: Input<"Replica" | "Installation"> | undefined;
+      /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+      concurrent?: Input<number> | undefined;
+    }> | undefined;
     /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
     fallbacks?: Input<Array<Input<{
       /** The name of the upstream, of the same dialect as the route's. */

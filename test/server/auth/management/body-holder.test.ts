@@ -11,6 +11,7 @@ test("b110: a body of the management API is its caller's and one of their teams'
     cluster: "c",
     defaultLibraryId: null,
     allowedCIDRs: null,
+    limits: null,
     members,
     revoked: [],
   });

@@ -35,6 +35,7 @@ beforeAll(async () => {
       {
         ...{ model: HOSTILE, routeID: "quick", upstream: "primary", upstreamModel: "gpt" },
         fallbacks: [{ upstream: "spare", upstreamModel: "other" }],
+        rateLimit: { requestsPerMinute: 600, scope: "Installation", concurrent: 7 },
       },
     ],
   };
@@ -84,6 +85,7 @@ describe("a gateway's page", () => {
     expect(text).toContain("There, read ");
     expect(text).toContain("gpt at primary");
     expect(text).toContain("other at spare");
+    expect(text).toContain("600 requests a minute, over all replicas, 7 calls under way");
     expect(text).toContain("1 bound to it alone");
     expect(text).not.toContain(HOSTILE);
   });

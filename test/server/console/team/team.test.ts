@@ -7,6 +7,7 @@ let pages: Pages;
 let payments: string;
 let research: string;
 
+const RATE = { requestsPerMinute: 600, burst: 60, scope: "Installation", concurrent: 20 };
 const HOSTILE = "<script>alert(1)</script>";
 
 beforeAll(async () => {
@@ -24,7 +25,10 @@ beforeAll(async () => {
     { role: "viewer", subject: "vic" },
   ];
   research = (
-    await pages.send("POST", "/teams", { name: "research", spec: { members: others, leaks: { action: "Revoke" } } })
+    await pages.send("POST", "/teams", {
+      name: "research",
+      spec: { members: others, leaks: { action: "Revoke" }, rateLimit: RATE },
+    })
   ).body.id;
 });
 afterAll(() => pages.close());
@@ -42,6 +46,13 @@ describe("the page of a team", () => {
   test("says what becomes of keys that leaked", async () => {
     expect((await pages.get(`/team/${payments}`)).text).toMatch(/Leaked keys<\/dt><dd>Reported/);
     expect((await pages.get(`/team/${research}`)).text).toMatch(/Leaked keys<\/dt><dd>Revoked/);
+  });
+
+  test("says what all of its calls are limited to", async () => {
+    expect((await pages.get(`/team/${payments}`)).text).toMatch(/Limits<\/dt><dd>None</);
+    expect((await pages.get(`/team/${research}`)).text).toContain(
+      "600 requests a minute, 60 at once, over all replicas, 20 calls under way",
+    );
   });
 
   test("says to each what they are, and marks them among the members", async () => {

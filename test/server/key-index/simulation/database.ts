@@ -207,6 +207,7 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: null,
+      teamLimits: null,
     },
   };
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { CallsPerKey } from "../../../server/calls/calls-per-key.ts";
+import { CallCounts } from "../../../server/calls/call-counts.ts";
 import { keyRecord } from "../harness.ts";
 
 test("b84: the count of a key's calls is the list's own, whether few are open or many", () => {
   const calls: { record: ReturnType<typeof keyRecord> }[] = [];
-  const counted = new CallsPerKey(calls);
+  const counted = new CallCounts(calls, ({ record }) => record.keyId);
   const keys = ["key_a", "key_b", "key_c"];
   let seed = 7;
   const random = (below: number) => {
