@@ -20,6 +20,7 @@ import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migra
 import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
 import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-limits.ts";
 import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
+import { sql as usageHours, indexes as usageHoursIndexes } from "../../migrations/039-usage-hours.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -57,6 +58,7 @@ export const MIGRATIONS = [
   { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
   { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
   { version: 38, name: "key-tokens", script: keyTokens },
+  { version: 39, name: "usage-hours", script: usageHours, indexes: usageHoursIndexes },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
