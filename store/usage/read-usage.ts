@@ -74,8 +74,7 @@ export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageR
   const requests = partsOf(REQUESTS_MEASURE, question, none, sql`t.count`);
   const sums = TOKEN_FIGURES.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`);
   const columns = sql.join(TOKEN_FIGURES.map((name) => sql.ref(name)));
-  const later =
-    after === undefined ? sql`` : sql`where (at, grp) > (to_timestamp(${after.at}::float8 / 1000), ${after.group})`;
+  const later = after === undefined ? sql`` : sql`where ${isAfter(question.step, after)}`;
   const { rows } = await sql<{ at: number; grp: string; requests: number } & TokenFigures>`
     with ${horizonsOf(TOKENS_MEASURE, question)}, ${horizonsOf(REQUESTS_MEASURE, question)}
     select (extract(epoch from at) * 1000)::float8 as at, grp, sum(requests)::bigint as requests, ${sql.join(sums)}
@@ -86,6 +85,11 @@ export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageR
     ...{ at, group: grp, figures },
     requests: hasRequests ? count : undefined,
   }));
+}
+
+/** A total is at the beginning of the question, which is another one by the time of the next page. */
+function isAfter(step: UsageStep, { at, group }: UsagePosition): RawBuilder<unknown> {
+  return step === "total" ? sql`grp > ${group}` : sql`(at, grp) > (${timeOf(at)}, ${group})`;
 }
 
 /** Whether a model of this name has answered within what is kept, to these teams. */
