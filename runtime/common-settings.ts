@@ -62,7 +62,7 @@ export function duration(text: string): number | undefined {
 }
 
 /** Days, or a duration as declarations have it, from an hour on; in milliseconds. */
-function retention(text: string): number | undefined {
+export function retention(text: string): number | undefined {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const ms = days === undefined ? duration(text) : Number(days) * DAY_MS;
   return ms !== undefined && ms >= MIN_RETENTION_MS ? ms : undefined;

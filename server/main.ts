@@ -15,7 +15,7 @@ import type { DatabaseLocation } from "../store/database/postgres/connection-con
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import { RecordRoom } from "../store/memory/record-room.ts";
-import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
+import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
@@ -193,7 +193,10 @@ export async function startServer({
   const conversations = startLibraryExtractor({ store, generator, log, count: metrics.countRead });
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
-    run: (signal) => prune(store, config.retentionMs, signal),
+    async run(signal) {
+      await prune(store, config.retentionMs, signal);
+      await pruneUsage(store, config.usageRetentionMs, signal);
+    },
     onFailure: (error) => log.warn({ error }, "could not delete expired records; it is tried again"),
   });
   const endNotices = startPeriodically({

@@ -4,12 +4,14 @@ import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
 import { expiredDeletion } from "../store/memory/expired-atoms.ts";
+import { rollUp } from "../store/usage/roll-up.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
- * Looks after the database while the server runs: deletes what deleted libraries held and what has expired, bit by
- * bit, and keeps the embedded database analysed and vacuumed. What fails is tried again with the next round.
+ * Looks after the database while the server runs: sums requests and tokens up by hour and by day, deletes what deleted
+ * libraries held and what has expired, bit by bit, and keeps the embedded database analysed and vacuumed. What fails is
+ * tried again with the next round.
  *
  * @returns ends it, and waits for what is under way
  */
@@ -17,6 +19,7 @@ export function startUpkeep(store: Store, log: Logger): () => Promise<void> {
   return startPeriodically({
     intervalMs: UPKEEP_INTERVAL_MS,
     async run(signal) {
+      await rollUp(store, signal);
       const deletion = libraryDeletion(store);
       while (!signal.aborted && (await deletion.next()));
       const expired = expiredDeletion(store);

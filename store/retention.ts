@@ -1,14 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
 import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
+import { HOURS_KEPT, REQUESTS_MEASURE, SLOTS_KEPT, TOKENS_MEASURE } from "./usage/usage-tables.ts";
 
 /** Time between two rounds of one process. */
 export const PRUNE_INTERVAL_MS = 10 * 60_000;
 
 /** A reader of the feed that is further behind takes a snapshot. */
 const CHANGES_KEPT = 100_000;
-/** How long the counts of requests and tokens are kept. */
-const COUNTS_KEPT = sql`interval '8 days'`;
 /** A delivery is of no use so late. Where a receiver never answers, more may wait than ever get their ten tries. */
 const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** For so long the same conversation is known again. */
@@ -23,10 +22,12 @@ const MAX_BATCHES_OF_COUNTS = 1_000;
 type Pruned = {
   readonly auditEvents: number;
   readonly uses: number;
-  /** Counts of requests. */
+  /** Counts of requests by five minutes. */
   readonly requests: number;
-  /** Counts of tokens. */
+  /** Counts of tokens by five minutes. */
   readonly tokens: number;
+  /** Counts of both by hour. */
+  readonly hours: number;
   readonly deliveries: number;
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
@@ -42,16 +43,18 @@ type Pruned = {
 
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
- * over or too old to be sent go after the retention; counts of requests and tokens go after theirs, conversations after 30 days,
- * repeatable creations and saves after a day, cells of limits that owe nothing after a minute, and sessions, one-time
- * links and logout tokens after their end. Of the changes the latest are kept. Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their
- * digests stay: a revoked secret is known for ever.
+ * over or too old to be sent go after the retention; counts of requests and tokens by five minutes and by hour go after
+ * theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
+ * a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any number
+ * of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their digests
+ * stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
  */
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
-  const oldCounts = sql`where slot < clock_timestamp() - ${COUNTS_KEPT} order by slot`;
+  const oldCounts = sql`where slot < clock_timestamp() - ${SLOTS_KEPT} order by slot`;
+  const oldHours = sql`where slot < clock_timestamp() - ${HOURS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
   const oldConversations = sql`where created_at < clock_timestamp() - ${CONVERSATIONS_KEPT} order by created_at`;
@@ -69,6 +72,9 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     ),
     requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
     tokens: await pruneAll(store, "key_tokens", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
+    hours:
+      (await pruneAll(store, REQUESTS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)) +
+      (await pruneAll(store, TOKENS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)),
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
@@ -77,6 +83,19 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),
   };
+}
+
+/**
+ * Deletes requests and tokens by day.
+ *
+ * @param retentionMs how long they are kept
+ * @param signal ends it between two batches
+ * @returns how many rows went
+ */
+export async function pruneUsage(store: Store, retentionMs: number, signal?: AbortSignal): Promise<number> {
+  const old = sql`where slot < clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond' order by slot`;
+  const requests = await pruneAll(store, REQUESTS_MEASURE.days, old, signal, MAX_BATCHES_OF_COUNTS);
+  return requests + (await pruneAll(store, TOKENS_MEASURE.days, old, signal, MAX_BATCHES_OF_COUNTS));
 }
 
 /** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */

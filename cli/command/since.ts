@@ -1,6 +1,8 @@
 import { parseDuration } from "../../domain/duration.ts";
 import { UsageError } from "./usage-error.ts";
 
+const DAY_MS = 24 * 3_600_000;
+
 /**
  * A moment as a flag gives it: so long ago, or a time.
  *
@@ -12,10 +14,12 @@ export function parseMoment(flag: string, text: string | undefined, now: number)
   if (text === undefined) return undefined;
   const at = /^\d{4}-/.test(text) ? Date.parse(text) : now - msOf(text);
   if (!Number.isNaN(at)) return at;
-  throw new UsageError(`${flag} ${text}: write a duration such as 24h, or a time such as 2026-11-21T08:00:00Z`);
+  throw new UsageError(`${flag} ${text}: write a duration such as 24h or 30d, or a time such as 2026-11-21T08:00:00Z`);
 }
 
 function msOf(text: string): number {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  if (days !== undefined) return Number(days) * DAY_MS;
   try {
     return parseDuration(text);
   } catch {

@@ -12,14 +12,16 @@ import { type ListedObject, type ListFilter, listMatching, type Source } from ".
 import { follow } from "./follow.ts";
 import { createPrinter, FORMATS, type Format, isStructured, type ObjectsByKind } from "./print-objects.ts";
 import { type FieldPath, parseFieldPath, sortedBy } from "./sort-objects.ts";
+import { getUsage, refuseUsageFlags, USAGE, type UsageFlags, usageOptions } from "./usage.ts";
 
 type Flags = SourceFlags &
-  NamespaceFlags & {
+  NamespaceFlags &
+  UsageFlags & {
     readonly selector?: string;
     readonly sortBy?: string;
     readonly headers: boolean;
     readonly watch?: true;
-    readonly output: Format;
+    readonly output: Format | typeof CSV;
   };
 
 export const addGet: AddCommand = (program, process) => {
@@ -28,22 +30,34 @@ export const addGet: AddCommand = (program, process) => {
     program
       .command("get")
       .description("show what there is, and its state")
-      .argument("<kind>", `${PLURALS}, or ${ALL}; singular, and by the names of kubectl, too`)
-      .argument("[names...]", "NAME or NAMESPACE/NAME of some of them"),
+      .argument("<kind>", `${PLURALS}, or ${ALL}; singular, and by the names of kubectl, too; or ${USAGE}`)
+      .argument("[names...]", "NAME or NAMESPACE/NAME of some of them; of usage one key, by its id or prefix too"),
   );
-  namespaceOptions(command)
+  usageOptions(namespaceOptions(command))
     .option("-l, --selector <labels>", "those with these labels, as kubectl takes them; not with --server")
     .option("--sort-by <path>", "by a field of -o json, such as .metadata.name")
     .option("--no-headers", "print rows alone")
     .option("-w, --watch", "go on, and print what changes as it does")
-    .addOption(new Option("-o, --output <format>", "how to print it").choices(FORMATS).default("table"))
-    .suggest("keys", "teams", "gateways", "libraries", ALL)
+    .addOption(
+      new Option("-o, --output <format>", `how to print it; ${CSV} is for ${USAGE}`)
+        .choices([...FORMATS, CSV])
+        .default("table"),
+    )
+    .suggest("keys", "teams", "gateways", "libraries", ALL, USAGE)
     .example("keyplane get keys --data .keyplane", "the keys of keyplane up")
     .example("keyplane get key team-a/reader --data .keyplane -o yaml", "one of them, with all that is known of it")
     .example("keyplane get keys -l app=agent --sort-by .status.expiresAt --data .keyplane", "some, in another order")
     .example("keyplane get keys --server https://keys.example.com --token-file token -o json", "all keys of a server")
     .example("keyplane get all -n team-a --kubeconfig ~/.kube/config", "what a cluster has in one namespace")
+    .example("keyplane get usage --since 7d --by model --data .keyplane", "what the last week took, by model")
+    .example("keyplane get usage --since 2026-10-01 --until 2026-11-01 --by team -o csv", "a month, for a spreadsheet")
     .action(async (word: string, names: readonly string[], flags: Flags) => {
+      if (word === USAGE) {
+        refuseObjectFlags(flags);
+        return getUsage({ names, flags, format: flags.output, hasHeadings: flags.headers }, process);
+      }
+      refuseUsageFlags(flags);
+      if (flags.output === CSV) throw new UsageError(`-o ${CSV} goes with get ${USAGE} alone`);
       const kinds = kindsOf(word);
       if (kinds.length > 1 && names.length > 0) throw new UsageError(`${ALL} takes no name: say of which kind`);
       const task = {
@@ -63,6 +77,20 @@ export const addGet: AddCommand = (program, process) => {
       }
     });
 };
+
+/** For spreadsheets. */
+const CSV = "csv";
+
+/** @throws UsageError for a flag that only objects have */
+function refuseObjectFlags({ namespace, selector, sortBy, watch }: Flags): void {
+  const given = [
+    ["-n", namespace],
+    ["-l", selector],
+    ["--sort-by", sortBy],
+    ["-w", watch],
+  ].find(([, value]) => value !== undefined);
+  if (given !== undefined) throw new UsageError(`${given[0]} does not go with get ${USAGE}: see keyplane get --help`);
+}
 
 /** Stands for every kind. */
 const ALL = "all";

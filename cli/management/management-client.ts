@@ -13,6 +13,7 @@ import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../../server/management/keys/receipt.ts";
 import type { Access, AccessQuestion } from "../../server/management/keys/review-access.ts";
 import type { RevokedSubject } from "../../server/management/revoked-subjects.ts";
+import type { UsageJson } from "../../server/management/usage/usage-json.ts";
 import type { CliCommand } from "../command/cli-command.ts";
 import { readFlagFile } from "../command/config.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -59,6 +60,8 @@ export type ManagementClient = {
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
   /** Events of the audit log, the latest first, and no more than so many. */
   searchAudit(filter: AuditFilter, max: number): AsyncGenerator<AuditJson>;
+  /** What was used, page by page. */
+  readUsage(filter: UsageFilter): AsyncGenerator<UsageJson>;
   /** The address of a link that signs in to the console, once. */
   makeConsoleLink(): Promise<string>;
 };
@@ -103,6 +106,19 @@ export type AuditFilter = {
   readonly about?: string | undefined;
   readonly from?: number | undefined;
   readonly to?: number | undefined;
+};
+
+/** Which usage, added up by what; times are milliseconds since the epoch. */
+export type UsageFilter = {
+  readonly by?: string | undefined;
+  readonly step?: string | undefined;
+  readonly team?: string | undefined;
+  /** A key, by its id, name, NAMESPACE/NAME or prefix. */
+  readonly about?: string | undefined;
+  readonly gateway?: string | undefined;
+  readonly model?: string | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
 };
 
 /**
@@ -167,6 +183,8 @@ export async function openManagement(
       const times = { from: timeOf(from), to: timeOf(to) };
       return list("audit-events", { ...filter, ...times }, max);
     },
+    readUsage: ({ since, until, ...filter }) =>
+      list("usage", { ...filter, since: timeOf(since), until: timeOf(until) }),
     rotate: (id, revokeOld) => call("POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }),
   };
 }

@@ -216,11 +216,29 @@ create table key_notices (
   constraint key_notices_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_notices_pkey PRIMARY KEY (key_id, kind)
 );
+create table key_request_days (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  scope text not null,
+  team_id text not null,
+  count bigint not null,
+  constraint key_request_days_pkey PRIMARY KEY (key_id, slot, scope)
+);
+create table key_request_hours (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  scope text not null,
+  team_id text not null,
+  count bigint not null,
+  is_rolled boolean default false not null,
+  constraint key_request_hours_pkey PRIMARY KEY (key_id, slot, scope)
+);
 create table key_requests (
   key_id text not null,
   slot timestamp with time zone not null,
   scope text not null,
   count integer not null,
+  is_rolled boolean default false not null,
   constraint key_requests_pkey PRIMARY KEY (key_id, slot, scope)
 ) with (fillfactor=70);
 create table key_secrets (
@@ -231,6 +249,49 @@ create table key_secrets (
   marks text[] default '{}'::text[] not null,
   constraint key_secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_secrets_pkey PRIMARY KEY (key_id)
+);
+create table key_token_days (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  gateway_id text not null,
+  route_id text not null,
+  model text not null,
+  team_id text not null,
+  calls bigint not null,
+  cut bigint not null,
+  unreported bigint not null,
+  unread bigint not null,
+  doubtful bigint not null,
+  input bigint not null,
+  cached bigint not null,
+  cache_write_5m bigint not null,
+  cache_write_1h bigint not null,
+  output bigint not null,
+  reasoning bigint not null,
+  tool_calls bigint not null,
+  constraint key_token_days_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
+);
+create table key_token_hours (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  gateway_id text not null,
+  route_id text not null,
+  model text not null,
+  team_id text not null,
+  calls bigint not null,
+  cut bigint not null,
+  unreported bigint not null,
+  unread bigint not null,
+  doubtful bigint not null,
+  input bigint not null,
+  cached bigint not null,
+  cache_write_5m bigint not null,
+  cache_write_1h bigint not null,
+  output bigint not null,
+  reasoning bigint not null,
+  tool_calls bigint not null,
+  is_rolled boolean default false not null,
+  constraint key_token_hours_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
 );
 create table key_tokens (
   key_id text not null,
@@ -251,6 +312,7 @@ create table key_tokens (
   output bigint not null,
   reasoning bigint not null,
   tool_calls bigint not null,
+  is_rolled boolean default false not null,
   constraint key_tokens_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
 ) with (fillfactor=70);
 create table key_usage (
@@ -653,6 +715,14 @@ CREATE OR REPLACE FUNCTION public.new_atom_id()
  LANGUAGE sql
  PARALLEL SAFE
 AS $function$select pg_catalog.uuidv7()$function$;
+CREATE OR REPLACE FUNCTION public.not_rolled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.is_rolled := false;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.queue_embedding()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -751,6 +821,8 @@ CREATE CONSTRAINT TRIGGER gateways_feed_update AFTER UPDATE OF cluster, namespac
 CREATE CONSTRAINT TRIGGER key_leaks_feed AFTER INSERT ON key_leaks DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_libraries_feed AFTER INSERT OR DELETE ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_libraries_feed_update AFTER UPDATE OF key_id, library_id ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.library_id IS DISTINCT FROM new.library_id) EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE TRIGGER key_requests_added BEFORE UPDATE OF count ON key_requests FOR EACH ROW WHEN (old.is_rolled) EXECUTE FUNCTION not_rolled();
+CREATE TRIGGER key_tokens_added BEFORE UPDATE OF calls ON key_tokens FOR EACH ROW WHEN (old.is_rolled) EXECUTE FUNCTION not_rolled();
 CREATE TRIGGER key_versions_end_is_final BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN ((old.state = ANY (ARRAY['retired'::text, 'voided'::text, 'revoked'::text])) AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER key_versions_feed AFTER INSERT OR DELETE ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_versions_feed_update AFTER UPDATE OF key_id, number, digest, prefix, state, source_kind, retire_at, expires_at ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.number IS DISTINCT FROM new.number OR old.digest IS DISTINCT FROM new.digest OR old.prefix IS DISTINCT FROM new.prefix OR old.state IS DISTINCT FROM new.state OR old.source_kind IS DISTINCT FROM new.source_kind OR old.retire_at IS DISTINCT FROM new.retire_at OR old.expires_at IS DISTINCT FROM new.expires_at) EXECUTE FUNCTION record_change('key', 'key_id');
@@ -861,8 +933,20 @@ CREATE INDEX imported_atoms_of_atom ON public.imported_atoms USING btree (atom_i
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
+CREATE INDEX key_request_days_by_time ON public.key_request_days USING btree (slot);
+CREATE INDEX key_request_days_of_team ON public.key_request_days USING btree (team_id, slot);
+CREATE INDEX key_request_hours_by_time ON public.key_request_hours USING btree (slot);
+CREATE INDEX key_request_hours_of_team ON public.key_request_hours USING btree (team_id, slot);
+CREATE INDEX key_request_hours_to_roll ON public.key_request_hours USING btree (date_bin('1 day'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
 CREATE INDEX key_requests_by_time ON public.key_requests USING btree (slot);
+CREATE INDEX key_requests_to_roll ON public.key_requests USING btree (date_bin('01:00:00'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
+CREATE INDEX key_token_days_by_time ON public.key_token_days USING btree (slot);
+CREATE INDEX key_token_days_of_team ON public.key_token_days USING btree (team_id, slot);
+CREATE INDEX key_token_hours_by_time ON public.key_token_hours USING btree (slot);
+CREATE INDEX key_token_hours_of_team ON public.key_token_hours USING btree (team_id, slot);
+CREATE INDEX key_token_hours_to_roll ON public.key_token_hours USING btree (date_bin('1 day'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
 CREATE INDEX key_tokens_by_time ON public.key_tokens USING btree (slot);
+CREATE INDEX key_tokens_to_roll ON public.key_tokens USING btree (date_bin('01:00:00'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
 CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
 CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);
 CREATE UNIQUE INDEX key_versions_one_active ON public.key_versions USING btree (key_id) WHERE (state = 'active'::text);

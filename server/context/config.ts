@@ -55,6 +55,8 @@ export type ServerConfig = {
   readonly leaksGithubKeysUrl: string | null;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
+  /** How long requests and tokens are kept by day, in milliseconds. */
+  readonly usageRetentionMs: number;
   /** How long a replica decides without having asked the database for the feed's head, in milliseconds. */
   readonly leaseMs: number;
 };
@@ -106,6 +108,7 @@ export function parseServerConfig(
     bootstrapTokenFile: settings.bootstrapTokenFile,
     leaksGithubKeysUrl: settings.leaksGithubKeysUrl,
     retentionMs: settings.auditRetention,
+    usageRetentionMs: settings.usageRetention,
     leaseMs: settings.lease,
   };
 }

@@ -9,10 +9,13 @@ import {
   IP_ADDRESS,
   port,
   publicUrl,
+  retention,
 } from "../../runtime/common-settings.ts";
 import { anyText, optional, type SettingsRule, several, withDefault } from "../../runtime/settings.ts";
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { isTrustworthyUrl } from "./trustworthy-url.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 /** The settings of every command that serves. */
 export const LISTENER_SETTINGS = {
@@ -32,6 +35,13 @@ export const LISTENER_SETTINGS = {
   adminHost: ADMIN_HOST,
   adminPort: ADMIN_PORT,
   auditRetention: AUDIT_RETENTION,
+  /** In milliseconds. */
+  usageRetention: withDefault("400d", {
+    takes: "<duration>",
+    help: "how long requests and tokens are kept by day: 40d to 3660d",
+    parse: usageRetention,
+    wanted: "a duration from 40 to 3660 days, such as 400d or 9600h",
+  }),
   vendorHeader: withDefault("x-goog-api-key", {
     takes: "<name>",
     help: "the first carrier of a key",
@@ -168,6 +178,11 @@ function isRange(text: string): boolean {
   const version = isIP(ip);
   if (version === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function usageRetention(text: string): number | undefined {
+  const ms = retention(text);
+  return ms !== undefined && ms >= 40 * DAY_MS && ms <= 3_660 * DAY_MS ? ms : undefined;
 }
 
 function vendorHeader(text: string): string | undefined {

@@ -1,3 +1,5 @@
+import { problem } from "../http/errors.ts";
+
 /** The database stores no NUL character, so none is let in. */
 const TEXT = "^[^\\u0000]*$";
 
@@ -7,6 +9,25 @@ export const PAGE = {
   limit: { type: "integer", minimum: 1, maximum: 200, default: 50 },
   cursor: { type: "string", maxLength: 64, description: "nextCursor of the page before." },
 } as const;
+/** A moment of a query, RFC 3339. */
+export const MOMENT = {
+  type: "string",
+  maxLength: 40,
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d)$",
+} as const;
+
+/**
+ * A moment that {@link MOMENT} has let in, in milliseconds since the epoch.
+ *
+ * @throws Problem `invalid_request` for what is no moment
+ */
+export function readMoment(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw problem("invalid_request", "The query has an invalid time: write RFC 3339.");
+  return at;
+}
+
 export type PageQuery = { limit: number; cursor?: string };
 
 export const OBJECTS_QUERY = {

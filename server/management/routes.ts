@@ -17,6 +17,7 @@ import { librarySubjectRoutes } from "./library-subjects.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { revokedSubjectRoutes } from "./revoked-subjects.ts";
 import { TEAMS } from "./teams.ts";
+import { usageRoutes } from "./usage/usage-routes.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
 /** The management API (spec §7, docs/reference/management-api.md): what the Pulumi provider and the commands use. */
@@ -40,5 +41,6 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   endedSessionRoutes(app, management, deps.config);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
+  usageRoutes(app, management);
   consoleLinkRoutes(app, deps);
 }

@@ -32,7 +32,7 @@ test("docs/reference/management-api.md shows requests that work one after the ot
       env: { PATH: process.env.PATH },
     });
     const statuses = stdout.trim().split("\n").map(Number.parseFloat);
-    expect(statuses).toEqual([200, 201, 201, 201, 201, 201, 200]);
+    expect(statuses).toEqual([200, 201, 201, 201, 201, 201, 200, 200]);
     expect(statuses.length).toBe(commands.match(/^curl /gm)?.length);
   } finally {
     await up.stop();

@@ -57,7 +57,7 @@ describe.each(installed)("completion in %s", (shell, complete) => {
     ["the values of a flag", ["plan", "-o", ""], ["json", "markdown", "text", "yaml"]],
     ["the values of a flag by their beginning", ["migrate", "--output", "j"], ["json"]],
     ["what an argument may be", ["completion", "z"], ["zsh"]],
-    ["what an argument is most often", ["get", ""], ["all", "gateways", "keys", "libraries", "teams"]],
+    ["what an argument is most often", ["get", ""], ["all", "gateways", "keys", "libraries", "teams", "usage"]],
     ["the commands that help takes", ["help", "rot"], ["rotate"]],
   ])("offers %s", async (_, words, offers) => {
     expect(complete(await scriptFor(shell), words).sort()).toEqual(offers);

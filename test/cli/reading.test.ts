@@ -100,6 +100,28 @@ describe("keyplane get", () => {
     }
   });
 
+  test("shows what was used, from a folder whose server runs as from a server, and says which flags do not go with it", async () => {
+    for (const source of [data, server]) {
+      const { code, out } = await keyplane(["get", "usage", "--since", "7d", "--by", "team", "-o", "json", ...source]);
+      expect([code, JSON.parse(out)]).toEqual([0, { items: expect.any(Array) }]);
+    }
+    expect(await keyplane(["get", "usage", "dev/none", ...data])).toEqual({
+      code: 1,
+      out: "",
+      err: expect.stringContaining('There is no key "dev/none"'),
+    });
+    for (const [args, said] of [
+      [["get", "usage", "-l", "app=web"], "-l does not go with get usage"],
+      [["get", "keys", "--by", "model"], "--by goes with get usage alone"],
+      [["get", "keys", "-o", "csv"], "-o csv goes with get usage alone"],
+      [["get", "usage", "--since", "soon"], "write a duration such as 24h or 30d"],
+      [["get", "usage", "--kubeconfig", "x"], "usage is counted by servers"],
+    ]) {
+      const { code, err } = await keyplane([...(args ?? []), ...(args?.includes("--kubeconfig") ? [] : data)]);
+      expect([code, err]).toEqual([2, expect.stringContaining(String(said))]);
+    }
+  });
+
   test("keeps to a namespace with -n, and shows every kind with all", async () => {
     const { out } = await keyplane(["get", "all", "-n", "dev", ...data]);
     expect(out.match(/^(NAMESPACE|NAME) /gm)).toHaveLength(3);

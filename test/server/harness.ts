@@ -307,6 +307,7 @@ function testConfig(): ServerConfig {
     consoleClients: [],
     leaksGithubKeysUrl: null,
     retentionMs: DEFAULT_RETENTION_MS,
+    usageRetentionMs: 400 * 24 * 3_600_000,
     leaseMs: LEASE_MS,
   };
 }

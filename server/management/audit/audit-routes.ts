@@ -2,10 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
-import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";
+import { MOMENT, NAME, PAGE, type PageQuery, readMoment } from "../request-schemas.ts";
 import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
@@ -26,11 +25,6 @@ const EVENT = closedObject("AuditEvent", {
   detail: { type: "object", description: "What has changed, from where and why. Never a secret." },
 });
 
-const MOMENT = {
-  type: "string",
-  maxLength: 40,
-  pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d)$",
-} as const;
 const QUERY = {
   type: "object",
   additionalProperties: false,
@@ -76,12 +70,4 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
       return { items, nextCursor: next === null ? null : cursorOf(next) };
     },
   );
-}
-
-/** @throws Problem `invalid_request` for what is no moment */
-function readMoment(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw problem("invalid_request", "The query has an invalid time: write RFC 3339.");
-  return at;
 }

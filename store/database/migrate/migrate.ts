@@ -20,6 +20,7 @@ import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migra
 import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
 import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-limits.ts";
 import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
+import { sql as usageHours, indexes as usageHoursIndexes } from "../../migrations/039-usage-hours.ts";
 import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
@@ -58,6 +59,7 @@ export const MIGRATIONS = [
   { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
   { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
   { version: 38, name: "key-tokens", script: keyTokens },
+  { version: 39, name: "usage-hours", script: usageHours, indexes: usageHoursIndexes },
   { version: 40, name: "limits-of-teams", script: limitsOfTeams },
 ] as const satisfies Migration[];
 

@@ -71,6 +71,21 @@ test.each([
   expect(parseServerConfig({}, { auditRetention }).retentionMs).toBe(hours * 3_600_000);
 });
 
+test.each([
+  [undefined, 400],
+  ["40d", 40],
+  ["3660d", 3660],
+  ["9600h", 400],
+])("requests and tokens are kept by day as long as is said: %s", (usageRetention, days) => {
+  expect(parseServerConfig({}, { usageRetention }).usageRetentionMs).toBe(days * 24 * 3_600_000);
+});
+
+test.each(["", "39d", "959h", "3661d", "1y", "-400d"])("requests and tokens are not kept for %j", (usageRetention) => {
+  expect(faultOf(() => parseServerConfig({}, { usageRetention })).faults).toEqual([
+    expect.stringMatching(/^--usage-retention.* must be a duration from 40 to 3660 days, such as 400d or 9600h/),
+  ]);
+});
+
 test.each(["", "0d", "59m", "-1d", "1w", "d", "90 d"])("the audit log is not kept for %j", (auditRetention) => {
   expect(faultOf(() => parseServerConfig({}, { auditRetention })).faults).toEqual([
     expect.stringContaining("--audit-retention"),

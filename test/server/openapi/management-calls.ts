@@ -81,6 +81,10 @@ export function managementCalls(): Record<string, Calls> {
         },
       },
     },
+    "GET /api/v1/usage": {
+      valid: () => withToken("GET", "/usage?by=model&step=day&limit=5"),
+      refused: { not_found: () => withToken("GET", "/usage?team=nowhere") },
+    },
     "GET /api/v1/audit-events": { valid: () => withToken("GET", "/audit-events?limit=5&action=key.revoked") },
     "POST /api/v1/console-links": { valid: () => withToken("POST", "/console-links") },
   };

@@ -1,0 +1,162 @@
+import { Option } from "commander";
+import type { UsageJson } from "../../server/management/usage/usage-json.ts";
+import type { CliCommand } from "../command/cli-command.ts";
+import type { Process } from "../command/command.ts";
+import { parseMoment } from "../command/since.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { openManagement } from "../management/management-client.ts";
+import { csvLine } from "../output/csv.ts";
+import { outputText } from "../output/output.ts";
+import { formatTable } from "../output/table.ts";
+import type { SourceFlags } from "../source/open-source.ts";
+
+/** The word of `get` for it, which is no kind of object. */
+export const USAGE = "usage";
+
+const DEFAULT_SINCE = "30d";
+const GROUPS = ["key", "team", "gateway", "route", "model"] as const;
+
+/** The flags of `get` that usage alone has. */
+export type UsageFlags = {
+  readonly by?: (typeof GROUPS)[number];
+  readonly step?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly team?: string;
+  readonly gateway?: string;
+  readonly model?: string;
+};
+
+export function usageOptions(command: CliCommand): CliCommand {
+  return command
+    .addOption(new Option("--by <what>", "usage: what it is added up by; key where it is left out").choices(GROUPS))
+    .addOption(
+      new Option("--step <length>", "usage: a row for each hour or day, instead of one for all").choices([
+        ...["total", "hour", "day"],
+      ]),
+    )
+    .option("--since <when>", "usage: from then on, a duration such as 30d, or a time; 30d where it is left out")
+    .option("--until <when>", "usage: before then")
+    .option("--team <team>", "usage: of this team, by its name or id")
+    .option("--gateway <gateway>", "usage: by this gateway, by its name, id or public id")
+    .option("--model <model>", "usage: of this model, as answers name it");
+}
+
+/** @throws UsageError where a flag is given that usage alone has */
+export function refuseUsageFlags(flags: UsageFlags): void {
+  const { by, step, since, until, team, gateway, model } = flags;
+  const given = Object.entries({ by, step, since, until, team, gateway, model }).find(
+    ([, value]) => value !== undefined,
+  );
+  if (given !== undefined) throw new UsageError(`--${given[0]} goes with get ${USAGE} alone`);
+}
+
+type Task = {
+  readonly names: readonly string[];
+  readonly flags: UsageFlags & SourceFlags;
+  readonly format: string;
+  readonly hasHeadings: boolean;
+};
+
+/** @throws UsageError for several names, and for a cluster: servers count */
+export async function getUsage({ names, flags, format, hasHeadings }: Task, { env, out, progress }: Process) {
+  const [about, another] = names;
+  if (another !== undefined) throw new UsageError(`get ${USAGE} takes one key, or --team for all of a team`);
+  if (flags.kubeconfig !== undefined || flags.context !== undefined) {
+    throw new UsageError("usage is counted by servers: give --server URL, or --data DIR of keyplane up");
+  }
+  if (format === "name") throw new UsageError(`-o name: ${USAGE} has rows, which have no names`);
+  const now = Date.now();
+  const { by = "key", step, team, gateway, model } = flags;
+  // Both are said with every page, so that all pages are of the same time.
+  const until = parseMoment("--until", flags.until, now) ?? now;
+  const since = parseMoment("--since", flags.since ?? DEFAULT_SINCE, flags.since === undefined ? until : now);
+  const client = await openManagement(env, flags);
+  const rows = inOrder(
+    await progress.during("reading usage", () =>
+      Array.fromAsync(client.readUsage({ by, step, team, about, gateway, model, since, until })),
+    ),
+  );
+  if (format === "json" || format === "yaml") return out(outputText({ items: rows }, format));
+  if (format === "csv") {
+    if (hasHeadings) out(csvLine(CSV_COLUMNS.map(([heading]) => heading)));
+    for (const row of rows) out(csvLine(CSV_COLUMNS.map(([, cell]) => cell(row) ?? "")));
+    return;
+  }
+  if (rows.length === 0) return hasHeadings ? out("nothing was counted") : undefined;
+  const columns = columnsOf(by, step !== undefined && step !== "total", format === "wide");
+  const table = formatTable(
+    columns.map(([heading]) => heading),
+    rows.map((row) => columns.map(([, cell]) => String(cell(row) ?? "-"))),
+  );
+  out(hasHeadings ? table : table.split("\n").slice(1).join("\n"));
+}
+
+/** By time, then by name. */
+function inOrder(rows: readonly UsageJson[]): UsageJson[] {
+  const order = ({ from, team, namespace, name, route, model, id }: UsageJson) =>
+    [from, team, namespace, name, route, model, id].map((part) => part ?? "").join(" ");
+  return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+type Column = readonly [heading: string, cell: (row: UsageJson) => string | number | null];
+
+const TEAM: Column = ["TEAM", ({ team }) => team];
+const ID: Column = ["ID", ({ id }) => id];
+const NAMED: Column["1"] = ({ namespace, name, id }) => [namespace, name ?? id].filter(Boolean).join("/") || null;
+const ROUTE: Column = ["ROUTE", ({ route }) => route];
+
+const GROUP_COLUMNS: Readonly<Record<(typeof GROUPS)[number], readonly Column[]>> = {
+  key: [["KEY", NAMED], TEAM],
+  team: [["TEAM", ({ team, id }) => team ?? id]],
+  gateway: [["GATEWAY", NAMED], TEAM],
+  route: [["GATEWAY", NAMED], ROUTE, TEAM],
+  model: [["MODEL", ({ model }) => model]],
+};
+
+const FIGURE_COLUMNS: readonly Column[] = [
+  ["REQUESTS", ({ requests }) => requests],
+  ["ANSWERS", ({ answers }) => answers],
+  ["INPUT", ({ input }) => input],
+  ["CACHED", ({ cached }) => cached],
+  ["CACHE WRITES", ({ cacheWrites5m, cacheWrites1h }) => cacheWrites5m + cacheWrites1h],
+  ["OUTPUT", ({ output }) => output],
+  ["REASONING", ({ reasoning }) => reasoning],
+  ["TOOL CALLS", ({ toolCalls }) => toolCalls],
+  ["UNREPORTED", ({ unreported, unread }) => unreported + unread],
+  ["CUT", ({ cut }) => cut],
+  ["DOUBTFUL", ({ doubtful }) => doubtful],
+];
+
+function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean, isWide: boolean): readonly Column[] {
+  return [
+    ...(hasSteps ? [["FROM", ({ from }: UsageJson) => from.replace(":00.000Z", "Z")] as const] : []),
+    ...GROUP_COLUMNS[by],
+    ...FIGURE_COLUMNS,
+    ...(isWide ? [ID] : []),
+  ];
+}
+
+const CSV_COLUMNS: readonly Column[] = [
+  ["from", ({ from }) => from],
+  ["to", ({ to }) => to],
+  ["team", ({ team }) => team],
+  ["namespace", ({ namespace }) => namespace],
+  ["name", ({ name }) => name],
+  ["id", ({ id }) => id],
+  ["route", ({ route }) => route],
+  ["model", ({ model }) => model],
+  ["requests", ({ requests }) => requests],
+  ["answers", ({ answers }) => answers],
+  ["input", ({ input }) => input],
+  ["cached", ({ cached }) => cached],
+  ["cache_writes_5m", ({ cacheWrites5m }) => cacheWrites5m],
+  ["cache_writes_1h", ({ cacheWrites1h }) => cacheWrites1h],
+  ["output", ({ output }) => output],
+  ["reasoning", ({ reasoning }) => reasoning],
+  ["tool_calls", ({ toolCalls }) => toolCalls],
+  ["cut", ({ cut }) => cut],
+  ["unreported", ({ unreported }) => unreported],
+  ["unread", ({ unread }) => unread],
+  ["doubtful", ({ doubtful }) => doubtful],
+];

@@ -1,0 +1,154 @@
+import type { FastifyInstance } from "fastify";
+import { sanitizeUntrusted } from "../../../domain/redact.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { isKnownModel, readUsage, type UsagePosition } from "../../../store/usage/read-usage.ts";
+import { type UsageObject, usageIdsNamed } from "../../../store/usage/usage-names.ts";
+import { principalOf } from "../../auth/management/author.ts";
+import { problem } from "../../http/errors.ts";
+import type { Management } from "../context.ts";
+import { managedRoute } from "../managed-route.ts";
+import { MOMENT, NAME, PAGE, type PageQuery, readMoment } from "../request-schemas.ts";
+import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
+import { rightsOf, visibleTeams } from "../rights.ts";
+import { USAGE_GROUPS, USAGE_STEPS, type UsageJson, usageJson } from "./usage-json.ts";
+import { usageSpan } from "./usage-times.ts";
+
+const TEXT_OR_NULL = { type: ["string", "null"] } as const;
+const COUNT = { type: "integer" } as const;
+
+const USAGE = closedObject("Usage", {
+  from: { ...TIMESTAMP, description: "From then on: of whole hours or days in UTC." },
+  to: { ...TIMESTAMP, description: "Before then." },
+  id: { ...TEXT_OR_NULL, description: "Of the key, the team or the gateway; null by model." },
+  namespace: { ...TEXT_OR_NULL, description: "Of the key or the gateway." },
+  name: { ...TEXT_OR_NULL, description: "Of the key, the team or the gateway, deleted ones too." },
+  teamId: TEXT_OR_NULL,
+  team: TEXT_OR_NULL,
+  route: { ...TEXT_OR_NULL, description: "The route's id; null for answers that no route led to." },
+  model: { ...TEXT, type: ["string", "null"], description: "As the answer names it." },
+  requests: {
+    type: ["integer", "null"],
+    description: "Let through, of the memory too. They are counted by key: null by gateway, route and model.",
+  },
+  answers: { ...COUNT, description: "Of models, with a status of 200 to 299." },
+  input: { ...COUNT, description: "Tokens, without those that were cached." },
+  cached: COUNT,
+  cacheWrites5m: COUNT,
+  cacheWrites1h: COUNT,
+  output: { ...COUNT, description: "Tokens, without those of reasoning." },
+  reasoning: COUNT,
+  toolCalls: { ...COUNT, description: "Calls of the provider's own tools." },
+  cut: { ...COUNT, description: "Answers that ended early, and count what was seen." },
+  unreported: { ...COUNT, description: "Answers that reported no usage." },
+  unread: { ...COUNT, description: "Answers in a coding that is not read." },
+  doubtful: { ...COUNT, description: "Answers that reported what cannot be." },
+});
+
+const QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    ...PAGE,
+    cursor: { ...PAGE.cursor, maxLength: 1_000 },
+    by: { type: "string", enum: USAGE_GROUPS, default: "key", description: "What it is added up by." },
+    step: {
+      type: "string",
+      enum: USAGE_STEPS,
+      default: "total",
+      description: "A row for each hour or day, or for all.",
+    },
+    team: { ...NAME, description: "A team's name or id." },
+    // A parameter `key` would be taken for a credential.
+    about: { ...NAME, description: "A key's id, its name, NAMESPACE/NAME, or its first 12 characters." },
+    gateway: { ...NAME, description: "A gateway's id, public id, name or NAMESPACE/NAME." },
+    model: { ...NAME, description: "As answers name it." },
+    since: { ...MOMENT, description: "From then on, RFC 3339: 30 days before until where it is left out." },
+    until: { ...MOMENT, description: "Before then, RFC 3339: now where it is left out." },
+  },
+} as const;
+type Query = PageQuery & {
+  readonly by: (typeof USAGE_GROUPS)[number];
+  readonly step: (typeof USAGE_STEPS)[number];
+} & { readonly [K in "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
+
+/** Requests and tokens: of the caller's teams, and for the installation's own of all. */
+export function usageRoutes(app: FastifyInstance, { store, clock }: Management): void {
+  app.get<{ Querystring: Query }>(
+    "/usage",
+    {
+      config: managedRoute({
+        summary: "Requests and tokens by key, team, gateway, route or model, over hours, days or months",
+        response: pageSchema(USAGE),
+        refusals: ["not_found"],
+      }),
+      schema: { querystring: QUERY },
+    },
+    async (request) => {
+      const { by, step, limit, cursor, since, until, model, ...named } = request.query;
+      const span = usageSpan({ since: readMoment(since), until: readMoment(until) }, step, clock.now());
+      const after = cursor === undefined ? undefined : readCursor(cursor);
+      const visible = visibleTeams(await rightsOf(store.db, principalOf(request)));
+      const teamIds = await idsOf(store.db, "team", named.team, visible);
+      const question = {
+        ...{ ...span, by, step, model, after, limit: limit + 1 },
+        teamIds: teamIds ?? visible,
+        keyIds: await idsOf(store.db, "key", named.about, visible),
+        gatewayIds: await idsOf(store.db, "gateway", named.gateway, visible),
+      };
+      const rows = await readUsage(store.db, question);
+      if (rows.length === 0 && model !== undefined) await requireModel(store.db, model, visible);
+      const shown = rows.slice(0, limit);
+      const items: readonly UsageJson[] = await usageJson(store.db, shown, { by, step, span });
+      return { items, nextCursor: rows.length > limit ? cursorOf(shown.at(-1)) : null };
+    },
+  );
+}
+
+const WHERE: Readonly<Record<UsageObject, string>> = { key: "keys", team: "teams", gateway: "gateways" };
+
+/**
+ * The ids of what is named; undefined where nothing is.
+ *
+ * @throws Problem `not_found` where there is nothing of this name that the caller may see
+ */
+async function idsOf(
+  db: Db,
+  kind: UsageObject,
+  named: string | undefined,
+  visible: readonly string[] | undefined,
+): Promise<string[] | undefined> {
+  if (named === undefined) return undefined;
+  const ids = await usageIdsNamed(db, kind, named, visible);
+  if (ids.length > 0) return ids;
+  throw problem(
+    "not_found",
+    `There is no ${kind} ${shownName(named)} that you may see: GET /api/v1/${WHERE[kind]} lists those that there are.`,
+  );
+}
+
+/** @throws Problem `not_found` for a model that has not answered: its name may be written wrong */
+async function requireModel(db: Db, model: string, visible: readonly string[] | undefined): Promise<void> {
+  if (await isKnownModel(db, model, visible)) return;
+  throw problem(
+    "not_found",
+    `No answer of a model ${shownName(model)} is counted: GET /api/v1/usage?by=model lists those that are.`,
+  );
+}
+
+function shownName(name: string): string {
+  return JSON.stringify(sanitizeUntrusted(name, 100));
+}
+
+function cursorOf(last: UsagePosition | undefined): string | null {
+  return last === undefined ? null : `${last.at}-${Buffer.from(last.group).toString("base64url")}`;
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+function readCursor(text: string): UsagePosition {
+  const [, at, group] = /^(\d{1,15})-([\w-]*)$/.exec(text) ?? [];
+  const name = group === undefined ? undefined : Buffer.from(group, "base64url").toString();
+  if (at === undefined || name === undefined || !/^[ -~]*$/.test(name)) {
+    throw problem("invalid_request", "The cursor is not one of ours: pass a nextCursor unchanged.");
+  }
+  return { at: Number(at), group: name };
+}

@@ -1,0 +1,127 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Tx } from "../database/change.ts";
+import type { Store } from "../database/store.ts";
+import {
+  beginOf,
+  DAY_STEP,
+  HOUR_STEP,
+  type Measure,
+  OLDEST_DAY,
+  OLDEST_HOUR,
+  REQUESTS_MEASURE,
+  TOKENS_MEASURE,
+} from "./usage-tables.ts";
+
+/** So that no statement holds up others for long, nor a round the next one. */
+const ROWS_AT_ONCE = 1_000;
+const MAX_BATCHES = 2_000;
+/** Ways to models, of gateway, route and name, that are kept apart of one key in one hour or day: those of most answers. */
+const MAX_WAYS = 64;
+/** The model of all others. */
+const OTHER_MODELS = "other";
+/** Any number that no other lock of ours has: one process rolls up at a time. */
+const LOCK = 53_975_265;
+
+/** What is summed up: from which table into which, by what step, and from when on it is due. */
+type Level = {
+  readonly measure: Measure;
+  readonly from: string;
+  readonly to: string;
+  readonly step: RawBuilder<unknown>;
+  /** The first that is not due yet: what has just ended may still get rows. */
+  readonly end: RawBuilder<unknown>;
+  /** None before it is rolled up: rows of it may have been deleted. */
+  readonly oldest: RawBuilder<unknown>;
+  /** The team of a row `t`. */
+  readonly teamId: RawBuilder<unknown>;
+};
+
+const HOURS_END = beginOf(HOUR_STEP, sql`clock_timestamp() - interval '10 minutes'`);
+const DAYS_END = beginOf(DAY_STEP, sql`clock_timestamp() - interval '2 hours'`);
+const OWN_TEAM = sql`t.team_id`;
+/** A key's team is its team for ever, and no key is ever deleted. */
+const TEAM_OF_KEY = sql`coalesce((select k.team_id from keys k where k.id = t.key_id), '')`;
+
+const LEVELS: readonly Level[] = [REQUESTS_MEASURE, TOKENS_MEASURE].flatMap((measure) => [
+  {
+    ...{ measure, from: measure.slots, to: measure.hours, step: HOUR_STEP, end: HOURS_END, oldest: OLDEST_HOUR },
+    teamId: measure === REQUESTS_MEASURE ? TEAM_OF_KEY : OWN_TEAM,
+  },
+  {
+    ...{ measure, from: measure.hours, to: measure.days, step: DAY_STEP, end: DAYS_END, oldest: OLDEST_DAY },
+    teamId: OWN_TEAM,
+  },
+]);
+
+/**
+ * Sums five minutes up by hour, and hours by day, once these are over. A row that comes late, or is added to later, has
+ * its key's hour and day summed up anew: however often this runs, and wherever it is broken off, everything counts once.
+ * Where another process is at it, nothing is done.
+ *
+ * @param signal ends it between two batches
+ * @returns how many rows were summed up
+ */
+export async function rollUp(store: Store, signal?: AbortSignal): Promise<number> {
+  let sum = 0;
+  for (const level of LEVELS) {
+    for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
+      const rolled = await rollUpBatch(store, level);
+      sum += rolled;
+      if (rolled < ROWS_AT_ONCE) break;
+    }
+  }
+  return sum;
+}
+
+/** One batch of a level: the sums are read by a later statement than the one that marks the rows, and so include them. */
+function rollUpBatch(store: Store, level: Level): Promise<number> {
+  return store.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ isAlone: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as "isAlone"`.execute(
+      tx,
+    );
+    if (rows[0]?.isAlone !== true) return 0;
+    const marked = await markRows(tx, level);
+    if (marked.length > 0) await sumUp(tx, level, marked);
+    return marked.reduce((sum, { count }) => sum + count, 0);
+  });
+}
+
+/** Rows of one key in one hour or day. */
+type Marked = { readonly keyId: string; readonly ms: number; readonly count: number };
+
+async function markRows(tx: Tx, { from, step, end, oldest }: Level): Promise<Marked[]> {
+  const begin = beginOf(step, sql`slot`);
+  const { rows } = await sql<Marked>`
+    with marked as (
+      update ${sql.table(from)} set is_rolled = true where ctid = any(array(
+        select ctid from ${sql.table(from)} where not is_rolled and ${begin} >= ${oldest} and ${begin} < ${end}
+        order by ${begin}, key_id limit ${ROWS_AT_ONCE} for update skip locked))
+      returning key_id, ${begin} as begin)
+    select key_id as "keyId", (extract(epoch from begin) * 1000)::float8 as ms, count(*)::int as count
+    from marked group by key_id, begin`.execute(tx);
+  return rows;
+}
+
+/** Replaces the sums of these keys and times by what the rows come to now. */
+async function sumUp(tx: Tx, { measure, from, to, step, teamId }: Level, marked: readonly Marked[]): Promise<void> {
+  const periods = sql`(select key_id, to_timestamp(ms / 1000) as begin
+    from unnest(${marked.map(({ keyId }) => keyId)}::text[], ${marked.map(({ ms }) => ms)}::float8[]) given (key_id, ms)) p`;
+  await sql`delete from ${sql.table(to)} o using ${periods} where o.key_id = p.key_id and o.slot = p.begin`.execute(tx);
+  const dimensions = sql.join(measure.dimensions.map((name) => sql.ref(name)));
+  const figures = sql.join(measure.figures.map((name) => sql.ref(name)));
+  const sums = sql.join(measure.figures.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`));
+  const summed = sql`
+    select t.key_id, p.begin, ${dimensions}, max(${teamId}) as team_id, ${sums}
+    from ${periods} join ${sql.table(from)} t on t.key_id = p.key_id and t.slot >= p.begin and t.slot < p.begin + ${step}
+    group by t.key_id, p.begin, ${dimensions}`;
+  const rows =
+    measure !== TOKENS_MEASURE
+      ? sql`select key_id, begin, ${dimensions}, team_id, ${figures} from (${summed}) all_rows`
+      : sql`select key_id, begin, gateway_id, route_id, case when place <= ${MAX_WAYS} then model else ${OTHER_MODELS} end,
+          max(team_id), ${sums}
+        from (select *, row_number() over (
+            partition by key_id, begin order by calls desc, gateway_id, route_id, model) as place
+          from (${summed}) all_rows) ranked
+        group by 1, 2, 3, 4, 5`;
+  await sql`insert into ${sql.table(to)} (key_id, slot, ${dimensions}, team_id, ${figures}) ${rows}`.execute(tx);
+}

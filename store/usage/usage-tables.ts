@@ -1,0 +1,46 @@
+import { type RawBuilder, sql } from "kysely";
+import { TOKEN_FIGURES } from "../../domain/usage/token-count.ts";
+
+/** How long requests and tokens are kept by five minutes, and by hour. */
+export const SLOTS_KEPT = sql`interval '8 days'`;
+export const HOURS_KEPT_DAYS = 40;
+export const HOURS_KEPT: RawBuilder<unknown> = sql.raw(`interval '${HOURS_KEPT_DAYS} days'`);
+
+/** Something that is counted by five minutes, by hour and by day: where, by what beside its key, and which figures. */
+export type Measure = {
+  readonly slots: string;
+  readonly hours: string;
+  readonly days: string;
+  readonly dimensions: readonly string[];
+  readonly figures: readonly string[];
+};
+
+/** Requests that were let through. */
+export const REQUESTS_MEASURE: Measure = {
+  slots: "key_requests",
+  hours: "key_request_hours",
+  days: "key_request_days",
+  dimensions: ["scope"],
+  figures: ["count"],
+};
+
+/** What models' answers used. */
+export const TOKENS_MEASURE: Measure = {
+  slots: "key_tokens",
+  hours: "key_token_hours",
+  days: "key_token_days",
+  dimensions: ["gateway_id", "route_id", "model"],
+  figures: TOKEN_FIGURES,
+};
+
+export const HOUR_STEP = sql`interval '1 hour'`;
+export const DAY_STEP = sql`interval '1 day'`;
+
+/** The hour or the day, in UTC, that a time is in. */
+export function beginOf(step: RawBuilder<unknown>, time: RawBuilder<unknown>): RawBuilder<Date> {
+  return sql<Date>`date_bin(${step}, ${time}, 'epoch')`;
+}
+
+/** The oldest hours that five minutes may be rolled up into, and days: of those before, some rows may be gone. */
+export const OLDEST_HOUR = sql`clock_timestamp() - ${SLOTS_KEPT} + interval '2 hours'`;
+export const OLDEST_DAY = sql`clock_timestamp() - ${HOURS_KEPT} + interval '26 hours'`;
