@@ -36,7 +36,7 @@ export const MAX_RUN_MS = 2_000;
 
 /** @param lend a handle whose statements end, or never begin, once the signal is aborted */
 export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) => Kysely<Database>): MemoryDatabase {
-  const share = new TeamShare(limits);
+  const share = new TeamShare(limits, () => performance.now());
   return {
     async run({ teamId, signal }, body) {
       const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -55,7 +55,8 @@ export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) 
         clearTimeout(timer);
         timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), MAX_RUN_MS);
         // The place is given back when the body has ended, which may be after its caller has the error.
-        const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId));
+        const began = performance.now();
+        const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId, performance.now() - began));
         return await Promise.race([through, ended]);
       } catch (error) {
         if (ending.signal.aborted) throw ending.signal.reason;

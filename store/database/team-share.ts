@@ -9,18 +9,38 @@ export type ShareLimits = {
   readonly waitingPerTeam: number;
 };
 
-type Team = { running: number; readonly waiting: Set<() => void> };
+type Team = {
+  running: number;
+  readonly waiting: Set<() => void>;
+  /** How long its calls take, in milliseconds: a mean in which a call counts by its length. */
+  length: number;
+  /** When its last call ended, by the clock. */
+  lastAt: number;
+};
 
-/** Who of many teams may run next: the teams take turns, none has more than its share, and few wait. */
+/** Beside others, a team's calls run at once while what they take together stays below this, in milliseconds. */
+const LENGTH_AT_ONCE_MS = 60;
+/** What the mean of a team's calls goes by: its calls of about this time. */
+const REMEMBERED_MS = 250;
+/** A team that has asked within this time is beside the others. */
+const PRESENT_MS = 2_000;
+
+/**
+ * Who of many teams may run next: the teams take turns, none has more than its share, and few wait. A team whose calls
+ * are long runs fewer at once while other teams ask too, one at least: a long call keeps a core of the database busy.
+ */
 export class TeamShare {
   readonly #limits: ShareLimits;
-  /** Of the teams that run or wait, the one first whose turn is longest ago. */
+  readonly #now: () => number;
+  /** Of the teams that run, wait or have asked lately, the one first whose turn is longest ago. */
   readonly #teams = new Map<string, Team>();
   #running = 0;
   #waiting = 0;
 
-  constructor(limits: ShareLimits) {
+  /** @param now a clock that never goes back, in milliseconds */
+  constructor(limits: ShareLimits, now: () => number) {
     this.#limits = limits;
+    this.#now = now;
   }
 
   /**
@@ -31,9 +51,11 @@ export class TeamShare {
    */
   async enter(teamId: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const team = this.#teams.get(teamId) ?? { running: 0, waiting: new Set() };
-    const { running, runningPerTeam, waiting, waitingPerTeam } = this.#limits;
-    if (this.#running < running && team.running < runningPerTeam) return this.#run(teamId, team);
+    this.#forgetAbsent();
+    const team = this.#teams.get(teamId) ?? { running: 0, waiting: new Set(), length: 0, lastAt: this.#now() };
+    const { running, waiting, waitingPerTeam } = this.#limits;
+    const isNext = team.waiting.size === 0 && team.running < this.#placesOf(teamId, team);
+    if (isNext && this.#running < running) return this.#run(teamId, team);
     if (team.waiting.size >= waitingPerTeam) throw new MemoryBusyError("team");
     if (this.#waiting >= waiting) throw new MemoryBusyError("all");
     this.#teams.set(teamId, team);
@@ -43,10 +65,11 @@ export class TeamShare {
     const giveUp = () => {
       if (!team.waiting.delete(resolve)) return;
       this.#waiting--;
-      this.#forget(teamId, team);
       reject(signal.reason);
     };
     signal.addEventListener("abort", giveUp, { once: true });
+    // The others may have gone since the last call ended.
+    this.#startWaiting();
     try {
       await promise;
     } finally {
@@ -54,22 +77,41 @@ export class TeamShare {
     }
   }
 
-  leave(teamId: string): void {
+  /** @param ranMs how long the call ran, in milliseconds */
+  leave(teamId: string, ranMs: number): void {
     const left = this.#teams.get(teamId);
     if (left === undefined) return;
     left.running--;
     this.#running--;
+    left.length += (ranMs - left.length) * Math.min(1, ranMs / REMEMBERED_MS);
+    left.lastAt = this.#now();
     this.#putLast(teamId, left);
-    this.#forget(teamId, left);
+    this.#startWaiting();
+  }
+
+  /** Starts what has a place now: more than one call where its team's have become shorter, or the others have gone. */
+  #startWaiting(): void {
+    while (this.#running < this.#limits.running && this.#startNext());
+  }
+
+  /** @returns false where none that waits has a place */
+  #startNext(): boolean {
     for (const [nextId, team] of this.#teams) {
       const [start] = team.waiting;
-      if (start === undefined || team.running >= this.#limits.runningPerTeam) continue;
+      if (start === undefined || team.running >= this.#placesOf(nextId, team)) continue;
       team.waiting.delete(start);
       this.#waiting--;
       this.#run(nextId, team);
       start();
-      return;
+      return true;
     }
+    return false;
+  }
+
+  #placesOf(teamId: string, { length }: Team): number {
+    const { runningPerTeam } = this.#limits;
+    const isAlone = this.#teams.size === (this.#teams.has(teamId) ? 1 : 0);
+    return isAlone ? runningPerTeam : Math.max(1, Math.min(runningPerTeam, Math.floor(LENGTH_AT_ONCE_MS / length)));
   }
 
   #run(teamId: string, team: Team): void {
@@ -84,7 +126,13 @@ export class TeamShare {
     this.#teams.set(teamId, team);
   }
 
-  #forget(teamId: string, { running, waiting }: Team): void {
-    if (running === 0 && waiting.size === 0) this.#teams.delete(teamId);
+  #forgetAbsent(): void {
+    const since = this.#now() - PRESENT_MS;
+    for (const [teamId, { running, waiting, lastAt }] of this.#teams) {
+      if (running > 0 || waiting.size > 0) continue;
+      // Those that follow have been here later.
+      if (lastAt >= since) return;
+      this.#teams.delete(teamId);
+    }
   }
 }

@@ -6,17 +6,22 @@ const NEVER = new AbortController().signal;
 
 /** A share in which calls are known by their names, in the order in which they began. */
 function share(limits: ConstructorParameters<typeof TeamShare>[0]) {
-  const teams = new TeamShare(limits);
+  let now = 0;
+  const teams = new TeamShare(limits, () => now);
   const began: string[] = [];
   const enter = (team: string, name: string, signal = NEVER) =>
     teams.enter(team, signal).then(() => {
       began.push(name);
     });
-  const leave = async (team: string) => {
-    teams.leave(team);
+  /** @param ranMs how long the call ran, in milliseconds */
+  const leave = async (team: string, ranMs = 0) => {
+    teams.leave(team, ranMs);
     await new Promise(setImmediate);
   };
-  return { enter, leave, began };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { enter, leave, pass, began };
 }
 
 describe("The memory's share of the database", () => {
@@ -37,6 +42,57 @@ describe("The memory's share of the database", () => {
     await leave("a");
     await Promise.all(calls);
     expect(began).toEqual(["a1", "a2", "b1", "a3"]);
+  });
+
+  describe("of a team whose calls are long", () => {
+    const LIMITS = { running: 8, runningPerTeam: 4, waiting: 20, waitingPerTeam: 20 };
+
+    /** A share in which a team's calls have taken so long each, and another team asks or not. */
+    async function shareOfLong(ranMs: number, calls: number, other: boolean) {
+      const made = share(LIMITS);
+      for (let i = 0; i < calls; i++) {
+        await made.enter("a", "");
+        if (other) await made.enter("b", "");
+        await made.leave("a", ranMs);
+        if (other) await made.leave("b", 2);
+      }
+      made.began.length = 0;
+      for (let i = 1; i <= 5; i++) void made.enter("a", `a${i}`);
+      await new Promise(setImmediate);
+      return made;
+    }
+
+    test.each([
+      ["b86: one runs at a time beside other teams", 100, true, 1],
+      ["two run at a time beside other teams where they take half as long", 28, true, 2],
+      ["as many run as of any team where they are short", 5, true, 4],
+      ["as many run as of any team where no other team asks", 100, false, 4],
+    ])("%s", async (_what, ranMs, other, running) => {
+      const { began } = await shareOfLong(ranMs, 40, other);
+      expect(began).toHaveLength(running);
+    });
+
+    test("b86: many short calls between them make no room for more long ones", async () => {
+      const { enter, leave, began } = await shareOfLong(100, 40, true);
+      for (let i = 0; i < 5; i++) await leave("a", 100);
+      for (let i = 0; i < 30; i++) {
+        await enter("a", "");
+        await leave("a", 1);
+      }
+      began.length = 0;
+      for (let i = 1; i <= 5; i++) void enter("a", `a${i}`);
+      await new Promise(setImmediate);
+      expect(began).toEqual(["a1"]);
+    });
+
+    test("all that wait run again once the other teams have gone", async () => {
+      const { enter, pass, began } = await shareOfLong(100, 40, true);
+      expect(began).toEqual(["a1"]);
+      pass(2_001);
+      void enter("a", "a6");
+      await new Promise(setImmediate);
+      expect(began).toEqual(["a1", "a2", "a3", "a4"]);
+    });
   });
 
   test("b87: what waits is dropped when its caller leaves, and few may wait", async () => {
