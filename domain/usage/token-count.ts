@@ -1,8 +1,13 @@
-import { type AnswerEnding, type AnswerUsage, TOKEN_KINDS } from "./tokens.ts";
+import { type AnswerEnding, type AnswerUsage, NO_TOKENS, TOKEN_KINDS } from "./tokens.ts";
 
 /** What is counted of answers: how many there were, of which endings and doubtful, and what they used. */
 export const TOKEN_FIGURES = ["calls", "cut", "unreported", "unread", "doubtful", ...TOKEN_KINDS] as const;
 export type TokenFigures = Readonly<Record<(typeof TOKEN_FIGURES)[number], number>>;
+
+export const NO_FIGURES: TokenFigures = {
+  ...{ calls: 0, cut: 0, unreported: 0, unread: 0, doubtful: 0 },
+  ...NO_TOKENS,
+};
 
 /** The answers of one key by one gateway, route and model, within the five minutes that begin at a moment. */
 export type TokenCount = {
