@@ -18,6 +18,7 @@ import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
+import { consoleUsageRoutes } from "./usage/usage-routes.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
@@ -41,5 +42,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   gatewayPageRoutes(app, management, deps.config);
   teamRoutes(app, management);
   webhookRoutes(app, management);
+  consoleUsageRoutes(app, management);
   consoleAuditRoutes(app, deps);
 }

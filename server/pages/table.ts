@@ -6,13 +6,13 @@ export type Column = string | readonly [title: string, layout: "whole" | "named"
 /**
  * A table that is one card for each row on a phone: its roles are written out, since the layout would take them away.
  *
- * @param style `dense` for long rows, `reference` for running text
+ * @param style `dense` for long rows, `reference` for running text, `figures` for a name and many numbers
  */
 export function table(
   label: string,
   columns: readonly Column[],
   rows: readonly (readonly Content[])[],
-  style: "" | "dense" | "reference" = "",
+  style: "" | "dense" | "reference" | "figures" = "",
 ): Html {
   const laidOut = columns.map((column) => (typeof column === "string" ? ([column, ""] as const) : column));
   return html`<table class="table ${style}" role="table" aria-label="${label}"><thead role="rowgroup"><tr role="row">${laidOut.map(

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
-import { TOKEN_FIGURES, type TokenCount, type TokenFigures } from "../../domain/usage/token-count.ts";
-import type { Db } from "../database/change.ts";
+import { TOKEN_FIGURES, type TokenCount } from "../../domain/usage/token-count.ts";
 import type { Store } from "../database/store.ts";
 import { writeCounts } from "./request-counts.ts";
 
@@ -34,17 +33,4 @@ export function addTokenCounts(
     order by key_id, ms, gateway_id, route_id, model
     on conflict (key_id, slot, gateway_id, route_id, model) do update set ${sql.join(added)}`,
   );
-}
-
-/** What a key used of one model. */
-export type ModelTokens = { readonly model: string; readonly figures: TokenFigures };
-
-/** What a key has used since a moment, by model, those of most calls first. */
-export async function readModelTokens(db: Db, keyId: string, since: number, limit: number): Promise<ModelTokens[]> {
-  const sums = TOKEN_FIGURES.map((name) => sql`sum(${sql.ref(name)})::bigint as ${sql.ref(name)}`);
-  const { rows } = await sql<{ model: string } & TokenFigures>`
-    select model, ${sql.join(sums)} from key_tokens
-    where key_id = ${keyId} and slot >= to_timestamp(${since}::float8 / 1000)
-    group by model order by sum(calls) desc, model limit ${limit}`.execute(db);
-  return rows.map(({ model, ...figures }) => ({ model, figures }));
 }

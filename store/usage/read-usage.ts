@@ -36,6 +36,10 @@ export type UsageQuestion = {
   readonly keyIds?: readonly string[] | undefined;
   readonly gatewayIds?: readonly string[] | undefined;
   readonly model?: string | undefined;
+  /** Whether five minutes alone are read, of the last eight days: the times may be other than whole hours then. */
+  readonly bySlots?: boolean | undefined;
+  /** Whether those of most answers and requests come first, and not those of the first group. */
+  readonly isMostFirst?: boolean | undefined;
   readonly after?: UsagePosition | undefined;
   readonly limit: number;
 };
@@ -80,7 +84,10 @@ export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageR
     select (extract(epoch from at) * 1000)::float8 as at, grp, sum(requests)::bigint as requests, ${sql.join(sums)}
     from (${sql.join(hasRequests ? [...tokens, ...requests] : tokens, sql` union all `)})
       as counted (at, grp, requests, ${columns})
-    ${later} group by counted.at, grp order by counted.at, grp limit ${limit}`.execute(db);
+    ${later} group by counted.at, grp
+    order by ${question.isMostFirst === true ? sql`sum(calls) + sum(requests) desc,` : sql``} counted.at, grp limit ${limit}`.execute(
+    db,
+  );
   return rows.map(({ at, grp, requests: count, ...figures }) => ({
     ...{ at, group: grp, figures },
     requests: hasRequests ? count : undefined,
@@ -137,7 +144,8 @@ function partsOf(
     return sql`select ${timeAt(step, from)}, ${GROUPS[question.by]}, ${requests}, ${sql.join(figures)}
       from ${source} where ${within} ${filterOf(question)}`;
   };
-  if (step === "slot") return [part(measure.slots, sql`${slot} >= ${timeOf(from)} and ${slot} < ${timeOf(to)}`)];
+  if (step === "slot" || question.bySlots === true)
+    return [part(measure.slots, sql`${slot} >= ${timeOf(from)} and ${slot} < ${timeOf(to)}`)];
   const parts = [part(measure.slots, sql`${slot} >= ${hours} and ${slot} < ${timeOf(to)}`)];
   if (step === "hour") return [...parts, part(measure.hours, sql`${slot} >= ${timeOf(from)} and ${slot} < ${hours}`)];
   return [

@@ -10,8 +10,8 @@ import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../server/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
-import { readModelTokens } from "../../store/keys/token-counts.ts";
 import type { TeamDraft } from "../../store/teams/teams.ts";
+import { readUsage } from "../../store/usage/read-usage.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until, untilNoLonger } from "../env/until.ts";
 import { gatewayDraft, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
@@ -269,7 +269,16 @@ describeOnPostgres("two worker threads", (store) => {
     expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes", "gateway:embed"]));
     expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted + CONNECTIONS);
     const figures = { calls: CONNECTIONS, input: 8 * CONNECTIONS };
-    expect(await readModelTokens(store().db, key.keyId, 0, 10)).toMatchObject([{ model: "small", figures }]);
+    const usage = {
+      from: 0,
+      to: Date.now() + 3_600_000,
+      by: "model",
+      step: "total",
+      bySlots: true,
+      limit: 10,
+    } as const;
+    const counted = await readUsage(store().db, { ...usage, keyIds: [key.keyId] });
+    expect(counted).toMatchObject([{ group: "small", figures }]);
   });
 });
 

@@ -2,7 +2,6 @@ import { subjectText } from "../../../domain/access/subject.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
-import type { ModelTokens } from "../../../store/keys/token-counts.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
@@ -12,6 +11,8 @@ import type { Viewer } from "../../pages/viewer.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { shownLimits } from "../limits-text.ts";
 import { ago, moment } from "../times.ts";
+import type { SeenUsage } from "../usage/see-usage.ts";
+import { usagePanel } from "../usage/usage-panel.ts";
 import { eventList } from "./key-event-list.ts";
 import {
   bindingsOf,
@@ -26,7 +27,6 @@ import { leakNotice } from "./leak-notice.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
-import { tokensContent } from "./tokens-table.ts";
 
 export type KeyPage = {
   readonly key: KeyJson;
@@ -34,8 +34,7 @@ export type KeyPage = {
   /** The last event shown, where there are more. */
   readonly moreEvents: number | null;
   readonly requests: Requests;
-  /** What it used of each model within the last day. */
-  readonly tokens: readonly ModelTokens[];
+  readonly usage: SeenUsage;
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -59,7 +58,7 @@ ${key.declaredIn && managed(key)}${key.managedBy !== null && managedElsewhere(ke
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
   }</section></div></div>
-${tokensContent(page.tokens)}`;
+${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}`;
 }
 
 function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {

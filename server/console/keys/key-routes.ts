@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
-import { readModelTokens } from "../../../store/keys/token-counts.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../../management/context.ts";
@@ -11,13 +10,12 @@ import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { viewerOf } from "../../pages/viewer.ts";
+import { seeUsage } from "../usage/see-usage.ts";
+import { usageRange } from "../usage/usage-ranges.ts";
 import { keyContent } from "./key-page.ts";
 import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
 
 const EVENTS = 20;
-/** Models whose tokens a page shows: those of most calls. */
-const MODELS = 50;
-const DAY_MS = 24 * 3_600_000;
 
 /** A key, and the rights of the caller who asks for it. */
 export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; readonly rights: Rights };
@@ -65,7 +63,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         key,
         events: shown,
         requests: await seeRequests(management, key.id),
-        tokens: await readModelTokens(store.db, key.id, clock.now() - DAY_MS, MODELS),
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), { keyIds: [key.id] }, ["model"]),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

@@ -12,10 +12,13 @@ import { refName } from "../keys/key-words.ts";
 import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
+import type { SeenUsage } from "../usage/see-usage.ts";
+import { usagePanel } from "../usage/usage-panel.ts";
 
 /** What a team's page shows. */
 export type TeamPage = {
   readonly team: StoredTeam;
+  readonly usage: SeenUsage;
   /** The viewer's role in the team, in words. */
   readonly role: string;
   /** The viewer's roles in the team by name; empty for the installation's own. */
@@ -51,7 +54,8 @@ export function teamContent(page: TeamPage): Html {
 </div><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
-</div></div>`;
+</div></div>
+${usagePanel(page.usage, `/dashboard/team/${team.id}`)}`;
 }
 
 const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {

@@ -10,6 +10,8 @@ import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts"
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
+import { seeUsage } from "../usage/see-usage.ts";
+import { usageRange } from "../usage/usage-ranges.ts";
 import { teamContent } from "./team-page.ts";
 import { teamsContent } from "./teams-page.ts";
 
@@ -38,21 +40,29 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
     },
   );
 
-  app.get<{ Params: { id: string } }>("/team/:id", { config: { console: true } }, async (request, reply) => {
-    const principal = principalOf(request);
-    const rights = await rightsOf(store.db, principal);
-    const team = await seeObject(store.db, "team", rights, request.params.id);
-    const page = {
-      team,
-      role: roleInWords(rights, team.id),
-      roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),
-      isViewer: (member: TeamMember) => isNamed(principal, member),
-      defaultLibraryId: await defaultLibraryOf(team),
-      hasOthers: visibleTeams(rights)?.length !== 1,
-      now: clock.now(),
-    };
-    return sendConsolePage(request, reply, { title: team.displayName, section: "team", content: teamContent(page) });
-  });
+  app.get<{ Params: { id: string }; Querystring: Readonly<Record<string, unknown>> }>(
+    "/team/:id",
+    { config: { console: true } },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const rights = await rightsOf(store.db, principal);
+      const team = await seeObject(store.db, "team", rights, request.params.id);
+      const page = {
+        team,
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), { teamIds: [team.id] }, [
+          "key",
+          "model",
+        ]),
+        role: roleInWords(rights, team.id),
+        roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),
+        isViewer: (member: TeamMember) => isNamed(principal, member),
+        defaultLibraryId: await defaultLibraryOf(team),
+        hasOthers: visibleTeams(rights)?.length !== 1,
+        now: clock.now(),
+      };
+      return sendConsolePage(request, reply, { title: team.displayName, section: "team", content: teamContent(page) });
+    },
+  );
 
   async function defaultLibraryOf({ id: teamId, cluster, defaultLibrary }: StoredTeam): Promise<string | undefined> {
     if (defaultLibrary === null) return undefined;

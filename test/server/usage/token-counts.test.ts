@@ -4,8 +4,9 @@ import { createLog } from "../../../runtime/log.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { CountBuffer } from "../../../server/usage/count-buffer.ts";
 import { TOKENS, TokenCounter } from "../../../server/usage/token-counts.ts";
-import { readModelTokens } from "../../../store/keys/token-counts.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { prune } from "../../../store/retention.ts";
+import { readUsage } from "../../../store/usage/read-usage.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
@@ -20,6 +21,13 @@ function keyOf(keyId: string) {
   const found = index.findKey(digest);
   if (found === undefined) throw new Error("a key that was added is not there");
   return found;
+}
+
+/** What a key used since a moment, by model, those of most answers first. */
+async function readModels(store: Store, keyId: string, from: number, limit = 10) {
+  const span = { from, to: Date.now() + HOUR, bySlots: true };
+  const question = { ...span, by: "model", step: "total", keyIds: [keyId], isMostFirst: true, limit } as const;
+  return (await readUsage(store.db, question)).map(({ group, figures }) => ({ model: group, figures }));
 }
 
 function answer(model: string | undefined, usage: Partial<AnswerUsage> = {}, asked: { routeId?: string } = {}) {
@@ -103,10 +111,10 @@ describeOnEachEngine("Counts of tokens", (store) => {
     counter.count(key, answer("old"), NOW - SLOT);
     buffer.add(counter.drain());
     await buffer.write();
-    const read = await readModelTokens(store().db, keyId, NOW, 10);
+    const read = await readModels(store(), keyId, NOW);
     expect(read.map(({ model }) => model)).toEqual(["gpt", "claude"]);
     expect(read[0]?.figures).toMatchObject({ calls: 10, cached: 1e10, cache_write_1h: 70, input: 0, doubtful: 0 });
-    expect(await readModelTokens(store().db, keyId, NOW, 1)).toHaveLength(1);
+    expect(await readModels(store(), keyId, NOW, 1)).toHaveLength(1);
   });
 
   test("are kept for eight days", async () => {
@@ -116,6 +124,6 @@ describeOnEachEngine("Counts of tokens", (store) => {
     for (const day of [9, 7]) counter.count(key, answer(`m${day}`), Date.now() - day * 24 * HOUR);
     await TOKENS.write(store(), counter.drain(), () => {});
     expect((await prune(store(), 90 * 24 * HOUR)).tokens).toBeGreaterThanOrEqual(1);
-    expect((await readModelTokens(store().db, keyId, 0, 10)).map(({ model }) => model)).toEqual(["m7"]);
+    expect((await readModels(store(), keyId, 0)).map(({ model }) => model)).toEqual(["m7"]);
   });
 });

@@ -58,7 +58,7 @@ describe("a key's page", () => {
 
   test("shows what it used of each model within the last day, and what of the answers reported nothing", async () => {
     const { id } = await makeKey();
-    expect((await pages.get(`/keys/${id}`)).text).not.toContain("Tokens of the last day");
+    expect((await pages.get(`/keys/${id}`)).text).toContain("Last day: no requests.");
     const slot = Math.floor(Date.now() / 300_000) * 300_000;
     const none = Object.fromEntries(TOKEN_FIGURES.map((figure) => [figure, 0])) as TokenFigures;
     const figures = {
@@ -75,7 +75,7 @@ describe("a key's page", () => {
     await addTokenCounts(pages.store, [count, old], () => {});
     const { text } = await pages.get(`/keys/${id}`);
     const panel = text
-      .split("Tokens of the last day")[1]
+      .split('id="usage"')[1]
       ?.split("</section>")[0]
       ?.replace(/<[^>]*>/g, " ");
     expect(panel).toMatch(/gpt-&lt;b&gt;\s+1\.2K\s+1\.2M\s+0\s+11\s+0/);

@@ -1,0 +1,41 @@
+import type { UsageStep } from "../../../store/usage/read-usage.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** A time that pages show usage of, and the pieces that it comes in, the last of them still under way. */
+export type UsageRange = {
+  readonly name: "hour" | "day" | "month";
+  readonly title: string;
+  readonly every: string;
+  readonly step: UsageStep;
+  readonly lengthMs: number;
+  readonly number: number;
+  /** Every so manyth piece has a label. */
+  readonly labelEvery: number;
+};
+
+const HOUR: UsageRange = {
+  ...{ name: "hour", title: "Last hour", every: "every 5 minutes", step: "slot" },
+  ...{ lengthMs: 5 * MINUTE_MS, number: 12, labelEvery: 3 },
+};
+const DAY: UsageRange = {
+  ...{ name: "day", title: "Last day", every: "every hour", step: "hour" },
+  ...{ lengthMs: HOUR_MS, number: 24, labelEvery: 6 },
+};
+const MONTH: UsageRange = {
+  ...{ name: "month", title: "Last 30 days", every: "every day", step: "day" },
+  ...{ lengthMs: 24 * HOUR_MS, number: 30, labelEvery: 7 },
+};
+export const USAGE_RANGES = [HOUR, DAY, MONTH] as const;
+
+/** The range that an address asks for: a day where it asks for none that there is. */
+export function usageRange(value: unknown): UsageRange {
+  return USAGE_RANGES.find(({ name }) => name === value) ?? DAY;
+}
+
+/** The beginnings of a range's pieces, in milliseconds since the epoch. */
+export function piecesOf({ lengthMs, number }: UsageRange, now: number): number[] {
+  const last = Math.floor(now / lengthMs);
+  return Array.from({ length: number }, (_, i) => (last - number + 1 + i) * lengthMs);
+}
