@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, readonly [number, number, number, number]>>
   "/team/:team": [200, 200, 200, 404],
   "/audit": [200, 200, 200, 200],
   "/audit/export": [200, 200, 200, 200],
+  "/usage": [200, 200, 200, 200],
   "/webhooks": [200, 200, 200, 200],
 };
 
