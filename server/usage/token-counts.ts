@@ -47,19 +47,18 @@ type Tally = {
 };
 
 /** A key within the slot: the models that are counted by name, and what it used since the last drain. */
-type Counted = { key: KeyRow; readonly models: Set<string>; tallies: Tally[] };
+type Counted = { teamId: string; readonly models: Set<string>; tallies: Tally[] };
 
 /**
- * Counts what models' answers used on this thread. An answer costs one look-up by its key's row; what it takes to write a
- * count down is done when it is drained.
+ * Counts what models' answers used on this thread. An answer costs one look-up by its key; what it takes to write a count
+ * down is done when it is drained.
  */
 export class TokenCounter {
   readonly #countTokens: CountTokens;
-  /** By the row of the key, for one table of rows and one slot. */
-  readonly #keys = new Map<number, Counted>();
+  /** By the key's id, for one slot. */
+  readonly #keys = new Map<string, Counted>();
   /** Those of them that have tallies. */
-  #used: Counted[] = [];
-  #generation = -1;
+  readonly #used = new Map<string, Counted>();
   #slot = Number.NaN;
   #tallies = 0;
   /** The models of all keys within the slot. */
@@ -78,16 +77,16 @@ export class TokenCounter {
   count(key: KeyRecord, { gatewayId, routeId = "", askedModel, usage }: CountedAnswer, at: number): void {
     if (!(key instanceof KeyRow)) return;
     this.#countTokens(gatewayId, usage);
-    const isSame = key.generation === this.#generation && at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS;
-    if (!isSame) this.#begin(key.generation, at);
-    let counted = this.#keys.get(key.row);
+    if (!(at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS)) this.#begin(at);
+    const { keyId, teamId } = key;
+    let counted = this.#keys.get(keyId);
     if (counted === undefined) {
-      counted = { key, models: new Set(), tallies: [] };
-      this.#keys.set(key.row, counted);
+      counted = { teamId, models: new Set(), tallies: [] };
+      this.#keys.set(keyId, counted);
     }
-    counted.key = key;
+    counted.teamId = teamId;
     const model = this.#modelOf(counted.models, usage.model ?? askedModel);
-    const figures = this.#figuresOf(counted, gatewayId, routeId, model);
+    const figures = this.#figuresOf(keyId, counted, { gatewayId, routeId, model });
     if (figures !== undefined) addAnswer(figures, usage);
   }
 
@@ -99,30 +98,33 @@ export class TokenCounter {
     return drained;
   }
 
-  #begin(generation: number, at: number): void {
+  #begin(at: number): void {
     this.#writeDown();
     this.#keys.clear();
     this.#named = 0;
-    this.#generation = generation;
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
 
   /** Undefined where there is no room for one more. */
-  #figuresOf(counted: Counted, gatewayId: string, routeId: string, model: string): Tally["figures"] | undefined {
+  #figuresOf(
+    keyId: string,
+    counted: Counted,
+    { gatewayId, routeId, model }: Omit<Tally, "figures">,
+  ): Tally["figures"] | undefined {
     for (const tally of counted.tallies) {
       if (tally.gatewayId === gatewayId && tally.routeId === routeId && tally.model === model) return tally.figures;
     }
-    if (this.#tallies >= MAX_COUNTS) return undefined;
+    if (this.#drained.size + this.#tallies >= MAX_COUNTS) return undefined;
     this.#tallies++;
-    if (counted.tallies.length === 0) this.#used.push(counted);
+    this.#used.set(keyId, counted);
     const figures = { ...NO_FIGURES };
     counted.tallies.push({ gatewayId, routeId, model, figures });
     return figures;
   }
 
   #writeDown(): void {
-    for (const counted of this.#used) {
-      const { keyId, teamId } = counted.key;
+    for (const [keyId, counted] of this.#used) {
+      const { teamId } = counted;
       for (const { figures, ...of } of counted.tallies) {
         const name = `${keyId} ${this.#slot} ${of.gatewayId} ${of.routeId} ${of.model}`;
         const known = this.#drained.get(name);
@@ -131,7 +133,7 @@ export class TokenCounter {
       }
       counted.tallies = [];
     }
-    this.#used = [];
+    this.#used.clear();
     this.#tallies = 0;
   }
 

@@ -13,9 +13,7 @@ import { indexedKey, keyRecord } from "../harness.ts";
 
 const SLOT = 5 * 60_000;
 
-const index = new KeyIndex();
-
-function keyOf(keyId: string) {
+function keyOf(keyId: string, index = new KeyIndex()) {
   const digest = keyId.padEnd(32, "-");
   index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
   const found = index.findKey(digest);
@@ -63,6 +61,15 @@ describe("Tokens", () => {
     expect(counts[0]).toMatchObject({ teamId: "team-a", figures: { input: 6, output: 4, cut: 1, doubtful: 1 } });
     expect(counter.drain().size).toBe(0);
     expect(reported).toContainEqual(["gw_a", "cut"]);
+  });
+
+  test("of a key from before its table was read anew count with those from after, and have no more models", () => {
+    const [before, later] = [keyOf("key_a"), keyOf("key_a", new KeyIndex(0, new KeyIndex()))];
+    const counter = new TokenCounter(() => {});
+    for (let i = 0; i < 100; i++) counter.count(i % 2 === 0 ? before : later, answer(`m${i}`), NOW);
+    const counts = [...counter.drain().values()];
+    expect(counts).toHaveLength(65);
+    expect(counts.find(({ model }) => model === "other")?.figures.calls).toBe(36);
   });
 
   test("of more than 64 models of a key within five minutes are counted together", () => {
