@@ -1,7 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { findCondition } from "../../domain/conditions.ts";
+import { isOutdated } from "../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
+import { recordedSpec } from "../../domain/key/recorded-spec.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
+import { recordKeyDeclaration } from "../../store/keys/key-declarations.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
@@ -102,6 +106,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       if (signal.aborted) return AT_REST;
       if (!isWrittenAgain(observation)) deps.keyMemory.held.delete(object.uid);
       await recordSecret(deps, observation);
+      await recordDeclaration(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
       await reportNotices(deps, object, status);
@@ -160,6 +165,14 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
   const { stored } = observation;
   const found = secretToRecord(deps, observation);
   if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
+}
+
+/** So that the key can be shown as it is declared. */
+async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
+  const { uid: ownerUid, generation, spec } = object;
+  if (stored === undefined || isOutdated(observed, stored)) return;
+  if (isDeepStrictEqual(stored.declarationFound, { ownerUid, generation })) return;
+  await recordKeyDeclaration(store.db, stored.id, { ownerUid, generation, spec: recordedSpec(spec) });
 }
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);

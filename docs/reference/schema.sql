@@ -188,6 +188,14 @@ create table imported_atoms (
   constraint imported_atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint imported_atoms_pkey PRIMARY KEY (library_id, former_id)
 );
+create table key_declarations (
+  key_id text not null,
+  owner_uid text not null,
+  generation bigint not null,
+  spec jsonb,
+  constraint key_declarations_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
+  constraint key_declarations_pkey PRIMARY KEY (key_id)
+);
 create table key_last_uses (
   key_id text not null,
   team_id text not null,

@@ -65,7 +65,11 @@ export function isHeal(why: MintReason): why is HealReason {
 }
 
 /** When the interval asks for the next version, in milliseconds since the epoch; Infinity without an interval. */
-export function rotationDueAt(active: StoredVersion, interval: number | null, keyId: string): number {
+export function rotationDueAt(
+  active: Pick<StoredVersion, "number" | "mintedAt">,
+  interval: number | null,
+  keyId: string,
+): number {
   if (interval === null) return Number.POSITIVE_INFINITY;
   return active.mintedAt + Math.floor(interval * (1 - JITTER * spread(`${keyId}/${active.number}`)));
 }

@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { RouteRecord } from "../../domain/access/key-record.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
+import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { TokenFigures } from "../../domain/usage/token-count.ts";
 
 /**
@@ -26,6 +27,7 @@ export type Database = {
   key_leaks: KeyLeaksTable;
   key_requests: { key_id: string; slot: Date; scope: string; count: number };
   key_tokens: KeyTokensTable;
+  key_declarations: KeyDeclarationsTable;
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;
@@ -171,6 +173,13 @@ type KeysTable = {
   created_at: Generated<Date>;
   spec: ColumnType<ApiManagedKeySpec | null, string | undefined, string | null>;
   managed_by: string | null;
+};
+
+type KeyDeclarationsTable = {
+  key_id: string;
+  owner_uid: string;
+  generation: number;
+  spec: ColumnType<Spec<"PlatformKey"> | null, string | null, string | null>;
 };
 
 type KeyVersionsTable = {

@@ -8,6 +8,7 @@ import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";
 import type { Database } from "../database/schema.ts";
 import { toMs } from "../database/times.ts";
+import type { KeyDeclaration } from "./key-declarations.ts";
 import { toLimitScope, toSubjectRule } from "./key-policy.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
@@ -17,6 +18,8 @@ export type LoadedKey = StoredKey & {
   readonly createdAt: number;
   /** Its Secret as it was last found to be as declared. */
   readonly secretFound: KeySecret | null;
+  /** Which declaration of it was last recorded. */
+  readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
   readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
@@ -55,7 +58,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       v.expires_at as version_expires_at, v.may_be_read, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
-      s.marks as secret_marks
+      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -63,7 +66,8 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
     ) v on v.state not in ('retired', 'revoked') or v.place <= ${SHOWN_VERSIONS}
     left join key_usage u on u.key_id = k.id and u.version = v.number
     left join key_leaks l on l.key_id = k.id and l.version = v.number
-    left join key_secrets s on s.key_id = k.id)`;
+    left join key_secrets s on s.key_id = k.id
+    left join key_declarations d on d.key_id = k.id)`;
 }
 
 /** Rows of `key_rows`, those of one key together and the newest version first, to keys. */
@@ -88,6 +92,8 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   secret_number: number | null;
   secret_content: string | null;
   secret_marks: string[] | null;
+  recorded_uid: string | null;
+  recorded_generation: number | null;
   /** Null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -97,7 +103,7 @@ export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`.split(/\s+/);
 
@@ -158,6 +164,10 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
             content: row.secret_content,
             marks: row.secret_marks ?? [],
           },
+    declarationFound:
+      row.recorded_uid === null || row.recorded_generation === null
+        ? null
+        : { ownerUid: row.recorded_uid, generation: row.recorded_generation },
     revocation:
       row.revoked_at === null
         ? null

@@ -1,6 +1,10 @@
 import { subjectText } from "../../../domain/access/subject.ts";
+import { parseDuration } from "../../../domain/duration.ts";
+import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { KeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
@@ -30,6 +34,8 @@ import { timeline } from "./timeline.ts";
 
 export type KeyPage = {
   readonly key: KeyJson;
+  /** How it is declared, where its controller has recorded that. */
+  readonly declaration: KeyDeclaration | undefined;
   readonly events: readonly KeyEvent[];
   /** The last event shown, where there are more. */
   readonly moreEvents: number | null;
@@ -49,10 +55,10 @@ export function keyContent(page: KeyPage): Html {
   )}</div>
 ${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "suspended" && suspension(key)}
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
-${key.declaredIn && managed(key)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
+${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
@@ -102,7 +108,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
 }
 
-function facts(key: KeyJson, now: number): Html {
+function facts({ key, declaration, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
   const rows: Facts = [
@@ -118,6 +124,7 @@ function facts(key: KeyJson, now: number): Html {
     ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", shownLimits(rateLimit)] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
+    ...nextRotation(key, declaration, now),
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
     ["Created", moment(key.createdAt, now)],
     ["Declared in", declarationOf(key)],
@@ -154,12 +161,38 @@ function managedElsewhere(managedBy: string): Html {
 <p class="actions"><button type="button" data-copy="managedBy">Copy</button></p></section>`;
 }
 
+/** When the declared interval asks for another version. */
+function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclaration | undefined, now: number): Facts {
+  const interval = declaration?.spec?.rotation?.interval;
+  const active = versions.find((version) => version.state === "active");
+  if (interval === undefined || active === undefined || state !== "active") return [];
+  const { number, mintedAt } = active;
+  const at = rotationDueAt({ number, mintedAt: Date.parse(mintedAt) }, parseDuration(interval), id);
+  return [["Next rotation", moment(rfc3339Millis(at), now)]];
+}
+
 /** Where a declared key is changed, and by what. */
-function managed(key: KeyJson): Html {
-  const { namespace, name, spec } = key;
+function managed({ key, declaration }: KeyPage): Html {
+  const { namespace, name } = key;
+  const spec = declaration?.spec ?? key.spec;
   const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
+${notShown(declaration)}
 <pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
 <p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
+}
+
+/** What the manifest of a page leaves out, where it does. */
+function notShown(declaration: KeyDeclaration | undefined): Html | string {
+  const spec = declaration?.spec;
+  if (spec === undefined || spec === null) {
+    const why =
+      spec === null
+        ? "its declaration is too long to be kept here"
+        : "its controller has not recorded its declaration yet";
+    return html`<p class="notice warn">Not all of it is shown: ${why}. Rotation, Secret, source and restarts are missing below, and a preset is written as its scopes. Change the manifest that you have.</p>`;
+  }
+  if (spec.source?.type !== "ImportHash") return "";
+  return html`<p class="muted small"><code>spec.source.hash</code> is not shown: keep what your manifest has.</p>`;
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -61,6 +62,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const shown = events.slice(0, EVENTS);
       const content = keyContent({
         key,
+        declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
         events: shown,
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), { keyIds: [key.id] }, ["model"]),

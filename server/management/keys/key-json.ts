@@ -42,7 +42,7 @@ export type VersionJson = {
   readonly state: string;
   readonly mintedAt: string;
   readonly activatedAt: string | null;
-  /** When a retiring one stops working. */
+  /** When a retiring one stops working, or a retired one stopped. */
   readonly retiresAt: string | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
@@ -81,7 +81,7 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
       state: version.state === "retiring" && retiringEndsAt(version) <= now ? "retired" : version.state,
       mintedAt: iso(version.mintedAt),
       activatedAt: iso(version.activatedAt),
-      retiresAt: iso(version.state === "retiring" ? retiringEndsAt(version) : version.retireAt),
+      retiresAt: iso(retiresAt(version, key)),
       expiresAt: iso(version.expiresAt),
       lastUsedAt: iso(version.lastUsedAt),
       leakedAt: iso(version.leakedAt),
@@ -96,6 +96,14 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
     spec,
     revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },
   };
+}
+
+/** A version that ended without an overlap ended as the next one was activated. */
+function retiresAt(version: ListedKey["versions"][number], { versions }: ListedKey): number | null {
+  if (version.state === "retiring") return retiringEndsAt(version);
+  if (version.state !== "retired" || version.retireAt !== null) return version.retireAt;
+  const successor = versions.findLast(({ number, activatedAt }) => number > version.number && activatedAt !== null);
+  return successor?.activatedAt ?? null;
 }
 
 function iso(at: number): string;

@@ -1,15 +1,20 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
+import { recordKeyDeclaration } from "../../../../store/keys/key-declarations.ts";
+import { activateVersion } from "../../../../store/keys/key-versions.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
 import { until } from "../../../env/until.ts";
-import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
+import { makeTeam, reserveKey, run, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
 let declared: { id: string; name: string };
 /** Declared too, and revoked by no test. */
 let other: { id: string };
+let shown: { id: string };
 
 beforeAll(async () => {
   pages = await startPages();
@@ -18,6 +23,9 @@ beforeAll(async () => {
   const team = await makeTeam(pages.store);
   declared = (await reserveKey(pages.store, team)).key;
   other = (await reserveKey(pages.store, team)).key;
+  const made = await reserveKey(pages.store, team);
+  await run(pages.store, (tx) => activateVersion(tx, { keyId: made.key.id, number: 1, overlapMs: 0 }));
+  shown = made.key;
 });
 afterAll(() => pages.close());
 
@@ -54,6 +62,34 @@ describe("a key's page", () => {
     expect(text).toContain("Version 2 came into use");
     expect(text.match(/<rect class="span/g)).toHaveLength(2);
     expect(text).not.toContain(secret);
+  });
+
+  test("shows a declared key as it is declared, and when its interval asks for the next version", async () => {
+    const page = async () => (await pages.get(`/keys/${shown.id}`)).text;
+    expect(await page()).toContain("its controller has not recorded its declaration yet");
+    const spec: Spec<"PlatformKey"> = {
+      ...{ source: { type: "Generate" }, preset: "MCPReadOnly", rotation: { interval: "720h" }, state: "Active" },
+      ...{
+        secret: { dataKey: "api-key", creationPolicy: "Owner", onLost: "Rotate", onTampered: "Rotate" },
+        restartTargets: [],
+        deletionPolicy: "Retain",
+        deletionProtection: false,
+      },
+    };
+    await recordKeyDeclaration(pages.store.db, shown.id, { ownerUid: "uid", generation: 1, spec });
+    const text = await page();
+    const manifest = /<pre id="manifest"[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? expect.fail("there is no manifest");
+    expect(parse(manifest).spec).toEqual(spec);
+    expect(text).not.toContain("Not all of it is shown");
+    expect(text).toMatch(/<dt>Next rotation<\/dt><dd>.*\(in \d+ days\)/);
+  });
+
+  test("says when a version ended that a rotation ended at once", async () => {
+    const { id } = await makeKey();
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const { versions } = (await pages.send("GET", `/keys/${id}`)).body;
+    expect(versions[1]).toMatchObject({ state: "retired", retiresAt: versions[0].activatedAt });
+    expect((await pages.get(`/keys/${id}`)).text.match(/No end/g)).toHaveLength(1);
   });
 
   test("shows what it used of each model within the last day, and what of the answers reported nothing", async () => {

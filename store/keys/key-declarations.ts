@@ -1,0 +1,37 @@
+import type { Spec } from "../../domain/kinds/kinds.ts";
+import type { Db } from "../database/change.ts";
+
+/** The declaration of a key as its controller last found it. */
+export type KeyDeclaration = {
+  readonly ownerUid: string;
+  readonly generation: number;
+  /** Null for one that is too long to be kept. */
+  readonly spec: Spec<"PlatformKey"> | null;
+};
+
+/**
+ * Records how a key is declared, unless a later generation of the same declaration is recorded. It needs no fence:
+ * it is a record that no decision depends on.
+ */
+export async function recordKeyDeclaration(db: Db, keyId: string, found: KeyDeclaration): Promise<void> {
+  const { ownerUid, generation, spec } = found;
+  const columns = { owner_uid: ownerUid, generation, spec: spec === null ? null : JSON.stringify(spec) };
+  await db
+    .insertInto("key_declarations")
+    .values({ key_id: keyId, ...columns })
+    .onConflict((conflict) =>
+      conflict
+        .column("key_id")
+        .doUpdateSet(columns)
+        .where(({ eb, or }) =>
+          or([eb("key_declarations.owner_uid", "<>", ownerUid), eb("key_declarations.generation", "<", generation)]),
+        ),
+    )
+    .execute();
+}
+
+/** The declaration that is recorded of a key; undefined where none is, as for a key that was made by hand. */
+export async function findKeyDeclaration(db: Db, keyId: string): Promise<KeyDeclaration | undefined> {
+  const row = await db.selectFrom("key_declarations").selectAll().where("key_id", "=", keyId).executeTakeFirst();
+  return row && { ownerUid: row.owner_uid, generation: row.generation, spec: row.spec };
+}
