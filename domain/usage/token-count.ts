@@ -1,4 +1,4 @@
-import { type AnswerUsage, NO_TOKENS, TOKEN_KINDS } from "./tokens.ts";
+import { type AnswerUsage, addTokens, NO_TOKENS, TOKEN_KINDS } from "./tokens.ts";
 
 /** What is counted of answers: how many there were, of which endings and doubtful, and what they used. */
 export const TOKEN_FIGURES = ["calls", "cut", "unreported", "unread", "doubtful", ...TOKEN_KINDS] as const;
@@ -32,7 +32,7 @@ export function addAnswer(
   figures.calls++;
   if (ending !== "reported") figures[ending]++;
   if (isDoubtful) figures.doubtful++;
-  for (const kind of TOKEN_KINDS) figures[kind] += tokens[kind];
+  addTokens(figures, tokens);
 }
 
 export function addFigures(one: TokenFigures, other: TokenFigures): TokenFigures {

@@ -43,6 +43,20 @@ export const NO_TOKENS: Tokens = Object.freeze({
   tool_calls: 0,
 });
 
+/**
+ * Adds tokens to a sum, in place. Each kind by its name: it happens for each call, and a loop over names reads each by a
+ * search.
+ */
+export function addTokens(sum: Record<TokenKind, number>, tokens: Tokens): void {
+  sum.input += tokens.input;
+  sum.cached += tokens.cached;
+  sum.cache_write_5m += tokens.cache_write_5m;
+  sum.cache_write_1h += tokens.cache_write_1h;
+  sum.output += tokens.output;
+  sum.reasoning += tokens.reasoning;
+  sum.tool_calls += tokens.tool_calls;
+}
+
 /** More than any call has: an upstream that reports more is not believed. */
 const MOST = 1_000_000_000;
 

@@ -47,18 +47,21 @@ type Tally = {
 };
 
 /** A key within the slot: the models that are counted by name, and what it used since the last drain. */
-type Counted = { teamId: string; readonly models: Set<string>; tallies: Tally[] };
+type Counted = { readonly keyId: string; teamId: string; readonly models: Set<string>; tallies: Tally[] };
 
 /**
- * Counts what models' answers used on this thread. An answer costs one look-up by its key; what it takes to write a count
- * down is done when it is drained.
+ * Counts what models' answers used on this thread. An answer costs one look-up by its key's row; what it takes to write
+ * a count down is done when it is drained.
  */
 export class TokenCounter {
   readonly #countTokens: CountTokens;
   /** By the key's id, for one slot. */
   readonly #keys = new Map<string, Counted>();
+  /** The same by the rows of the table in use: a key's id has to be written out first, and hashed. */
+  readonly #rows = new Map<number, Counted>();
+  #generation = -1;
   /** Those of them that have tallies. */
-  readonly #used = new Map<string, Counted>();
+  #used: Counted[] = [];
   #slot = Number.NaN;
   #tallies = 0;
   /** The models of all keys within the slot. */
@@ -78,15 +81,12 @@ export class TokenCounter {
     if (!(key instanceof KeyRow)) return;
     this.#countTokens(gatewayId, usage);
     if (!(at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS)) this.#begin(at);
-    const { keyId, teamId } = key;
-    let counted = this.#keys.get(keyId);
-    if (counted === undefined) {
-      counted = { teamId, models: new Set(), tallies: [] };
-      this.#keys.set(keyId, counted);
-    }
-    counted.teamId = teamId;
-    const model = this.#modelOf(counted.models, usage.model ?? askedModel);
-    const figures = this.#figuresOf(keyId, counted, { gatewayId, routeId, model });
+    const counted = this.#countedOf(key);
+    counted.teamId = key.teamId;
+    const named = usage.model ?? askedModel ?? UNKNOWN_MODEL;
+    const figures =
+      figuresOf(counted, gatewayId, routeId, named) ??
+      this.#begun(counted, gatewayId, routeId, this.#modelOf(counted.models, named));
     if (figures !== undefined) addAnswer(figures, usage);
   }
 
@@ -101,49 +101,80 @@ export class TokenCounter {
   #begin(at: number): void {
     this.#writeDown();
     this.#keys.clear();
+    this.#rows.clear();
     this.#named = 0;
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
 
-  /** Undefined where there is no room for one more. */
-  #figuresOf(
-    keyId: string,
-    counted: Counted,
-    { gatewayId, routeId, model }: Omit<Tally, "figures">,
-  ): Tally["figures"] | undefined {
-    for (const tally of counted.tallies) {
-      if (tally.gatewayId === gatewayId && tally.routeId === routeId && tally.model === model) return tally.figures;
+  #countedOf(key: KeyRow): Counted {
+    // A stream may outlast the table that its key is a row of: by its id it is counted with the others.
+    if (key.generation < this.#generation) return this.#countedById(key);
+    if (key.generation > this.#generation) {
+      this.#rows.clear();
+      this.#generation = key.generation;
     }
+    const known = this.#rows.get(key.row);
+    if (known !== undefined) return known;
+    const counted = this.#countedById(key);
+    this.#rows.set(key.row, counted);
+    return counted;
+  }
+
+  #countedById({ keyId, teamId }: KeyRow): Counted {
+    const known = this.#keys.get(keyId);
+    if (known !== undefined) return known;
+    const counted: Counted = { keyId, teamId, models: new Set(), tallies: [] };
+    this.#keys.set(keyId, counted);
+    return counted;
+  }
+
+  /** The figures of a tally that is there already or begins now; undefined where there is no room for one more. */
+  #begun(counted: Counted, gatewayId: string, routeId: string, model: string): Tally["figures"] | undefined {
+    const known = figuresOf(counted, gatewayId, routeId, model);
+    if (known !== undefined) return known;
     if (this.#drained.size + this.#tallies >= MAX_COUNTS) return undefined;
     this.#tallies++;
-    this.#used.set(keyId, counted);
+    if (counted.tallies.length === 0) this.#used.push(counted);
     const figures = { ...NO_FIGURES };
     counted.tallies.push({ gatewayId, routeId, model, figures });
     return figures;
   }
 
   #writeDown(): void {
-    for (const [keyId, counted] of this.#used) {
-      const { teamId } = counted;
-      for (const { figures, ...of } of counted.tallies) {
-        const name = `${keyId} ${this.#slot} ${of.gatewayId} ${of.routeId} ${of.model}`;
+    const slot = this.#slot;
+    for (const counted of this.#used) {
+      const { keyId, teamId } = counted;
+      for (const { gatewayId, routeId, model, figures } of counted.tallies) {
+        const name = `${keyId} ${slot} ${gatewayId} ${routeId} ${model}`;
         const known = this.#drained.get(name);
         const sum = known === undefined ? figures : addFigures(known.figures, figures);
-        this.#drained.set(name, { keyId, slot: this.#slot, ...of, teamId, figures: sum });
+        this.#drained.set(name, { keyId, slot, gatewayId, routeId, model, teamId, figures: sum });
       }
       counted.tallies = [];
     }
-    this.#used.clear();
+    this.#used = [];
     this.#tallies = 0;
   }
 
-  #modelOf(known: Set<string>, model: string | undefined): string {
-    if (model === undefined) return UNKNOWN_MODEL;
-    if (known.has(model)) return model;
+  #modelOf(known: Set<string>, model: string): string {
+    if (model === UNKNOWN_MODEL || known.has(model)) return model;
     if (known.size >= MAX_MODELS || this.#named >= MAX_NAMED) return OTHER_MODELS;
     if (!MODEL_NAME.test(model) || containsKey(model)) return OTHER_MODELS;
     known.add(model);
     this.#named++;
     return model;
   }
+}
+
+/** Of a tally that a key has; undefined for none. */
+function figuresOf(
+  { tallies }: Counted,
+  gatewayId: string,
+  routeId: string,
+  model: string,
+): Tally["figures"] | undefined {
+  for (const tally of tallies) {
+    if (tally.model === model && tally.routeId === routeId && tally.gatewayId === gatewayId) return tally.figures;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import {
   ANSWER_ENDINGS,
   type AnswerEnding,
   type AnswerUsage,
+  addTokens,
   NO_TOKENS,
   TOKEN_KINDS,
   type TokenKind,
@@ -17,12 +18,12 @@ const NAMED_GATEWAYS = 200;
 /** The series of all others. No gateway has this id. */
 const OTHER_GATEWAYS = "other";
 
+/** What a gateway's answers came to. */
+type Counted = { readonly tokens: Record<TokenKind, number>; readonly answers: Record<AnswerEnding, number> };
+
 /** Registers the metrics of models' answers. */
 export function tokenMetrics(registry: Registry): CountTokens {
-  const gateways = new Map<
-    string,
-    { readonly tokens: Record<TokenKind, number>; readonly answers: Record<AnswerEnding, number> }
-  >();
+  const gateways = new Map<string, Counted>();
   registerCounted(registry, {
     name: "keyplane_tokens_total",
     help: `Tokens that models' answers reported, by kind and gateway id; of the gateways beyond the first ${NAMED_GATEWAYS} that were used, under "other"`,
@@ -41,14 +42,17 @@ export function tokenMetrics(registry: Registry): CountTokens {
         ANSWER_ENDINGS.map((usage) => [{ gateway_id, usage }, answers[usage]] as const),
       ),
   });
+  const begin = (gatewayId: string): Counted => {
+    const name = gateways.size < NAMED_GATEWAYS ? gatewayId : OTHER_GATEWAYS;
+    const known = gateways.get(name);
+    if (known !== undefined) return known;
+    const counted: Counted = { tokens: { ...NO_TOKENS }, answers: { reported: 0, cut: 0, unreported: 0, unread: 0 } };
+    gateways.set(name, counted);
+    return counted;
+  };
   return (gatewayId, { ending, tokens }) => {
-    const name = gateways.has(gatewayId) || gateways.size < NAMED_GATEWAYS ? gatewayId : OTHER_GATEWAYS;
-    let counted = gateways.get(name);
-    if (counted === undefined) {
-      counted = { tokens: { ...NO_TOKENS }, answers: { reported: 0, cut: 0, unreported: 0, unread: 0 } };
-      gateways.set(name, counted);
-    }
-    for (const kind of TOKEN_KINDS) counted.tokens[kind] += tokens[kind];
+    const counted = gateways.get(gatewayId) ?? begin(gatewayId);
+    addTokens(counted.tokens, tokens);
     counted.answers[ending]++;
   };
 }

@@ -9,10 +9,12 @@ export type HeaderAddition = (request: IncomingMessage, given: Headers, status: 
 /** Makes a class of responses that all say something more in their heads, whatever answers and however. */
 export function withAddedHeaders(Response: ResponseClass, additions: readonly HeaderAddition[]): ResponseClass {
   function headOf(request: IncomingMessage, given: Headers = {}, status: number): Headers {
-    return withPairs(
-      given,
-      additions.flatMap((added) => added(request, given, status)),
-    );
+    let pairs = NOTHING;
+    for (const added of additions) {
+      const more = added(request, given, status);
+      if (more.length > 0) pairs = pairs === NOTHING ? more : [...pairs, ...more];
+    }
+    return withPairs(given, pairs);
   }
   return class AddingResponse extends Response {
     override writeHead(status: number, reason?: string, headers?: Headers): this;
@@ -25,10 +27,12 @@ export function withAddedHeaders(Response: ResponseClass, additions: readonly He
   };
 }
 
+const NOTHING: readonly string[] = [];
+
 /** A copy: many answers share what they are given. */
 function withPairs(given: Headers, pairs: readonly string[]): Headers {
   if (pairs.length === 0) return given;
-  if (Array.isArray(given)) return [...given, ...pairs];
+  if (Array.isArray(given)) return given.concat(pairs);
   const copy = { ...given };
   for (let i = 0; i + 1 < pairs.length; i += 2) copy[pairs[i] ?? ""] = pairs[i + 1];
   return copy;

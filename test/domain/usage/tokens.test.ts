@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { disjointTokens, NO_TOKENS, noteUsage, type ReportedFigures } from "../../../domain/usage/tokens.ts";
+import {
+  addTokens,
+  disjointTokens,
+  NO_TOKENS,
+  noteUsage,
+  type ReportedFigures,
+  TOKEN_KINDS,
+} from "../../../domain/usage/tokens.ts";
 
 /** What usages of one answer come to, one after the other. */
 function read(dialect: Parameters<typeof noteUsage>[1], ...usages: readonly unknown[]) {
@@ -50,4 +57,12 @@ test("what cannot be is left out, and what was reported before stays", () => {
 test("a member that every object has is none of the usage's", () => {
   const usage = JSON.parse('{"__proto__":{"prompt_tokens":5}}');
   expect(read("openai", usage)).toEqual({ tokens: NO_TOKENS, ...sound });
+});
+
+test("tokens of every kind are added to a sum", () => {
+  const sum = { ...NO_TOKENS };
+  const each = { input: 1, cached: 2, cache_write_5m: 3, cache_write_1h: 4, output: 5, reasoning: 6, tool_calls: 7 };
+  addTokens(sum, each);
+  addTokens(sum, each);
+  expect(TOKEN_KINDS.map((kind) => sum[kind])).toEqual([2, 4, 6, 8, 10, 12, 14]);
 });

@@ -40,7 +40,8 @@ function answer(model: string | undefined, usage: Partial<AnswerUsage> = {}, ask
 
 describe("Tokens", () => {
   test("are counted by key, five minutes, gateway, route and model", () => {
-    const [a, b] = [keyOf("key_a"), keyOf("key_b")];
+    const index = new KeyIndex();
+    const [a, b] = [keyOf("key_a", index), keyOf("key_b", index)];
     const reported: unknown[] = [];
     const counter = new TokenCounter((...each) => reported.push([each[0], each[1].ending]));
     counter.count(a, answer("gpt"), NOW);
@@ -74,7 +75,8 @@ describe("Tokens", () => {
 
   test("of more than 64 models of a key within five minutes are counted together", () => {
     const counter = new TokenCounter(() => {});
-    const [a, b] = [keyOf("key_a"), keyOf("key_b")];
+    const index = new KeyIndex();
+    const [a, b] = [keyOf("key_a", index), keyOf("key_b", index)];
     for (let i = 0; i < 100; i++) counter.count(a, answer(`m${i}`), NOW);
     counter.count(a, answer("m3"), NOW);
     counter.count(b, answer("m99"), NOW);
