@@ -33,7 +33,7 @@ function mayPass(pair: string): boolean {
 
 function isForwardedName(name: string): boolean {
   const lower = name.toLowerCase();
-  return name !== "key" && !OVERRIDES.has(lower) && !isSteeringName(lower.replace(/[^a-z0-9]/g, "-"));
+  return name !== "key" && !OVERRIDES.has(lower) && !isSteeringName(lower);
 }
 
 /**

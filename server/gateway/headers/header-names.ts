@@ -146,7 +146,7 @@ function staysHere(lower: string): boolean {
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
   if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || hyphenated.startsWith(OURS))
     return true;
-  if (lower.includes("inf_") || isSteeringName(hyphenated)) return true;
+  if (lower.includes("inf_") || isSteeringName(lower)) return true;
   return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
 }
 

@@ -25,11 +25,15 @@ const PORTKEY = "x-portkey-";
 const PORTKEY_FACTS = /^x-portkey-(?:cache|debug|metadata|parent-span|span|trace)(?:-|$)/;
 
 /**
- * Whether a name says where a call is to go.
+ * Whether a name says where a call is to go, whatever stands between its parts.
  *
- * @param hyphenated in lower case, with a hyphen for whatever is no letter or digit
+ * @param lower in lower case
  */
-export function isSteeringName(hyphenated: string): boolean {
+export function isSteeringName(lower: string): boolean {
+  const hyphenated = lower
+    .split(/[^a-z0-9]+/)
+    .filter((part) => part !== "")
+    .join("-");
   if (hyphenated.startsWith(PORTKEY)) return !PORTKEY_FACTS.test(hyphenated) || endsInPlace(hyphenated);
   return endsInPlace(hyphenated) || LISTED.has(hyphenated);
 }

@@ -54,6 +54,8 @@ test.each([
   "Base_Url",
   "OpenAI.Api.Base",
   "X-Target-URI",
+  "X-Target-Url_",
+  "_x--portkey_.config",
   "X-Upstream",
   "X-Backend",
   "X-Provider",
