@@ -43,13 +43,14 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
 
 /**
  * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
- * back on, the names that a deployment of a model goes by, what says anew which model a name stands for (LiteLLM), and
- * what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
+ * back on, the names that a deployment of a model goes by, what says anew which model a name stands for, or a prompt
+ * that has one of its own (LiteLLM), and what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
  */
 const OTHER_NAMES = [
   ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
-  ...(["fallbacks", "context_window_fallbacks", "context_window_fallback_dict", "content_policy_fallbacks"] as const),
-  ...(["user_config", "router_settings_override", "draft_model", "adapters", "lora_path", "lora"] as const),
+  ...(["fallbacks", "fallback_models", "context_window_fallbacks", "context_window_fallback_dict"] as const),
+  ...(["content_policy_fallbacks", "user_config", "router_settings_override", "prompt_id"] as const),
+  ...(["draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
 /**
@@ -67,7 +68,10 @@ const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "
 /** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
 const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
-const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES, ...ELSEWHERE, ...OPENROUTER });
+const OVERRULING_MEMBERS = placesOf({
+  ...{ model: "refused", extra_body: "refused" },
+  ...{ ...ALTERNATIVES, ...ELSEWHERE, ...OPENROUTER },
+});
 const OVERRULING = {
   ...ALTERNATIVES,
   ...ELSEWHERE,

@@ -203,6 +203,9 @@ test.each([
   ['"plugins":[{"id":"fusion","analysis_models":["other"]}]'],
   ['"plugins":[{"id":"fusion","model":"other"}]'],
   ['"preset":"other"'],
+  ['"prompt_id":"of-another-model"'],
+  ['"fallback_models":["other"]'],
+  ['"extra_body":{"extra_body":{"model":"other"}}'],
   ['"extra_body":{"plugins":[{"id":"fusion","analysis_models":["other"]}]}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
   for (const [id, as] of restricted()) {
