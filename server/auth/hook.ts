@@ -10,7 +10,7 @@ import { hasBody } from "../http/bodies/body-framing.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf, type KeyHookDeps } from "./key-hook.ts";
-import { keepManagedBody, type ManagedBodyDeps } from "./management/body-holder.ts";
+import { keepManagedBody, type ManagedBodyDeps, managedAnswerTeam } from "./management/body-holder.ts";
 import {
   authenticatePrincipal,
   authenticatePrincipalAgain,
@@ -34,6 +34,8 @@ declare module "fastify" {
     readonly carrier: Carrier;
     /** Who is let through to a management route, or to a page of the console; null elsewhere. */
     managementPrincipal: Principal | null;
+    /** Whose room their answers take; null for the installation's own, and where there is no such principal. */
+    readonly managementTeamId: string | null;
     /** The session that they are let through by; null where it is a token. On a page of the console there is one. */
     session: ConsoleSession | null;
   }
@@ -59,6 +61,11 @@ export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: 
   app.decorateRequest("operation", { getter: operationOf });
   app.decorateRequest("carrier", { getter: carrierOf });
   app.decorateRequest("managementPrincipal", null);
+  app.decorateRequest("managementTeamId", {
+    getter(this: FastifyRequest) {
+      return managedAnswerTeam(deps.index, this.managementPrincipal);
+    },
+  });
   app.decorateRequest("session", null);
   const keepManaged = keepManagedBody(deps);
   const inTurn = takeTurns(deps);

@@ -1,5 +1,6 @@
 import { problem } from "../http/errors.ts";
 import { isModelName } from "./headers/header-names.ts";
+import { isSteeringName } from "./headers/steering-names.ts";
 
 /** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;
@@ -16,7 +17,7 @@ const OVERRIDES: ReadonlySet<string> = new Set([
 ]);
 /**
  * A query without the parameters that carry a key: `key` in any encoding, and any other one that holds a key of ours,
- * however often it is encoded. Nor does one pass that makes another request of this one. One of several that some
+ * however often it is encoded. Nor does one pass that makes another request of this one, or says where it is to go. One of several that some
  * upstreams read where a semicolon stands takes the others with it. The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
@@ -31,7 +32,8 @@ function mayPass(pair: string): boolean {
 }
 
 function isForwardedName(name: string): boolean {
-  return name !== "key" && !OVERRIDES.has(name.toLowerCase());
+  const lower = name.toLowerCase();
+  return name !== "key" && !OVERRIDES.has(lower) && !isSteeringName(lower);
 }
 
 /**

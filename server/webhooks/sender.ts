@@ -66,9 +66,24 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
       teams: reaching(MAX_UNDER_WAY.team, ({ teamId }) => teamId),
     };
     const claimed = await claimDeliveries(store, randomUUID(), { full, limit });
-    const ready = await withReceipts(sender, claimed);
+    const { taken, beyond } = withinTeams(claimed);
+    await releaseDeliveries(store, beyond, () => 0);
+    const ready = await withReceipts(sender, taken);
     for (const delivery of ready) underWay.set(delivery, attempt(delivery));
     return claimed.length > 0;
+  }
+
+  /** A claim takes one delivery of each webhook that is not full, and may so take more of a team than it may have. */
+  function withinTeams(claimed: readonly ClaimedDelivery[]) {
+    const counts = new Map<string, number>();
+    for (const { teamId } of underWay.keys()) counts.set(teamId, (counts.get(teamId) ?? 0) + 1);
+    const [taken, beyond]: [ClaimedDelivery[], ClaimedDelivery[]] = [[], []];
+    for (const delivery of claimed) {
+      const count = counts.get(delivery.teamId) ?? 0;
+      counts.set(delivery.teamId, count + 1);
+      (count < MAX_UNDER_WAY.team ? taken : beyond).push(delivery);
+    }
+    return { taken, beyond };
   }
 
   function reaching(most: number, idOf: (delivery: ClaimedDelivery) => string): string[] {

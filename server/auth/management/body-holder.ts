@@ -38,3 +38,9 @@ export function managedBodyHolder(
   const [member] = index.findMember({ actor: keyId, names: standingNames(as), ...EVER }, null);
   return { keyId, teamId: member?.teamId ?? NO_TEAM };
 }
+
+/** Whose room the answer to a management request takes beside its caller's own; null for the installation's own. */
+export function managedAnswerTeam(index: Pick<KeyIndexView, "findMember">, principal: Principal | null): string | null {
+  if (principal === null || typeof principal.as === "string") return null;
+  return managedBodyHolder(index, principal).teamId;
+}

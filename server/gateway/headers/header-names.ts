@@ -1,4 +1,5 @@
 import { foldedName, MODEL_NAMES } from "../model/model-places.ts";
+import { isSteeringName } from "./steering-names.ts";
 
 /** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
 const HOP_BY_HOP = [
@@ -16,7 +17,8 @@ const HOP_BY_HOP = [
 
 /**
  * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
- * claims for the request another origin, address, target or method than its own.
+ * claims for the request another origin, address, target or method than its own. Beside these stays what
+ * `isSteeringName` knows.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
@@ -34,6 +36,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-api-key",
   "x-client-ip",
   "x-cluster-client-ip",
+  "x-envoy-original-path",
   "x-goog-api-key",
   "x-host",
   "x-http-method",
@@ -49,21 +52,11 @@ const FORWARDING_CLAIM = "x-forwarded-";
 /** What we decide on where we read a body for its model: another spelling would have an upstream read another body. */
 const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set(["content-encoding", "content-type"]);
 
-/**
- * What chooses a model, or the server of one, and does not say so: of SageMaker's endpoints, of ModelMesh, of gateways in
- * front of inference pools, and the targets of Portkey and Helicone, where the same name may be another model's.
- */
+/** What chooses a model and does not say so: of SageMaker's endpoints and of ModelMesh. */
 const MODEL_CHOICES: ReadonlySet<string> = new Set([
-  "helicone-openai-api-base",
-  "helicone-target-url",
   "mm-vmodel-id",
   "x-amzn-sagemaker-inference-component",
   "x-amzn-sagemaker-target-variant",
-  "x-gateway-destination-endpoint",
-  "x-portkey-config",
-  "x-portkey-custom-host",
-  "x-portkey-provider",
-  "x-portkey-virtual-key",
 ]);
 
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
@@ -153,7 +146,7 @@ function staysHere(lower: string): boolean {
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
   if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || hyphenated.startsWith(OURS))
     return true;
-  if (lower.includes("inf_")) return true;
+  if (lower.includes("inf_") || isSteeringName(lower)) return true;
   return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
 }
 

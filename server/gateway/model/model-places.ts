@@ -1,12 +1,15 @@
 import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
-/** What a member means: a model's name, another way to name one, which is refused, or an object that holds places. */
-export type ModelPlace = "model" | "refused" | ModelPlaces;
+/**
+ * What a member means: a model's name; another way to name one, or where the call goes, which are refused; or an object
+ * that holds places.
+ */
+export type ModelPlace = "model" | "refused" | "elsewhere" | ModelPlaces;
 /** A member to look for. */
 type PlaceEntry = {
   readonly bytes: Buffer;
   readonly place: ModelPlace;
-  /** Of its own among those of the same object. */
+  /** Of its own among those of the same object; 0 for what is refused. */
   readonly bit: number;
   /** Whether it must be spelt as it is here: a model that is decided on has one spelling. */
   readonly isExact: boolean;
@@ -29,32 +32,49 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
     firstBytes[first] = 1;
     firstBytes[first ^ 0x20] = 1;
   }
-  const entries = Object.entries(members).map(([name, place], i) => {
+  let bits = 0;
+  const entries = Object.entries(members).map(([name, place]) => {
     const isExact = place === "model" || (typeof place === "object" && place.entries.has("model"));
-    return [foldedName(name), { bytes: Buffer.from(name), place, bit: 1 << i, isExact }] as const;
+    const bit = place === "refused" || place === "elsewhere" ? 0 : 1 << bits++;
+    return [foldedName(name), { bytes: Buffer.from(name), place, bit, isExact }] as const;
   });
   return { entries: new Map(entries), firstBytes };
 }
 
 /**
  * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
- * back on, the names that a deployment of a model goes by, what says anew which model a name stands for (LiteLLM), and
- * what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
+ * back on, the names that a deployment of a model goes by, what says anew which model a name stands for, or a prompt
+ * that has one of its own (LiteLLM), and what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
  */
 const OTHER_NAMES = [
   ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
-  ...(["fallbacks", "context_window_fallbacks", "context_window_fallback_dict", "content_policy_fallbacks"] as const),
-  ...(["user_config", "router_settings_override", "draft_model", "adapters", "lora_path", "lora"] as const),
+  ...(["fallbacks", "fallback_models", "context_window_fallbacks", "context_window_fallback_dict"] as const),
+  ...(["content_policy_fallbacks", "user_config", "router_settings_override", "prompt_id"] as const),
+  ...(["draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
+/**
+ * What some upstreams that are gateways (LiteLLM) take for the place that they are to ask, whom, by which credential, or
+ * with which headers: another server's model may have the same name.
+ */
+const PLACES = [
+  ...(["api_base", "base_url", "custom_host", "custom_llm_provider", "deployment_url", "sagemaker_base_url"] as const),
+  ...(["aws_bedrock_runtime_endpoint", "aws_sts_endpoint", "s3_endpoint_url", "litellm_credential_name"] as const),
+  ...(["headers", "extra_headers", "extra_query"] as const),
+] as const;
+const ELSEWHERE = Object.fromEntries(PLACES.map((name): [string, ModelPlace] => [name, "elsewhere"]));
 /** What OpenRouter's fusion, advisor and subagent ask beside the request's model, as plugins and as tools that run there. */
 const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
 /** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
 const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
-const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES, ...OPENROUTER });
+const OVERRULING_MEMBERS = placesOf({
+  ...{ model: "refused", extra_body: "refused" },
+  ...{ ...ALTERNATIVES, ...ELSEWHERE, ...OPENROUTER },
+});
 const OVERRULING = {
   ...ALTERNATIVES,
+  ...ELSEWHERE,
   ...OPENROUTER,
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.

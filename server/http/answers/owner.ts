@@ -9,12 +9,14 @@ export type Owner = {
 export type Requester = {
   readonly access: { readonly key: { readonly keyId: string; readonly teamId: string } } | null;
   readonly managementPrincipal: { readonly actor: string } | null;
+  /** Of the principal's teams one; null for the installation's own. */
+  readonly managementTeamId: string | null;
 };
 
 const NO_CREDENTIAL: Owner = { key: null, team: null };
 
 export function ownerOf(asker: Requester | undefined): Owner {
   if (asker?.access) return { key: asker.access.key.keyId, team: asker.access.key.teamId };
-  if (asker?.managementPrincipal) return { key: asker.managementPrincipal.actor, team: null };
+  if (asker?.managementPrincipal) return { key: asker.managementPrincipal.actor, team: asker.managementTeamId };
   return NO_CREDENTIAL;
 }

@@ -113,6 +113,36 @@ test.each([
   await store.close();
 });
 
+test("b109: pages of all people of a team take their team's room together, and none of another team's", async () => {
+  const store = await openMemoryStore();
+  const [issuer, signer] = [await startIssuer(), await makeSigner("first")];
+  issuer.keys = [signer.jwk];
+  const harness = await startHarness({
+    mounts: [{ at: "", routes: managementRoutes }],
+    ...{ store, answers: { key: 2 << 20, team: 2 << 20, process: 64 << 20 } },
+    config: { oidc: { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] } },
+  });
+  for (const name of ["a", "b"]) {
+    harness.index.applyTeam({
+      ...{ teamId: `team-${name}`, name, cluster: "c", defaultLibraryId: null, allowedCIDRs: null, limits: null },
+      ...{ members: [{ role: "viewer", name: `group ${name}`, libraryIds: null }], revoked: [] },
+    });
+  }
+  const look = async (sub: string, groups: readonly string[]) => {
+    const token = await sign(issuer, signer, harness.clock.now(), { claims: { sub, groups } });
+    const answer = await fetch(`${harness.url}/keys`, { headers: { authorization: `Bearer ${token}` } });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const held = harness.deps.answers.take({ key: "key_of_team_a", team: "team-a" }, 2 << 20, () => {});
+  expect(await look("ann", ["a"])).toMatchObject({ status: 429, text: expect.stringContaining("Your team's unread") });
+  for (const groups of [["b"], [], ["platform"]]) expect((await look("ben", groups)).status).toBe(200);
+  if (typeof held !== "string") held.end();
+  expect((await look("ann", ["a"])).status).toBe(200);
+  await harness.close();
+  await issuer.close();
+  await store.close();
+});
+
 test("b109: a listing that has waited for its turn is decided again: a token that ends meanwhile shows nothing", async () => {
   const store = await openMemoryStore();
   const [issuer, signer] = [await startIssuer(), await makeSigner("first")];

@@ -153,7 +153,6 @@ test.each([
   ["draft-model=other"],
   ["azureml-model-deployment=other"],
   ["fallback_models=other"],
-  ["x-portkey-config=%7B%7D"],
   ["generationConfig.routingConfig.manualMode.x=other"],
 ])("b113: the query %s names a model: 400, and nothing is sent", async (query) => {
   for (const [id, as] of restricted()) {
@@ -204,11 +203,38 @@ test.each([
   ['"plugins":[{"id":"fusion","analysis_models":["other"]}]'],
   ['"plugins":[{"id":"fusion","model":"other"}]'],
   ['"preset":"other"'],
+  ['"prompt_id":"of-another-model"'],
+  ['"fallback_models":["other"]'],
+  ['"extra_body":{"extra_body":{"model":"other"}}'],
   ['"extra_body":{"plugins":[{"id":"fusion","analysis_models":["other"]}]}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(400);
     expect((await post(`${id}/${GEMINI}:generateContent`, `{${member}}`, {}, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each([
+  '"api_base":"http://127.0.0.1:9"',
+  '"base_url":"http://127.0.0.1:9"',
+  '"Base\\u0055RL":"http://127.0.0.1:9"',
+  '"custom_host":"http://127.0.0.1:9"',
+  '"custom_llm_provider":"openai"',
+  '"aws_bedrock_runtime_endpoint":"http://127.0.0.1:9"',
+  '"litellm_credential_name":"other"',
+  '"extra_headers":{"x-portkey-custom-host":"http://127.0.0.1:9"}',
+  '"extra_body":{"api_base":"http://127.0.0.1:9"}',
+])("b125: a body with %s says where the call is to go: 400 where it is read, and nothing is sent", async (member) => {
+  for (const [id, as] of restricted()) {
+    for (const [path, body] of [
+      ["v1/chat/completions", `{"model":"m",${member}}`],
+      [`${GEMINI}:generateContent`, `{${member}}`],
+    ] as const) {
+      const answer = await post(`${id}/${path}`, body, {}, as);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain("where the call goes");
+    }
   }
   expect(upstream.received).toHaveLength(0);
 });
@@ -249,14 +275,7 @@ const MODEL_HEADERS = [
   "X-ModelId",
   "Deployment-Id",
   "Engine",
-  "Helicone-Fallbacks",
-  "Helicone-Target-Url",
   "mm-vmodel-id",
-  "X-Gateway-Destination-Endpoint",
-  "X-Portkey-Config",
-  "X-Portkey-Custom-Host",
-  "X_Portkey_Provider",
-  "X-Portkey-Virtual-Key",
   "X-Amzn-SageMaker-Target-Variant",
 ];
 

@@ -213,6 +213,31 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     await change(store, null, (tx) => deleteTeam(tx, stuck));
   });
 
+  test("b101: however many a team has, four of its receivers are asked at a time", async (context) => {
+    const store = opened();
+    const paths = Array.from({ length: 5 }, newPath);
+    for (const path of paths) receiver.behave(path, () => {});
+    const stuck = await makeNotifiedTeam(
+      store,
+      paths.map((path) => receiver.urlOf(path)),
+    );
+    const keys = await Promise.all(Array.from({ length: 3 }, () => makeKey(store, stuck)));
+    for (const key of keys) await key.rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const asked = () => paths.reduce((sum, path) => sum + receiver.at(path).length, 0);
+    await until("its receivers are asked", () => asked() >= 4);
+    const quick = newPath();
+    const other = await makeNotifiedTeam(store, [receiver.urlOf(quick)]);
+    await (await makeKey(store, other)).rotate();
+    await until("the other is notified", () => receiver.at(quick).length === 1);
+    expect(asked()).toBe(4);
+    await sender.close();
+    const left = await deliveriesOf(store, stuck.teamId);
+    expect(left.map(({ state, tries, claim }) => [state, tries, claim])).toEqual(left.map(() => ["pending", 0, null]));
+    await change(store, null, (tx) => deleteTeam(tx, stuck));
+  });
+
   test("is notified by another sender, under the same id, when the one that claimed the delivery ended before it was sent", async (context) => {
     const store = opened();
     const path = newPath();
