@@ -1,4 +1,7 @@
-const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+const MILLISECONDS: Readonly<Record<string, number>> = { h: HOUR_MS, m: 60_000, s: 1_000, ms: 1 };
 /** As the schemas in `crds/` have it: each number of at most six digits, so that no sum can overflow. */
 const DURATION = /^([0-9]{1,6}(\.[0-9]{1,3})?(h|m|s|ms))+$/;
 const PARTS = /([0-9.]+)(h|ms|m|s)/g;

@@ -1,8 +1,7 @@
 import { isIP } from "node:net";
-import { parseDuration } from "../domain/duration.ts";
+import { DAY_MS, parseDuration } from "../domain/duration.ts";
 import { optional, withDefault } from "./settings.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const MIN_RETENTION_MS = 3_600_000;
 
 /** Completes "must be" of an address to listen on. */

@@ -44,7 +44,7 @@ type Pruned = {
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
  * over or too old to be sent go after the retention; counts of requests and tokens by five minutes and by hour go after
- * theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
+ * theirs, once they are summed up, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
  * a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any number
  * of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their digests
  * stay: a revoked secret is known for ever.
@@ -53,8 +53,9 @@ type Pruned = {
  */
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
-  const oldCounts = sql`where slot < clock_timestamp() - ${SLOTS_KEPT} order by slot`;
-  const oldHours = sql`where slot < clock_timestamp() - ${HOURS_KEPT} order by slot`;
+  // What no sum has yet stays until one has it.
+  const oldCounts = sql`where is_rolled and slot < clock_timestamp() - ${SLOTS_KEPT} order by slot`;
+  const oldHours = sql`where is_rolled and slot < clock_timestamp() - ${HOURS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
   const oldConversations = sql`where created_at < clock_timestamp() - ${CONVERSATIONS_KEPT} order by created_at`;

@@ -1,7 +1,5 @@
-import { parseDuration } from "../../domain/duration.ts";
+import { DAY_MS, parseDuration } from "../../domain/duration.ts";
 import { UsageError } from "./usage-error.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * A moment as a flag gives it: so long ago, or a time.

@@ -1,15 +1,16 @@
 /** Whether the certificate that clients see is one that they will take: from its files, or from the server. */
+
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
+import { DAY_MS } from "../../domain/duration.ts";
 import { connectionErrorText, errorText } from "../../domain/error-text.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { TIMEOUT_MS } from "./readiness.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /** Whatever renews certificates has done so by then. */
 const SOON_MS = 14 * DAY_MS;
 

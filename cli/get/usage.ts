@@ -114,19 +114,33 @@ const GROUP_COLUMNS: Readonly<Record<(typeof GROUPS)[number], readonly Column[]>
   model: [["MODEL", ({ model }) => model]],
 };
 
-const FIGURE_COLUMNS: readonly Column[] = [
-  ["REQUESTS", ({ requests }) => requests],
-  ["ANSWERS", ({ answers }) => answers],
-  ["INPUT", ({ input }) => input],
-  ["CACHED", ({ cached }) => cached],
-  ["CACHE WRITES", ({ cacheWrites5m, cacheWrites1h }) => cacheWrites5m + cacheWrites1h],
-  ["OUTPUT", ({ output }) => output],
-  ["REASONING", ({ reasoning }) => reasoning],
-  ["TOOL CALLS", ({ toolCalls }) => toolCalls],
-  ["UNREPORTED", ({ unreported, unread }) => unreported + unread],
-  ["CUT", ({ cut }) => cut],
-  ["DOUBTFUL", ({ doubtful }) => doubtful],
-];
+/** What there is of each row, in the order of a table for spreadsheets, under its name there and in a table for people. */
+const FIGURES = [
+  ["requests", "REQUESTS"],
+  ["answers", "ANSWERS"],
+  ["input", "INPUT"],
+  ["cached", "CACHED"],
+  ["cacheWrites5m", "CACHE WRITES"],
+  ["cacheWrites1h", "CACHE WRITES"],
+  ["output", "OUTPUT"],
+  ["reasoning", "REASONING"],
+  ["toolCalls", "TOOL CALLS"],
+  ["cut", "CUT"],
+  ["unreported", "UNREPORTED"],
+  ["unread", "UNREPORTED"],
+  ["doubtful", "DOUBTFUL"],
+] as const satisfies (readonly [keyof UsageJson, string])[];
+
+/** Figures of one heading are shown as their sum. */
+const FIGURE_COLUMNS: readonly Column[] = Map.groupBy(FIGURES, ([, heading]) => heading)
+  .entries()
+  .map(([heading, figures]): Column => [heading, (row) => sumOf(figures.map(([name]) => row[name]))])
+  .toArray();
+
+/** Null where one of them is not counted. */
+function sumOf(counts: readonly (number | null)[]): number | null {
+  return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+}
 
 function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean, isWide: boolean): readonly Column[] {
   return [
@@ -138,25 +152,13 @@ function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean, isWide: boole
 }
 
 const CSV_COLUMNS: readonly Column[] = [
-  ["from", ({ from }) => from],
-  ["to", ({ to }) => to],
-  ["team", ({ team }) => team],
-  ["namespace", ({ namespace }) => namespace],
-  ["name", ({ name }) => name],
-  ["id", ({ id }) => id],
-  ["route", ({ route }) => route],
-  ["model", ({ model }) => model],
-  ["requests", ({ requests }) => requests],
-  ["answers", ({ answers }) => answers],
-  ["input", ({ input }) => input],
-  ["cached", ({ cached }) => cached],
-  ["cache_writes_5m", ({ cacheWrites5m }) => cacheWrites5m],
-  ["cache_writes_1h", ({ cacheWrites1h }) => cacheWrites1h],
-  ["output", ({ output }) => output],
-  ["reasoning", ({ reasoning }) => reasoning],
-  ["tool_calls", ({ toolCalls }) => toolCalls],
-  ["cut", ({ cut }) => cut],
-  ["unreported", ({ unreported }) => unreported],
-  ["unread", ({ unread }) => unread],
-  ["doubtful", ({ doubtful }) => doubtful],
+  ...(["from", "to", "team", "namespace", "name", "id", "route", "model"] as const).map(
+    (name): Column => [name, (row) => row[name]],
+  ),
+  ...FIGURES.map(([name]): Column => [snakeCase(name), (row) => row[name]]),
 ];
+
+/** `cacheWrites5m` as `cache_writes_5m`. */
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+}

@@ -85,7 +85,7 @@ export function refundRates({ index, clock, installationLimits }: RateDeps, rate
       return { ...rate, verdict: installationLimits.rest(idOf(owner), limit) };
     }
     const unpaid = unpaidOf(limit, verdict, now);
-    index.refundRate(rate, unpaid);
+    index.refundRate(rate, unpaid, at);
     return { ...rate, verdict: rateState(limit, verdict.paidAt - unpaid, now) };
   });
 }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import { DAY_MS } from "../../domain/duration.ts";
 import { LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import {
   ADMIN_HOST,
@@ -14,8 +15,6 @@ import {
 import { anyText, optional, type SettingsRule, several, withDefault } from "../../runtime/settings.ts";
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { isTrustworthyUrl } from "./trustworthy-url.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** The settings of every command that serves. */
 export const LISTENER_SETTINGS = {

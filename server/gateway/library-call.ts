@@ -114,15 +114,25 @@ export function createLibraryCaller<F extends CallFormat>(
   return {
     async call(request) {
       const { timeoutMs, maxAnswer } = request;
-      const way = findWay(deps, formats, request);
-      if ("kind" in way) return way;
-      const { key, gatewayId, routeId, limits, upstream, model, format } = way;
-      const rates = await chargeRates(deps, key, limits);
+      const found = findWay(deps, formats, request);
+      if ("kind" in found) return found;
+      const charged = chargeRates(deps, found.key, found.limits);
+      const rates = charged instanceof Promise ? await charged : charged;
       const refusing = refusingRate(rates);
       if (refusing !== undefined) return rateFailure(refusing);
+      // Its key may have been revoked, or its gateway have changed, while the database was asked.
+      const way = charged instanceof Promise ? findWay(deps, formats, request) : found;
+      if ("kind" in way) {
+        refundRates(deps, rates);
+        return way;
+      }
+      const { key, gatewayId, routeId, limits, upstream, model, format } = way;
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
-      if (typeof call === "string") return failed(tooManyCalls(call));
+      if (typeof call === "string") {
+        refundRates(deps, rates);
+        return failed(tooManyCalls(call));
+      }
       if (limits !== undefined && limits.concurrent !== null && !call.countFor(limits.id, limits.concurrent)) {
         call.end();
         refundRates(deps, rates);

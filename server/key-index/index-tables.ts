@@ -74,9 +74,10 @@ export abstract class IndexTables {
    * Takes back what is unpaid of a request that was charged: whatever has been read anew since has none to take back.
    *
    * @param unpaid nanoseconds
+   * @param chargedAt as of {@link chargeRates}
    */
-  refundRate(rate: OwnedRate, unpaid: number): void {
-    this.limits.refund(this.#inCell(rate), unpaid);
+  refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void {
+    this.limits.refund(this.#inCell(rate).cell, unpaid, chargedAt);
   }
 
   readonly #inCell = ({ owner, limit }: OwnedRate): CellLimit => {

@@ -31,8 +31,8 @@ export type KeyIndexView = {
   chargeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
   /** What `chargeRates` would say, charged to none. */
   judgeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
-  /** Takes back so many nanoseconds of a request that was charged. */
-  refundRate(rate: OwnedRate, unpaid: number): void;
+  /** Takes back so many nanoseconds of a request that was charged at a time; nothing of what was charged only since. */
+  refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void;
   /** Whether keys of another shape than the minted one exist: only then are such looked up. */
   acceptsImportedFormat(): boolean;
 };

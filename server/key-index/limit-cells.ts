@@ -3,6 +3,8 @@ import { judgeRate, judgeRates, type RateLimit, type RateVerdict, rateCost } fro
 /** Cells in one buffer. */
 const CHUNK_BITS = 12;
 const CHUNK = 2 ** CHUNK_BITS;
+/** A cell's words: when the last request that was charged is paid off, and when the first one was, by its owner. */
+const [PAID_AT, SINCE, WORDS] = [0, 1, 2];
 
 /** A cell, and the limit that is counted in it. */
 export type CellLimit = {
@@ -22,7 +24,7 @@ export class LimitCells {
   readonly #free: number[] = [];
 
   get bytes(): number {
-    return this.#chunks.length * CHUNK * BigInt64Array.BYTES_PER_ELEMENT;
+    return this.#chunks.length * CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT;
   }
 
   /** What the cells are in, in the order of their numbers. */
@@ -44,8 +46,8 @@ export class LimitCells {
   /** A cell that owes nothing. */
   take(): number {
     const cell = this.#free.pop() ?? ++this.#last;
-    if (!this.has(cell)) this.add(new SharedArrayBuffer(CHUNK * BigInt64Array.BYTES_PER_ELEMENT));
-    Atomics.store(this.#chunkOf(cell), cell & (CHUNK - 1), 0n);
+    if (!this.has(cell)) this.add(new SharedArrayBuffer(CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT));
+    for (const word of [SINCE, PAID_AT]) Atomics.store(this.#chunkOf(cell), placeOf(cell) + word, 0n);
     return cell;
   }
 
@@ -60,14 +62,11 @@ export class LimitCells {
    * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
    */
   charge(cell: number, limit: RateLimit, now: number): RateVerdict {
-    const chunk = this.#chunkOf(cell);
-    const index = cell & (CHUNK - 1);
     const whole = Math.floor(now);
     for (;;) {
-      const held = Atomics.load(chunk, index);
+      const held = this.#heldIn(cell);
       const verdict = judgeRate(limit, Number(held), whole);
-      if (!verdict.admitted) return verdict;
-      if (Atomics.compareExchange(chunk, index, held, BigInt(verdict.paidAt)) === held) return verdict;
+      if (!verdict.admitted || this.#payOne(cell, held, verdict, whole)) return verdict;
     }
   }
 
@@ -83,7 +82,8 @@ export class LimitCells {
     for (;;) {
       const held = limits.map(({ cell }) => this.#heldIn(cell));
       const verdicts = this.#judge(limits, held, now);
-      if (verdicts.some(({ admitted }) => !admitted) || this.#pay(limits, held, verdicts)) return verdicts;
+      if (verdicts.some(({ admitted }) => !admitted)) return verdicts;
+      if (this.#pay(limits, held, verdicts, Math.floor(now))) return verdicts;
     }
   }
 
@@ -96,13 +96,24 @@ export class LimitCells {
     );
   }
 
-  /** Takes back a request that was charged, or so many nanoseconds of it. */
-  refund({ cell, limit }: CellLimit, unpaid: number = rateCost(limit)): void {
-    if (cell !== 0) Atomics.sub(this.#chunkOf(cell), cell & (CHUNK - 1), BigInt(Math.floor(unpaid)));
+  /**
+   * Takes back so many nanoseconds of a request that was charged: nothing where the cell was not charged by then, since
+   * it has become another owner's, or its owner's anew.
+   *
+   * @param chargedAt as of {@link charge}
+   */
+  refund(cell: number, unpaid: number, chargedAt: number): void {
+    if (cell === 0) return;
+    const since = Atomics.load(this.#chunkOf(cell), placeOf(cell) + SINCE);
+    if (since !== 0n && chargedAt >= since) this.#takeBack(cell, unpaid);
+  }
+
+  #takeBack(cell: number, unpaid: number): void {
+    Atomics.sub(this.#chunkOf(cell), placeOf(cell) + PAID_AT, BigInt(Math.floor(unpaid)));
   }
 
   #heldIn(cell: number): bigint {
-    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), cell & (CHUNK - 1));
+    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), placeOf(cell) + PAID_AT);
   }
 
   #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {
@@ -111,14 +122,22 @@ export class LimitCells {
   }
 
   /** False where another thread has charged one of the cells since: then none of them has been. */
-  #pay(limits: readonly CellLimit[], held: readonly bigint[], verdicts: readonly RateVerdict[]): boolean {
+  #pay(limits: readonly CellLimit[], held: readonly bigint[], verdicts: readonly RateVerdict[], now: number): boolean {
     for (const [i, { cell }] of limits.entries()) {
-      if (cell === 0) continue;
-      const [before, paidAt] = [held[i] ?? 0n, BigInt(verdicts[i]?.paidAt ?? 0)];
-      if (Atomics.compareExchange(this.#chunkOf(cell), cell & (CHUNK - 1), before, paidAt) === before) continue;
-      for (const paid of limits.slice(0, i)) this.refund(paid);
+      const verdict = verdicts[i];
+      if (cell === 0 || verdict === undefined || this.#payOne(cell, held[i] ?? 0n, verdict, now)) continue;
+      for (const paid of limits.slice(0, i)) if (paid.cell !== 0) this.#takeBack(paid.cell, rateCost(paid.limit));
       return false;
     }
+    return true;
+  }
+
+  /** False where another thread has charged the cell since. */
+  #payOne(cell: number, held: bigint, { paidAt }: RateVerdict, now: number): boolean {
+    const chunk = this.#chunkOf(cell);
+    const place = placeOf(cell);
+    if (Atomics.compareExchange(chunk, place + PAID_AT, held, BigInt(paidAt)) !== held) return false;
+    if (held === 0n) Atomics.store(chunk, place + SINCE, BigInt(now));
     return true;
   }
 
@@ -127,4 +146,9 @@ export class LimitCells {
     if (chunk === undefined) throw new RangeError(`there is no cell ${cell}`);
     return chunk;
   }
+}
+
+/** Where a cell's words begin in its buffer. */
+function placeOf(cell: number): number {
+  return (cell & (CHUNK - 1)) * WORDS;
 }

@@ -92,8 +92,8 @@ export class ServedState implements KeyIndexView {
     return this.#index.judgeRates(rates, now);
   }
 
-  refundRate(rate: OwnedRate, unpaid: number): void {
-    this.#index.refundRate(rate, unpaid);
+  refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void {
+    this.#index.refundRate(rate, unpaid, chargedAt);
   }
 
   findMember(token: MemberToken, named: string | null): KeyRecord[] {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { DAY_MS } from "../../domain/duration.ts";
 import { TOKEN_FIGURES, type TokenFigures } from "../../domain/usage/token-count.ts";
 import type { Db } from "../database/change.ts";
 import {
@@ -11,8 +12,6 @@ import {
   REQUESTS_MEASURE,
   TOKENS_MEASURE,
 } from "./usage-tables.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** What usage is added up by. */
 export type UsageGroup = "key" | "team" | "gateway" | "route" | "model" | "all";

@@ -30,7 +30,7 @@ type Level = {
   readonly step: RawBuilder<unknown>;
   /** The first that is not due yet: what has just ended may still get rows. */
   readonly end: RawBuilder<unknown>;
-  /** None before it is rolled up: rows of it may have been deleted. */
+  /** Before it, what is summed up already is not summed up anew: rows of it may have been deleted. */
   readonly oldest: RawBuilder<unknown>;
   /** The team of a row `t`. */
   readonly teamId: RawBuilder<unknown>;
@@ -55,7 +55,7 @@ const LEVELS: readonly Level[] = [REQUESTS_MEASURE, TOKENS_MEASURE].flatMap((mea
 
 /**
  * Sums five minutes up by hour, and hours by day, once these are over. A row that comes late, or is added to later, has
- * its key's hour and day summed up anew: however often this runs, and wherever it is broken off, everything counts once.
+ * its key's hour and day summed up anew, while all rows of these are kept: however often this runs, and wherever it is broken off, everything counts once.
  * Where another process is at it, nothing is done.
  *
  * @param signal ends it between two batches
@@ -64,24 +64,30 @@ const LEVELS: readonly Level[] = [REQUESTS_MEASURE, TOKENS_MEASURE].flatMap((mea
 export async function rollUp(store: Store, signal?: AbortSignal): Promise<number> {
   let sum = 0;
   for (const level of LEVELS) {
-    for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
-      const rolled = await rollUpBatch(store, level);
-      sum += rolled;
-      if (rolled < ROWS_AT_ONCE) break;
+    for (const age of ["recent", "old"] as const) {
+      for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
+        const rolled = await rollUpBatch(store, level, age);
+        sum += rolled;
+        if (rolled < ROWS_AT_ONCE) break;
+      }
     }
   }
   return sum;
 }
 
+/** Whether all rows of an hour or a day are there yet, or some that were summed up may have been deleted. */
+type Age = "recent" | "old";
+
 /** One batch of a level: the sums are read by a later statement than the one that marks the rows, and so include them. */
-function rollUpBatch(store: Store, level: Level): Promise<number> {
+function rollUpBatch(store: Store, level: Level, age: Age): Promise<number> {
   return store.db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ isAlone: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as "isAlone"`.execute(
       tx,
     );
     if (rows[0]?.isAlone !== true) return 0;
-    const marked = await markRows(tx, level);
-    if (marked.length > 0) await sumUp(tx, level, marked);
+    const marked = await markRows(tx, level, age);
+    const unsummed = age === "recent" ? marked : await withoutSum(tx, level, marked);
+    if (unsummed.length > 0) await sumUp(tx, level, unsummed);
     return marked.reduce((sum, { count }) => sum + count, 0);
   });
 }
@@ -89,12 +95,13 @@ function rollUpBatch(store: Store, level: Level): Promise<number> {
 /** Rows of one key in one hour or day. */
 type Marked = { readonly keyId: string; readonly ms: number; readonly count: number };
 
-async function markRows(tx: Tx, { from, step, end, oldest }: Level): Promise<Marked[]> {
+async function markRows(tx: Tx, { from, step, end, oldest }: Level, age: Age): Promise<Marked[]> {
   const begin = beginOf(step, sql`slot`);
+  const due = age === "recent" ? sql`${begin} >= ${oldest} and ${begin} < ${end}` : sql`${begin} < ${oldest}`;
   const { rows } = await sql<Marked>`
     with marked as (
       update ${sql.table(from)} set is_rolled = true where ctid = any(array(
-        select ctid from ${sql.table(from)} where not is_rolled and ${begin} >= ${oldest} and ${begin} < ${end}
+        select ctid from ${sql.table(from)} where not is_rolled and ${due}
         order by ${begin}, key_id limit ${ROWS_AT_ONCE} for update skip locked))
       returning key_id, ${begin} as begin)
     select key_id as "keyId", (extract(epoch from begin) * 1000)::float8 as ms, count(*)::int as count
@@ -102,10 +109,29 @@ async function markRows(tx: Tx, { from, step, end, oldest }: Level): Promise<Mar
   return rows;
 }
 
+/**
+ * Of old keys and times those without a sum: nothing of them has been summed up, nor therefore deleted, as where no server
+ * ran for long. What comes so late for the others is left out.
+ */
+async function withoutSum(tx: Tx, { to }: Level, marked: readonly Marked[]): Promise<Marked[]> {
+  if (marked.length === 0) return [];
+  const { rows } = await sql<{ place: number }>`
+    select p.place::int from ${periodsOf(marked)}
+    where exists (select from ${sql.table(to)} o where o.key_id = p.key_id and o.slot = p.begin)`.execute(tx);
+  const summed = new Set(rows.map(({ place }) => place - 1));
+  return marked.filter((_, place) => !summed.has(place));
+}
+
+/** As a table `p`, with their places from 1 on. */
+function periodsOf(marked: readonly Marked[]): RawBuilder<unknown> {
+  return sql`(select key_id, to_timestamp(ms / 1000) as begin, place
+    from unnest(${marked.map(({ keyId }) => keyId)}::text[], ${marked.map(({ ms }) => ms)}::float8[])
+      with ordinality given (key_id, ms, place)) p`;
+}
+
 /** Replaces the sums of these keys and times by what the rows come to now. */
 async function sumUp(tx: Tx, { measure, from, to, step, teamId }: Level, marked: readonly Marked[]): Promise<void> {
-  const periods = sql`(select key_id, to_timestamp(ms / 1000) as begin
-    from unnest(${marked.map(({ keyId }) => keyId)}::text[], ${marked.map(({ ms }) => ms)}::float8[]) given (key_id, ms)) p`;
+  const periods = periodsOf(marked);
   await sql`delete from ${sql.table(to)} o using ${periods} where o.key_id = p.key_id and o.slot = p.begin`.execute(tx);
   const dimensions = sql.join(measure.dimensions.map((name) => sql.ref(name)));
   const figures = sql.join(measure.figures.map((name) => sql.ref(name)));

@@ -41,6 +41,6 @@ export function beginOf(step: RawBuilder<unknown>, time: RawBuilder<unknown>): R
   return sql<Date>`date_bin(${step}, ${time}, 'epoch')`;
 }
 
-/** The oldest hours that five minutes may be rolled up into, and days: of those before, some rows may be gone. */
+/** The oldest hours, and days, whose rows are all there: of those before, some that were summed up may be gone. */
 export const OLDEST_HOUR = sql`clock_timestamp() - ${SLOTS_KEPT} + interval '2 hours'`;
 export const OLDEST_DAY = sql`clock_timestamp() - ${HOURS_KEPT} + interval '26 hours'`;

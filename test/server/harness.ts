@@ -197,7 +197,7 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
     chargeRates: (rates, now) => index.chargeRates(rates, now),
     judgeRates: (rates, now) => index.judgeRates(rates, now),
-    refundRate: (rate, unpaid) => index.refundRate(rate, unpaid),
+    refundRate: (...refund) => index.refundRate(...refund),
   };
 }
 

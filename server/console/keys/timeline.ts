@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../domain/duration.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
@@ -10,7 +11,6 @@ const ROW = 26;
 const TOP = 28;
 /** Of the word below the line of the present. */
 const FOOT = 24;
-const DAY_MS = 24 * 3_600_000;
 
 type Span = { readonly version: VersionJson; readonly from: number; readonly to: number };
 

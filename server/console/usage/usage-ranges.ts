@@ -1,7 +1,7 @@
+import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
 import type { UsageStep } from "../../../store/usage/read-usage.ts";
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** A time that pages show usage of, and the pieces that it comes in, the last of them still under way. */
 export type UsageRange = {
@@ -25,7 +25,7 @@ const DAY: UsageRange = {
 };
 const MONTH: UsageRange = {
   ...{ name: "month", title: "Last 30 days", every: "every day", step: "day" },
-  ...{ lengthMs: 24 * HOUR_MS, number: 30, labelEvery: 7 },
+  ...{ lengthMs: DAY_MS, number: 30, labelEvery: 7 },
 };
 export const USAGE_RANGES = [HOUR, DAY, MONTH] as const;
 

@@ -43,7 +43,8 @@ export function openTap(
 ): AnswerTap | undefined {
   if (!REPORTING.has(operation) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
-  const coding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  // Of several lines the dispatcher makes a list, whatever the type says.
+  const coding = [headers["content-encoding"] ?? "identity"].flat().join(",").trim().toLowerCase();
   if (coding !== "identity") return DecodedReader.open(reader, coding) ?? UNREAD_ANSWER;
   return {
     push: (bytes) => reader.push(bytes),

@@ -1,9 +1,8 @@
+import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
 import type { UsageStep } from "../../../store/usage/read-usage.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
 import { problem } from "../../http/errors.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** What is asked for where no beginning is given. */
 const DEFAULT_DAYS = 30;
 

@@ -53,9 +53,9 @@ describe("keyplane get usage", () => {
     expect([code, lines.length]).toEqual([0, 221]);
     expect(lines[0]?.split(/ {3,}/)).toEqual([
       ...["KEY", "TEAM", "REQUESTS", "ANSWERS", "INPUT", "CACHED", "CACHE WRITES", "OUTPUT", "REASONING", "TOOL CALLS"],
-      ...["UNREPORTED", "CUT", "DOUBTFUL"],
+      ...["CUT", "UNREPORTED", "DOUBTFUL"],
     ]);
-    expect(out).toMatch(/^agent-001 +research +7 +3 +1000 +20 +7 +5 +0 +0 +1 +0 +0$/m);
+    expect(out).toMatch(/^agent-001 +research +7 +3 +1000 +20 +7 +5 +0 +0 +0 +1 +0$/m);
     expect((await get("agent-001", "--no-headers")).out).toMatch(/^agent-001 .*\n$/);
   });
 

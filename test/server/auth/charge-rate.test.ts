@@ -114,3 +114,27 @@ test.each(SCOPES)("b124: what is taken back at once, of a limit of scope %s, is 
   ]);
   expect(refusedBy(await charge())).toBe("none");
 });
+
+test.each(["is declared again", "is gone, and its cell is another's"])(
+  "b124: what was charged to a limit that %s is taken back of nothing else",
+  (what) => {
+    const index = new KeyIndex();
+    const clock = { monotonic: () => 1_000_000 + turn };
+    const deps = { index, clock, installationLimits: null };
+    const rateLimit = { requestsPerMinute: 60, burst: 1, scope: "Replica" as const };
+    const declare = (keyId: string, limit: typeof rateLimit | null) => {
+      const record = keyRecord({ keyId, rateLimit: limit });
+      index.applyKey(keyId, [indexedKey(keyId, record)]);
+      return index.findKey(keyId) ?? record;
+    };
+    let turn = 0;
+    const charged = chargeRates(deps, declare("key_one", rateLimit));
+    turn++;
+    declare("key_one", null);
+    const later = declare(what === "is declared again" ? "key_one" : "key_other", rateLimit);
+    expect(chargeRates(deps, later)).toMatchObject([{ verdict: { admitted: true } }]);
+    if (!(charged instanceof Promise)) refundRates(deps, charged);
+    turn++;
+    expect(chargeRates(deps, later)).toMatchObject([{ verdict: { admitted: false } }]);
+  },
+);

@@ -110,7 +110,7 @@ describe("the index as another thread decides by it", () => {
     };
     declare(RATE);
     expect([admitted(mirror), admitted(index), admitted(mirror)]).toEqual([true, false, false]);
-    index.refundRate({ owner: "t", limit: RATE }, 1e9);
+    index.refundRate({ owner: "t", limit: RATE }, 1e9, 1_000);
     expect([admitted(index), admitted(mirror)]).toEqual([true, false]);
     // A rate that is declared anew begins with its whole burst, in a cell that another may have had.
     declare(null);

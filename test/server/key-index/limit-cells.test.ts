@@ -29,8 +29,8 @@ test("b124: cells that are charged together are charged all or none, and take ba
   const cells = new LimitCells();
   const [key, team] = BOTH.map((limit) => ({ cell: cells.take(), limit }));
   if (key === undefined || team === undefined) throw new Error("there are two");
-  const left = () => cells.judgeAll([key, team], 0).map(({ admitted, remaining }) => (admitted ? remaining + 1 : 0));
-  const charge = () => cells.chargeAll([key, team], 0).map(({ admitted }) => admitted);
+  const left = () => cells.judgeAll([key, team], 1).map(({ admitted, remaining }) => (admitted ? remaining + 1 : 0));
+  const charge = () => cells.chargeAll([key, team], 1).map(({ admitted }) => admitted);
   expect([charge(), charge()]).toEqual([
     [true, true],
     [true, true],
@@ -40,10 +40,9 @@ test("b124: cells that are charged together are charged all or none, and take ba
     [false, true],
   ]);
   // The team has one left for another key.
-  expect(cells.chargeAll([team], 0)[0]?.admitted).toBe(true);
+  expect(cells.chargeAll([team], 1)[0]?.admitted).toBe(true);
   expect(charge()).toEqual([false, false]);
-  cells.refund(key);
-  cells.refund(team);
+  for (const { cell } of [key, team]) cells.refund(cell, 1e9, 1);
   expect([left(), charge(), charge()]).toEqual([
     [1, 1],
     [true, true],
@@ -55,6 +54,6 @@ test("b124: a limit without a cell admits, and counts nothing", () => {
   const cells = new LimitCells();
   const none = { cell: 0, limit: BOTH[0] };
   for (let time = 0; time < 5; time++) expect(cells.chargeAll([none], 0)[0]?.admitted).toBe(true);
-  cells.refund(none);
+  cells.refund(none.cell, 1e9, 0);
   expect(cells.bytes).toBe(0);
 });

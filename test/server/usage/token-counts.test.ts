@@ -7,6 +7,7 @@ import { TOKENS, TokenCounter } from "../../../server/usage/token-counts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { prune } from "../../../store/retention.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
+import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
@@ -132,6 +133,7 @@ describeOnEachEngine("Counts of tokens", (store) => {
     const counter = new TokenCounter(() => {});
     for (const day of [9, 7]) counter.count(key, answer(`m${day}`), Date.now() - day * 24 * HOUR);
     await TOKENS.write(store(), counter.drain(), () => {});
+    await rollUp(store());
     expect((await prune(store(), 90 * 24 * HOUR)).tokens).toBeGreaterThanOrEqual(1);
     expect((await readModels(store(), keyId, 0)).map(({ model }) => model)).toEqual(["m7"]);
   });

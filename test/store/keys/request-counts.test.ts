@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { addRequestCounts, outcomeOf, readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { prune } from "../../../store/retention.ts";
+import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../fixtures.ts";
 
@@ -46,6 +47,7 @@ describeOnEachEngine("The requests of a key", (store) => {
       const slot = now - day * 24 * HOUR;
       await addRequestCounts(store(), [{ keyId, slot, scope: "memory:read", count: day }], ignore);
     }
+    await rollUp(store());
     expect((await prune(store(), 90 * 24 * HOUR)).requests).toBeGreaterThanOrEqual(1);
     expect((await readRequestCounts(store().db, keyId, 0)).map(({ count }) => count)).toEqual([7]);
   });

@@ -174,6 +174,30 @@ describeOnEachEngine("What was counted by five minutes", (store) => {
     expect(models.map(({ group }) => group)).toContain("m150");
   });
 
+  test("b127: is summed up also where nothing ran for so long that it would be deleted, and what comes late changes no sum then", async () => {
+    const keyId = unique("key");
+    const slot = dayAgo(50);
+    await addTokens(store(), count(keyId, slot), count(keyId, slot + 3 * HOUR));
+    await addRequests(store(), keyId, slot, 3);
+    await prune(store(), 90 * DAY);
+    await rollUp(store());
+    const expected = [3, 2, 2];
+    const all = { from: dayAgo(60), to: dayAgo(40), step: "day" } as const;
+    expect(await totalOf(store(), keyId, all)).toEqual(expected);
+    await prune(store(), 90 * DAY);
+    await rollUp(store());
+    await prune(store(), 90 * DAY);
+    for (const table of ["key_tokens", "key_requests", "key_token_hours", "key_request_hours"]) {
+      expect([table, await rowsOf(store(), table, keyId)]).toEqual([table, 0]);
+    }
+    expect(await totalOf(store(), keyId, all)).toEqual(expected);
+    await addTokens(store(), count(keyId, slot + SLOT));
+    await rollUp(store());
+    await prune(store(), 90 * DAY);
+    expect(await rowsOf(store(), "key_tokens", keyId)).toBe(0);
+    expect(await totalOf(store(), keyId, all)).toEqual(expected);
+  });
+
   test("is summed up in batches", async () => {
     const keyId = unique("key");
     await sql`insert into key_requests (key_id, slot, scope, count)
@@ -203,6 +227,7 @@ describeOnEachEngine("Requests and tokens", (store) => {
         select ${keyId}, to_timestamp(${dayAgo(0)}::float8 / 1000) - d * interval '1 day', 'gw', '', 'gpt', 'team_a', ${ones}
         from unnest(array[500, 399, 300, 41, 39]) d`.execute(store().db);
     }
+    await rollUp(store());
     expect((await prune(store(), 90 * DAY)).hours).toBe(4);
     expect(await rowsOf(store(), "key_token_hours", keyId)).toBe(1);
     expect(await rowsOf(store(), "key_token_days", keyId)).toBe(5);

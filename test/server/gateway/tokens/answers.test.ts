@@ -134,6 +134,21 @@ test.for([
   expect(await answered()).toMatchObject({ usage: { tokens: NO_TOKENS, ending: "unread" } });
 });
 
+test("b127: an answer whose head names its coding or its type in several lines is passed on, and is counted", async () => {
+  upstream.answerWith((response) => {
+    response.writeHead(200, ["Content-Encoding", "gzip", "Content-Encoding", "identity"]);
+    response.end(gzipSync(JSON.stringify(chat)));
+  });
+  expect((await call("v1/chat/completions")).status).toBe(200);
+  expect(await answered()).toMatchObject({ usage: { ending: "unread" } });
+  upstream.answerWith((response) => {
+    response.writeHead(200, ["Content-Type", "application/json", "Content-Type", "text/event-stream"]);
+    response.end(JSON.stringify(chat));
+  });
+  expect(await (await call("v1/chat/completions")).json()).toEqual(chat);
+  expect(await answered(2)).toMatchObject({ usage: { tokens: { input: 5, output: 7 }, ending: "reported" } });
+});
+
 test("of answers in brotli that are under way a few are read, and the others say that they are not", async () => {
   const body = brotliCompressSync(JSON.stringify(chat));
   const held: (() => void)[] = [];

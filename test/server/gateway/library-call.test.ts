@@ -1,0 +1,65 @@
+/** Calls of models for libraries whose limits have to be asked for. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { keyDigest } from "../../../domain/key/key-format.ts";
+import { EMBEDDING_FORMATS } from "../../../server/gateway/embedding-formats.ts";
+import { createLibraryCaller } from "../../../server/gateway/library-call.ts";
+import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
+import { until } from "../../env/until.ts";
+import type { Harness } from "../harness.ts";
+import { cellsInMemory } from "../limits/cells.ts";
+import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+const LIMIT = { requestsPerMinute: 60, burst: 2, scope: "Installation" } as const;
+
+let upstream: Upstream;
+let harness: Harness;
+let cells: ReturnType<typeof cellsInMemory>;
+let cellsClock: { now: number };
+let caller: ReturnType<typeof createLibraryCaller>;
+beforeEach(async () => {
+  upstream = await startUpstream();
+  cellsClock = { now: 1_000_000 };
+  cells = cellsInMemory(cellsClock);
+  cells.database.answersAfter = 1;
+  const limits = () =>
+    new InstallationLimits({ draw: cells.draw, mostDraws: 10, threads: () => 1, monotonic: () => cellsClock.now });
+  harness = await startGateway({ limits });
+  harness.addGateway({
+    publicId: "main",
+    upstreams: [upstreamOf(upstream.url)],
+    routes: [routeOf("meaning", { upstream: "openai" })],
+  });
+  caller = createLibraryCaller(harness.deps, { formats: EMBEDDING_FORMATS, userAgent: "test" });
+});
+afterEach(async () => {
+  await caller.close();
+  await harness.close();
+  await upstream.close();
+});
+
+/** Calls of one key, all of which wait for its cell. */
+async function callWith(fields: Partial<KeyRecord>, number: number) {
+  const key = harness.addKey({ rateLimit: LIMIT, ...fields });
+  const call = { digest: keyDigest(key), publicId: "main", model: "meaning", timeoutMs: 5_000, maxAnswer: 1_000 };
+  const calls = Array.from({ length: number }, () => caller.call({ ...call, body: () => ({}) }));
+  await until("the cell is asked", () => cells.database.draws === 1);
+  return { key, call, calls, answer: () => cells.passTo(cellsClock.now + 1) };
+}
+
+test("b124: a library's call that its team's limit of concurrent calls refuses costs its key's rate nothing", async () => {
+  upstream.answerWith((response) => setTimeout(() => response.end("{}"), 50));
+  const { call, calls, answer } = await callWith({ teamLimits: { rate: null, concurrent: 1 } }, 2);
+  await answer();
+  expect((await Promise.all(calls)).map(({ kind }) => kind).toSorted()).toEqual(["answered", "failed"]);
+  expect(await caller.call({ ...call, body: () => ({}) })).toMatchObject({ kind: "answered" });
+});
+
+test("b23: a library's key that was revoked while its limit was asked for calls no model", async () => {
+  const { key, calls, answer } = await callWith({}, 1);
+  harness.changeKey(key, { state: "revoked" });
+  await answer();
+  expect(await Promise.all(calls)).toMatchObject([{ kind: "failed", why: expect.stringContaining("revoked") }]);
+  expect(upstream.received).toEqual([]);
+});
