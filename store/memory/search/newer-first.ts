@@ -1,4 +1,5 @@
 import type { Alike } from "../embedding/alike.ts";
+import { asksForQuantity, countsOtherwise, type Quantities, quantitiesOf, unitOf } from "./quantities.ts";
 import { pairsOf, wordsOfAtom } from "./search-words.ts";
 import { rarityOf } from "./similarity.ts";
 import { takeTurns } from "./turns.ts";
@@ -26,6 +27,7 @@ export type PlacedAtom = RankedPlace & {
 export type Answering = {
   /** Other texts of where the atoms are from, which show how frequent words are. */
   readonly sample: readonly string[];
+  readonly query: string;
   /** Whether it was asked in so many words that they are not looked up, as the number of a ticket is. */
   readonly isQuestion: boolean;
   readonly alike: Alike;
@@ -42,6 +44,13 @@ const MIN_SHARE = 0.3;
 const MIN_LIKENESS = 0.11;
 /** The likeness of an atom to what it says by its words that it changes counts so many times. */
 const CHANGE_COUNTS = 2;
+/**
+ * And to one that counts otherwise what is asked for: so many times, and so many where it has a word of change too. Both
+ * have a word of the question beside what is counted, at least so rare.
+ */
+const QUANTITY_COUNTS = 2;
+const CHANGED_QUANTITY_COUNTS = 6;
+const MIN_RARITY = 2.5;
 /** A longer text states more than one thing: a word of change in it may be about any of them. */
 const MAX_STATEMENT = 400;
 /** From so much on a model says that two are about the same, whatever their words, where the newer one has this share. */
@@ -59,13 +68,20 @@ const PLURAL = /^[a-z]{2,}[a-rt-z]s$/;
  */
 export async function newerFirst<T extends PlacedAtom>(
   ranked: readonly T[],
-  { sample, isQuestion, alike }: Answering,
+  { sample, query, isQuestion, alike }: Answering,
 ): Promise<T[]> {
   const places = ranked.slice(0, MAX_PLACES);
   const stems = await stemsOfAll(places.map(({ text }) => text));
   const weightOf = weightsIn([...(await stemsOfAll(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
   const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   const changedBy = changes(weighed);
+  const isCountedOtherwise = countedOtherwise<T>(query);
+  const counts = (newer: Placed<T>, older: Placed<T>): number => {
+    if (isCountedOtherwise(newer, older)) {
+      return saysChange(newer.atom.text) ? CHANGED_QUANTITY_COUNTS : QUANTITY_COUNTS;
+    }
+    return changedBy(newer) === older ? CHANGE_COUNTS : 1;
+  };
   /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
@@ -76,8 +92,8 @@ export async function newerFirst<T extends PlacedAtom>(
     if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
     if (!isQuestion && isLessExact(newer.atom, older.atom)) return 0;
     const same = likeness(newer.words, older.words) * Math.sqrt(share);
-    if (same * CHANGE_COUNTS < MIN_LIKENESS) return 0;
-    const counted = changedBy(newer) === older ? same * CHANGE_COUNTS : same;
+    if (same * CHANGED_QUANTITY_COUNTS < MIN_LIKENESS) return 0;
+    const counted = same * counts(newer, older);
     return counted >= MIN_LIKENESS ? counted : 0;
   };
   const ordered = new Set<T>();
@@ -121,6 +137,28 @@ function changes<T extends PlacedAtom>(placed: readonly Placed<T>[]): (newer: Pl
   return (newer) => {
     if (!known.has(newer)) known.set(newer, find(newer));
     return known.get(newer);
+  };
+}
+
+/** Says whether two short statements count differently what a question asks the number of. */
+function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T>, older: Placed<T>) => boolean {
+  if (!asksForQuantity(query)) return () => false;
+  const asked = [...stemsOf(query)];
+  const known = new Map<Placed<T>, Quantities>();
+  const read = (placed: Placed<T>): Quantities => {
+    const { text } = placed.atom;
+    const quantities = known.get(placed) ?? (text.length > MAX_STATEMENT ? new Map() : quantitiesOf(text));
+    known.set(placed, quantities);
+    return quantities;
+  };
+  return (newer, older) => {
+    const [now, before] = [read(newer), read(older)];
+    if (!countsOtherwise(now, before)) return false;
+    return asked.some((stem) => {
+      const unit = unitOf(stem);
+      if (!older.words.weights.has(stem) || (now.has(unit) && before.has(unit))) return false;
+      return Math.cbrt(newer.words.weights.get(stem) ?? 0) >= MIN_RARITY;
+    });
   };
 }
 

@@ -181,6 +181,7 @@ async function orderByTime(
     first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? GONE) })),
     {
       sample,
+      query,
       isQuestion: readTopic(query).wanted.length >= MIN_QUESTION,
       alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
     },

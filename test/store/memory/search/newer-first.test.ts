@@ -13,7 +13,7 @@ function atom(text: string, day: number, place: Partial<PlacedAtom> = {}): Place
 }
 
 /** Asked for with many words, where no model compares the atoms. */
-const QUESTION: Answering = { sample: SAMPLE, isQuestion: true, alike: () => undefined };
+const QUESTION: Answering = { sample: SAMPLE, query: "", isQuestion: true, alike: () => undefined };
 
 const orderedFor = async (answering: Partial<Answering>, ...atoms: PlacedAtom[]) =>
   (await newerFirst(atoms, { ...QUESTION, ...answering })).map(({ text }) => text);
@@ -71,6 +71,36 @@ describe("a word of change", () => {
     const long = (text: string) => `${text}${" Lunch at noon.".repeat(25)}`;
     expect(await ordered(atom(older, 0), atom(long(newer), 9))).toEqual([older, long(newer)]);
     expect(await ordered(atom(long(older), 0), atom(newer, 9))).toEqual([long(older), newer]);
+  });
+});
+
+describe("another number of what is asked for", () => {
+  const query = "After how many minutes is a pipeline job killed?";
+  const older = "A pipeline job on rook is killed after 40 minutes.";
+  const newer =
+    "Radek shortened the limit: jobs get twenty-five minutes, and the integration suite may ask for an hour.";
+  const places = (text: string) => [atom(older, 0, { closeness: 0.6 }), atom(text, 9, { closeness: 0.2 })];
+  // Minutes are frequent there, jobs less so.
+  const sample = SAMPLE.map(
+    (text, n) => `${text}${n % 2 === 0 ? " It took minutes." : ""}${n % 25 === 0 ? " A job." : ""}`,
+  );
+
+  test("has an atom pass what it says a word of change about, though little else is the same", async () => {
+    expect(await orderedFor({ query, sample }, ...places(newer))).toEqual([newer, older]);
+  });
+
+  test("counts only where a number is asked for, and another one stands there", async () => {
+    expect((await orderedFor({ query: "Is a pipeline job killed, and when?", sample }, ...places(newer)))[0]).toBe(
+      older,
+    );
+    const same = newer.replace("twenty-five", "40");
+    expect((await orderedFor({ query, sample }, ...places(same)))[0]).toBe(older);
+  });
+
+  test("counts for nothing where nothing else that is asked for is the same, nor in a long text", async () => {
+    const other = newer.replace("jobs get", "guests get");
+    expect((await orderedFor({ query, sample }, ...places(other)))[0]).toBe(older);
+    expect((await orderedFor({ query, sample }, ...places(`${newer}${" Lunch at noon.".repeat(25)}`)))[0]).toBe(older);
   });
 });
 

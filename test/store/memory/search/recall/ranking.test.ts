@@ -8,6 +8,9 @@ import { askAll, type Model, type StoredCorpus, shareAmongFive, shareNewerFirst,
 /** What share of a kind's questions has its answer among the first five, at the least. */
 type Least = (kind: Kind) => number;
 
+/** By words alone, in what share of the contradictions the newer atom comes first, at the least. */
+const LEAST_NEWER_FIRST: Readonly<Record<CorpusName, number>> = { chosen: 0.91, "held-out": 0.69 };
+
 function expectAnswers(store: () => Store, name: CorpusName, model: Model, least: Least): void {
   let stored: StoredCorpus;
   beforeAll(async () => {
@@ -21,7 +24,7 @@ function expectAnswers(store: () => Store, name: CorpusName, model: Model, least
       return { kind, share: shareAmongFive(answered.filter(({ question }) => question.kind === kind)) };
     });
     expect(shares.filter(({ kind, share }) => share < least(kind))).toEqual([]);
-    expect(shareNewerFirst(answered)).toBeGreaterThanOrEqual(model === "perfect" ? 1 : 0.6);
+    expect(shareNewerFirst(answered)).toBeGreaterThanOrEqual(model === "perfect" ? 1 : LEAST_NEWER_FIRST[name]);
   });
 }
 
