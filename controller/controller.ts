@@ -16,6 +16,7 @@ import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
+import { type PolicyNamespaces, reconcilePolicy } from "./policy/reconcile-policy.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
@@ -76,6 +77,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   const until = AbortSignal.any([signal, deposed.signal]);
   const start = startupOrder();
   const claims = createClaimOrder(cluster);
+  const policyNamespaces: PolicyNamespaces = new Map();
   const queue = createWorkQueue<Item>({
     key: titleOf,
     work,
@@ -99,7 +101,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
         await whileLeading(() => endKey(deps, item, until));
         return REMAINS;
       }
-      const result = await whileLeading(() => reconcile(deps, claims, item, enqueue, until));
+      const result = await whileLeading(() => reconcile(deps, { claims, policyNamespaces }, item, enqueue, until));
       start.attempted(item);
       if ("unconfirmed" in result) {
         resumeOnceConfirmed(item, result.unconfirmed);
@@ -207,7 +209,7 @@ function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): EarlyLane
 
 async function reconcile(
   deps: KeyDeps,
-  claims: ClaimOrder,
+  { claims, policyNamespaces }: { readonly claims: ClaimOrder; readonly policyNamespaces: PolicyNamespaces },
   { kind, namespace, name }: Item,
   enqueue: (item: Item) => void,
   signal: AbortSignal,
@@ -220,10 +222,16 @@ async function reconcile(
       const team = cluster.get(kind, namespace, name);
       if (team === undefined) {
         claims.forget(name);
+        cluster.list("PlatformKeyPolicy").forEach(enqueue);
         return AT_REST;
       }
-      return reconcileTeam(deps, claims, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
+      const move = (moved: readonly string[]) => requestsForMove(cluster, team, moved).forEach(enqueue);
+      const result = await reconcileTeam(deps, claims, team, move);
+      cluster.list("PlatformKeyPolicy").forEach(enqueue);
+      return result;
     }
+    case "PlatformKeyPolicy":
+      return reconcilePolicy(deps, policyNamespaces, name, enqueue);
     case "ModelGateway": {
       const gateway = cluster.get(kind, namespace, name);
       if (gateway === undefined) return AT_REST;

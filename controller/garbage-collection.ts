@@ -12,7 +12,7 @@ import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways/gateways.ts";
 import { removeLibrary } from "../store/memory/libraries.ts";
-import { findOrphans, type Orphan } from "../store/orphans.ts";
+import { findOrphans, type Orphan, type StoredKind } from "../store/orphans.ts";
 import { deleteTeam } from "../store/teams/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
@@ -23,7 +23,7 @@ export const GARBAGE_COLLECTION_INTERVAL_MS = ANSWERS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
 type Collected = {
-  readonly kind: Kind;
+  readonly kind: StoredKind;
   readonly end: (deps: KeyDeps, orphan: Orphan) => Promise<unknown>;
   /** Whether those that end at once do so in one transaction; else one ends after the other. */
   readonly endsTogether: boolean;

@@ -3,7 +3,7 @@ import type { Cluster, DeclaredObject, ObjectRef } from "./cluster/port.ts";
 import { isReconciled } from "./resync.ts";
 
 /** What is referred to comes before what refers to it. */
-const ORDER: readonly Kind[] = ["PlatformTeam", "MemoryLibrary", "ModelGateway", "PlatformKey"];
+const ORDER: readonly Kind[] = ["PlatformTeam", "PlatformKeyPolicy", "MemoryLibrary", "ModelGateway", "PlatformKey"];
 
 export type StartupOrder = {
   /** Whether an object is worked on yet; one that is not will be, so nothing is lost. */

@@ -62,6 +62,18 @@ export function teamLibraries(isPolicyMissing: boolean, ofMembers: readonly stri
   return said.length === 0 ? undefined : condition("ResolvedRefs", "False", "LibraryNotFound", said.join(" "));
 }
 
+/** Of a policy: whether it is for any team. */
+export function policySelection(teams: number): StatedCondition {
+  return teams === 0
+    ? condition("ResolvedRefs", "False", "NoTeamSelected", "No PlatformTeam matches spec.teamSelector.")
+    : condition("ResolvedRefs", "True", "Resolved", `Teams that it is for: ${teams}.`);
+}
+
+/** Of a policy: that what it asks is asked. */
+export function policyInForce(): StatedCondition {
+  return condition("Accepted", "True", "InForce", "The policy is in force.");
+}
+
 /** Of a gateway: whether it has its public id. */
 export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCondition {
   return isTaken

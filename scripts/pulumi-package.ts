@@ -17,7 +17,8 @@ import {
 
 export type PulumiPackage = {
   readonly config: Fields;
-  readonly resources: Readonly<Record<Kind, Signature>>;
+  /** A policy is declared, and the management API makes none. */
+  readonly resources: Readonly<Record<Exclude<Kind, "PlatformKeyPolicy">, Signature>>;
   /** By name; `kind` is what they look for. */
   readonly functions: Readonly<Record<string, Signature & { readonly kind: Kind }>>;
 };

@@ -24,8 +24,11 @@ type DeclarationList = {
   readonly uids: readonly string[];
 };
 
+/** The kinds whose declarations have rows; what a policy asks is asked by its declaration. */
+export type StoredKind = Exclude<Kind, "PlatformKeyPolicy">;
+
 /** Where what is declared is stored, and which of it is in service. */
-const STORED: Readonly<Record<Kind, { readonly table: string; readonly inService: RawBuilder<unknown> }>> = {
+const STORED: Readonly<Record<StoredKind, { readonly table: string; readonly inService: RawBuilder<unknown> }>> = {
   PlatformKey: { table: "keys", inService: sql`declared.state <> 'revoked'` },
   PlatformTeam: { table: "teams", inService: sql`declared.state = 'active'` },
   ModelGateway: { table: "gateways", inService: sql`declared.state = 'active'` },
@@ -33,7 +36,7 @@ const STORED: Readonly<Record<Kind, { readonly table: string; readonly inService
 };
 
 /** Finds what is in service for a declaration of the kind that the list should have, and has not. */
-export async function findOrphans(db: Db, kind: Kind, list: DeclarationList): Promise<Orphans> {
+export async function findOrphans(db: Db, kind: StoredKind, list: DeclarationList): Promise<Orphans> {
   const { table, inService } = STORED[kind];
   const namespace = isClusterScoped(kind) ? sql`''` : sql`declared.namespace`;
   const namespaces = isClusterScoped(kind) ? null : list.namespaces;

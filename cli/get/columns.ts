@@ -64,6 +64,20 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
     ],
     wide: [MESSAGE],
   },
+  PlatformKeyPolicy: {
+    usual: [
+      ...NAMED,
+      ["TEAMS", ({ status }) => status?.teams?.map(({ name }) => name).join(",")],
+      ["GRACE", ({ spec }) => spec?.gracePeriod],
+      AGE,
+    ],
+    wide: [
+      ["LONGEST LIFE", ({ spec }) => spec?.expiry?.max],
+      ["ROTATION", ({ spec }) => spec?.rotation?.maxInterval],
+      ["MOST KEYS", ({ spec }) => spec?.maxKeys?.toString()],
+      MESSAGE,
+    ],
+  },
   ModelGateway: {
     usual: [
       NAMESPACE,

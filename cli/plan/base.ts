@@ -21,13 +21,21 @@ export function readBase(path: string, now: number): CurrentObject[] {
   const after = worldOf([...declared.values()]);
   const known = { declared: secrets, isThere: () => undefined };
   return after.objects.map((object) => {
-    const { kind, namespace, name, spec } = object;
-    const held = { kind, metadata: { namespace, name, uid: "base" }, spec };
+    const { kind, namespace, name, spec, labels = {} } = object;
+    const held = { kind, metadata: { namespace, name, uid: "base", labels }, spec };
     if (!isOfKind(object, "PlatformKey")) {
       const ready = { ...forecastObject(object, after, known), lastTransitionTime: rfc3339Millis(now) };
       return { ...held, status: { observedGeneration: 1, conditions: [ready] } };
     }
-    const input = { declared: object, object: undefined, before: worldOf([]), after, secrets: known, now };
+    const input = {
+      declared: object,
+      object: undefined,
+      before: worldOf([]),
+      after,
+      secrets: known,
+      since: () => now,
+      now,
+    };
     return { ...held, status: statusOf(object, forecastKey(input), after, now) };
   });
 }

@@ -11,9 +11,11 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
+import type { RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
+import { holdPlanned } from "./planned-policies.ts";
 
 /** A step, and what the store had before it. */
 export type ForecastStep = { readonly action: KeyAction; readonly before: StoredKey | undefined };
@@ -24,6 +26,8 @@ export type KeyForecast = {
   readonly stored: StoredKey | undefined;
   /** What the key's status says in the end. */
   readonly ready: StatedCondition | undefined;
+  /** What it says of policies that the key breaks; undefined where it breaks none. */
+  readonly policy: StatedCondition | undefined;
 };
 
 export type ForecastInput = {
@@ -34,6 +38,8 @@ export type ForecastInput = {
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
   readonly secrets: KnownSecrets;
+  /** Since when the rules of policies hold. */
+  readonly since: RuleSince;
   readonly now: number;
 };
 
@@ -46,22 +52,26 @@ export function forecastKey(input: ForecastInput): KeyForecast {
   while (observed !== undefined && steps.length < MAX_STEPS) {
     const { action, conditions } = planKey(observed, input.now);
     if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
-      return { steps, stored: observed.stored, ready: findCondition(conditions, "Ready") };
+      const [ready, policy] = (["Ready", "PolicyViolated"] as const).map((type) => findCondition(conditions, type));
+      return { steps, stored: observed.stored, ready, policy };
     }
     steps.push({ action, before: observed.stored });
     observed = take(observed, action, input.now);
   }
-  return { steps, stored: observed?.stored, ready: undefined };
+  return { steps, stored: observed?.stored, ready: undefined, policy: undefined };
 }
 
 /** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */
-function observe({ declared, object, before, after, secrets }: ForecastInput): ObservedKey | undefined {
+function observe(input: ForecastInput): ObservedKey | undefined {
+  const { declared, object, before, after, secrets } = input;
   const spec = declared?.spec ?? object?.spec;
   const named = declared ?? object?.metadata;
   if (spec === undefined || named === undefined) return undefined;
   const { namespace, name } = named;
-  const key = declareKey(namespace, name, spec);
+  const spoken = declareKey(namespace, name, spec);
   const stored = object === undefined ? undefined : storedKey(object, before);
+  const { references } = after.resolve(spoken, namespace, stored?.teamId ?? null);
+  const { effective: key, verdict } = holdPlanned({ named: declared, namespace }, spoken, stored, references, input);
   const secret = { namespace, name: key.secret.name };
   // Whose a Secret is that a key was written to is in its status.
   const isAnothers =
@@ -75,7 +85,8 @@ function observe({ declared, object, before, after, secrets }: ForecastInput): O
     deleting: declared === undefined,
     hasFinalizer: true,
     declared: key,
-    references: after.resolve(key, namespace, stored?.teamId ?? null).references,
+    verdict,
+    references,
     stored,
     importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
     secret: isAnothers ? { state: "unmanaged" } : secretByStatus(key, object, stored),

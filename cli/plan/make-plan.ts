@@ -21,6 +21,7 @@ import {
   plannedOthers,
   vainModels,
 } from "./planned-objects.ts";
+import { type HeldPolicy, ruleSince } from "./planned-policies.ts";
 import { type DeclaredSet, readDeclared } from "./read-declared.ts";
 
 /** What is declared and held now, as `up` shows it. */
@@ -138,6 +139,10 @@ function heldUp(object: WorldObject, { before, after, declared, heldBy, secrets 
 
 function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
   const [asIs, wanted] = [keysOf(before), keysOf(after)];
+  const since = ruleSince(
+    (name) => heldPolicy(heldBy.get(titleOf({ kind: "PlatformKeyPolicy", namespace: "", name }))),
+    now,
+  );
   const held = new Map(
     [...heldBy].flatMap(([title, object]) =>
       object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
@@ -145,7 +150,7 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
   );
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
     const planOf = (key: WorldObject<"PlatformKey"> | undefined, world: ManifestWorld) => {
-      const input = { declared: key, object: held.get(title), before, after: world, secrets, now };
+      const input = { declared: key, object: held.get(title), before, after: world, secrets, since, now };
       return plannedKey(input, forecastKey(input), lastUsedAt);
     };
     const planned = planOf(wanted.get(title), after);
@@ -155,15 +160,19 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
   });
 }
 
+function heldPolicy(object: CurrentObject | undefined): HeldPolicy | undefined {
+  return object?.kind === "PlatformKeyPolicy" ? (object as HeldPolicy) : undefined;
+}
+
 function keysOf({ objects }: ManifestWorld) {
   return new Map(objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]));
 }
 
 function asDeclared({ kind, metadata, spec }: CurrentObject): WorldObject[] {
   if (spec === undefined) return [];
-  const { namespace, name, creationTimestamp } = metadata;
+  const { namespace, name, creationTimestamp, labels = {} } = metadata;
   const createdAt = creationTimestamp === undefined ? {} : { createdAt: Date.parse(creationTimestamp) };
-  return [{ kind, namespace, name, spec, takeOver: null, ...createdAt }];
+  return [{ kind, namespace, name, spec, labels, takeOver: null, ...createdAt }];
 }
 
 /** The names of the teams that hold namespaces, as their statuses say. */

@@ -1,6 +1,7 @@
 /** What the status of a team, a library or a gateway would say, by the controller's own decisions. */
 import type { StatedCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
+import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
 import {
   gatewayCredentials,
@@ -8,6 +9,8 @@ import {
   libraryGateways,
   namespaceClaims,
   namespaceUnclaimed,
+  policyInForce,
+  policySelection,
   publicIdAccepted,
   readyOf,
   teamLibraries,
@@ -18,6 +21,7 @@ import { isMissing, type KnownSecrets } from "./known-secrets.ts";
 /** Its `Ready`, as far as manifests determine it. A Secret of which nothing is known blocks nothing. */
 export function forecastObject(object: WorldObject, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
   if (isOfKind(object, "PlatformTeam")) return readyOf(teamConditions(object, world));
+  if (isOfKind(object, "PlatformKeyPolicy")) return readyOf(policyConditions(object, world));
   const team = world.teamOf(object.namespace);
   if (team === null) return readyOf([namespaceUnclaimed()]);
   if (isOfKind(object, "MemoryLibrary")) return readyOf(libraryConditions(object, team, world));
@@ -38,6 +42,13 @@ function teamConditions({ name, spec }: WorldObject<"PlatformTeam">, world: Mani
     ofMembers.map(({ namespace, name }) => `${namespace}/${name}`),
   );
   return [namespaceClaims(refused, reserved), ...(libraries === undefined ? [] : [libraries])];
+}
+
+function policyConditions({ spec }: WorldObject<"PlatformKeyPolicy">, { objects }: ManifestWorld): StatedCondition[] {
+  const teams = objects
+    .filter((object) => isOfKind(object, "PlatformTeam"))
+    .filter(({ name, labels = {} }) => selectsTeam(spec.teamSelector, { name, labels }));
+  return [policyInForce(), policySelection(teams.length)];
 }
 
 function libraryConditions(

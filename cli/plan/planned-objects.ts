@@ -66,7 +66,7 @@ type PlannedKey = {
 /** A key, where anything happens to it. */
 export function plannedKey(
   input: ForecastInput,
-  { steps, ready }: KeyForecast,
+  { steps, ready, policy }: KeyForecast,
   lastUsedAt: LastUseLookup,
 ): PlannedObject[] {
   const { declared, object, before: was, after } = input;
@@ -81,10 +81,22 @@ export function plannedKey(
   const isNews = ready !== undefined && (ready.reason !== before?.reason || object === undefined);
   const isAction = changes.length > 0;
   if (isNews && ready.reason !== "Deleting") changes.push(...notReady(title, ready));
+  changes.push(...brokenPolicies(title, policy, object));
   if (declared !== undefined) changes.push(...vainModels(declared, after, was));
   if (changes.length === 0) return [];
   const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
   return [{ kind: "PlatformKey", namespace, name, action, changes }];
+}
+
+/** The policies that a key comes to break, where its status does not say so yet. */
+function brokenPolicies(
+  title: string,
+  policy: StatedCondition | undefined,
+  object: ForecastInput["object"],
+): PlannedChange[] {
+  const before = findCondition(object?.status?.conditions, "PolicyViolated");
+  if (policy === undefined || object === undefined || before?.message === policy.message) return [];
+  return [{ sign: "!", text: `${title} breaks a policy: ${policy.message}` }];
 }
 
 /** What will not be as declared, and why. */
@@ -217,6 +229,7 @@ function loss(object: WorldObject): string {
     return object.spec.deletionPolicy === "Delete" ? ": its atoms are deleted" : ": its atoms stay";
   }
   if (isOfKind(object, "ModelGateway")) return ": calls to it are refused";
+  if (isOfKind(object, "PlatformKeyPolicy")) return ": what it asks of keys is asked no more";
   return ": the keys of its namespaces are refused";
 }
 

@@ -6,6 +6,7 @@ import { UsageError } from "../command/usage-error.ts";
 export const KIND_WORDS: Readonly<Record<Kind, readonly [plural: string, singular: string, ...more: string[]]>> = {
   PlatformKey: ["keys", "key", "platformkeys", "platformkey", "pkey"],
   PlatformTeam: ["teams", "team", "platformteams", "platformteam", "pteam"],
+  PlatformKeyPolicy: ["policies", "policy", "platformkeypolicies", "platformkeypolicy", "pkpol"],
   ModelGateway: ["gateways", "gateway", "modelgateways", "modelgateway", "mgw"],
   MemoryLibrary: ["libraries", "library", "memorylibraries", "memorylibrary", "mlib"],
 };

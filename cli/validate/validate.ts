@@ -86,7 +86,7 @@ function check(files: readonly string[], stdin: string | undefined): Checked {
   const diagnostics = [
     ...checked.flatMap((file) => file.diagnostics),
     ...findDuplicateManifests(entries),
-    ...findSetWarnings(entries),
+    ...findSetWarnings(entries, Date.now()),
   ];
   const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
   return {

@@ -5,6 +5,7 @@
  */
 import type { Presence } from "../../domain/garbage-collection.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
+import type { Labels } from "../../domain/manifest/labels.ts";
 
 /** The finalizer that holds an object until what it stands for is revoked or released. */
 export const FINALIZER = "keyplane.dev/finalizer";
@@ -35,6 +36,7 @@ export type DeclaredObject<K extends Kind = Kind> = ObjectRef<K> & {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly spec: Spec<K>;
+  readonly labels: Labels;
   /** Of a PlatformKey: the id of the key that it is to take over, as its annotation has it; null for none. */
   readonly takeOver: string | null;
   /** As last written, for merging condition times. */

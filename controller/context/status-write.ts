@@ -9,6 +9,7 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
   "LibraryNotFound",
   "ReferenceNotFound",
   "CredentialNotFound",
+  "NoTeamSelected",
 ] satisfies Reason[]);
 
 /** What is wrong with a key that works. */
@@ -17,6 +18,7 @@ const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "Secre
 /** What is wrong beside Ready, and the status of the condition that says so. */
 const WRONG_BESIDE_READY = [
   ["Leaked", "True"],
+  ["PolicyViolated", "True"],
   ["CredentialsAccepted", "False"],
 ] as const;
 

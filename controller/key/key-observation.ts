@@ -3,7 +3,13 @@ import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
 import { isKeyId } from "../../domain/key/key-id.ts";
-import type { Importable, ObservedDeclaration, ObservedKey } from "../../domain/key/observed-key.ts";
+import type {
+  Importable,
+  ObservedDeclaration,
+  ObservedKey,
+  ResolvedReferences,
+} from "../../domain/key/observed-key.ts";
+import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
@@ -13,8 +19,10 @@ import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-ke
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
+import { countKeysBefore } from "../../store/keys/keys-before.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
+import { policiesOf } from "../policy/team-policies.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
@@ -47,21 +55,22 @@ export async function observeDeclaration(
   object: DeclaredObject<"PlatformKey">,
   rows?: DeclaredRows,
 ): Promise<DeclarationObservation> {
-  const declared = declareKey(object.namespace, object.name, object.spec);
-  const found = rows ?? (await readRows(deps, object, declared));
+  const spoken = declareKey(object.namespace, object.name, object.spec);
+  const found = rows ?? (await readRows(deps, object, spoken));
   const { stored, team } = found;
   // Also for a revocation by hand: the receipt says when every replica has acknowledged it.
   if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
-  const { references } = resolveReferences(declared, {
+  const { references } = resolveReferences(spoken, {
     teamId: team?.id ?? null,
     ownTeamId: stored?.teamId ?? null,
-    find: foundIn(declared, found),
+    find: foundIn(spoken, found),
   });
+  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references);
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {
     ...{ object, declared, stored, rows: found },
-    observed: { generation, deleting, hasFinalizer, declared, references, stored },
+    observed: { generation, deleting, hasFinalizer, declared, verdict, references, stored },
   };
 }
 
@@ -103,6 +112,24 @@ export async function observeKey(
     steadyFrom: deps.databaseClock.steadyFrom(now),
   };
   return { ...declaration, ...context, observed, secret, isRead, team: team?.name ?? null };
+}
+
+/** Holds what is declared to the policies of its team. */
+async function holdDeclared(
+  { cluster, store }: KeyDeps,
+  declared: DeclaredKey,
+  { team, stored: row, now }: DeclaredRows,
+  references: ResolvedReferences,
+): Promise<HoldResult> {
+  const policies = policiesOf(cluster, team?.name ?? null);
+  // What was revoked as its namespace moved is history: the declaration begins anew.
+  const stored = row?.revocation?.reason === "Moved" ? undefined : row;
+  const isCounted = team !== undefined && policies.policies.some(({ maxKeys }) => maxKeys !== null);
+  return holdToPolicies({
+    ...{ declared, stored, now, team: policies },
+    isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
+    keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id) : null,
+  });
 }
 
 function readRows(

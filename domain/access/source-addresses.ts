@@ -54,6 +54,20 @@ function isAmong(address: Address, cidrs: readonly string[]): boolean {
   return networks.some((network) => isWithin(address, network));
 }
 
+/**
+ * Whether all addresses of a network are in one of several others. What is no network is in none, and has none in it.
+ *
+ * @param cidr as declared
+ */
+export function isNetworkWithin(cidr: string, cidrs: readonly string[]): boolean {
+  const inner = parseNetwork(cidr);
+  if ("fault" in inner) return false;
+  return cidrs.some((one) => {
+    const outer = parseNetwork(one);
+    return !("fault" in outer) && outer.length <= inner.length && isWithin(inner.start, outer);
+  });
+}
+
 function isWithin(address: Address, { start, length }: Network): boolean {
   if (address.length !== start.length) return false;
   return start.every((group, place) => {

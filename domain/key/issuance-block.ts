@@ -1,6 +1,7 @@
 /** What keeps a key that wants a version from getting one. */
 import { OUTDATED, type Reason } from "../conditions.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
+import { policyEnded, refusedByPolicies } from "./policy-violated.ts";
 
 type IssuanceBlock = { readonly reason: Reason; readonly message: string };
 
@@ -21,8 +22,11 @@ export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock 
   const blockedBy = (reason: Reason, message = NOTHING_MINTED) => ({ reason, message });
   if (references.teamId === null) return blockedBy("NamespaceUnclaimed");
   if (isOutdated(observed, governedKey(observed))) return blockedBy("Outdated", `${OUTDATED} ${NOTHING_MINTED}`);
+  const [reason, message] = refusedByPolicies(observed) ?? [];
+  if (reason !== undefined) return blockedBy(reason, message);
   if (references.missing.length > 0) return blockedBy("ReferenceNotFound");
   if (declared.state === "Suspended") return blockedBy("Suspended");
+  if (policyEnded(observed, at)) return blockedBy("PolicyViolated");
   if (declared.expiresAt !== null && declared.expiresAt <= at) return blockedBy("Expired");
   if (observed.namespaceTerminates) return blockedBy("NamespaceTerminating", NAMESPACE_TERMINATES);
   return undefined;

@@ -7,6 +7,13 @@ import { isLost, isTampered, type RotationReason, wantedVersion } from "./issuan
 import { leakedCondition } from "./leak.ts";
 import { nextRotation } from "./next-rotation.ts";
 import { deliveredVersion, governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
+import {
+  heldByPolicies,
+  policyConditions,
+  policyEnded,
+  policyEndedText,
+  refusedByPolicies,
+} from "./policy-violated.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 import { MAX_RESERVED, retiringEndsAt, supersededReservation } from "./version-room.ts";
@@ -28,6 +35,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
     rotating(observed, key, now),
     staleConsumers(observed, key, now),
     ...leakedCondition(key, now),
+    ...policyConditions(observed, now),
     ...(ready.status === "True" ? delayedRotation(observed, now) : progressOf(ready)),
   ];
 }
@@ -68,8 +76,11 @@ function readiness(
   if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
   if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
   if (refusal !== undefined) return no("TakeOverRefused", refusal);
+  const held = refusedByPolicies(observed) ?? heldByPolicies(observed);
+  if (held !== undefined) return no(...held);
   if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));
   if (declared.state === "Suspended") return yes("Suspended", "The key is suspended, as declared.");
+  if (policyEnded(observed, now)) return no("PolicyViolated", policyEndedText(observed));
   const ended = endedAt(observed, key, now);
   if (ended !== undefined) return no("Expired", `The key expired at ${rfc3339(ended)}.`);
   if (delivered.status !== "True") return { ...delivered, type: "Ready" };

@@ -1,5 +1,6 @@
 import type { DeclaredKey } from "./declared-key.ts";
 import type { KnownUsage, LastUse } from "./known-usage.ts";
+import type { PolicyVerdict } from "./policies/hold-to-policies.ts";
 import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
 /** What the references of a declaration resolve to now, within the team of its namespace. */
@@ -67,7 +68,10 @@ export type ObservedKey = {
   readonly generation: number;
   readonly deleting: boolean;
   readonly hasFinalizer: boolean;
+  /** As its team's policies have it: with their defaults, and bounded by them. */
   readonly declared: DeclaredKey;
+  /** What these policies say of it. */
+  readonly verdict: PolicyVerdict;
   readonly references: ResolvedReferences;
   /** The newest row that this declaration owns, revoked ones included. */
   readonly stored: StoredKey | undefined;
@@ -105,7 +109,7 @@ export type ObservedKey = {
 /** What the declaration and the store say of a key: all that decides whether it is to end (`planEnd`). */
 export type ObservedDeclaration = Pick<
   ObservedKey,
-  "generation" | "deleting" | "hasFinalizer" | "declared" | "references" | "stored"
+  "generation" | "deleting" | "hasFinalizer" | "declared" | "verdict" | "references" | "stored"
 >;
 
 /** The key that this declaration governs now: a row that was revoked because its namespace moved is history. */

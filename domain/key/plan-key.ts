@@ -15,6 +15,7 @@ import {
   type ObservedKey,
   type ResolvedReferences,
 } from "./observed-key.ts";
+import { heldByPolicies, refusedByPolicies } from "./policy-violated.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
 import {
   isLiving,
@@ -118,10 +119,22 @@ function planPolicy(
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   const { declared, references } = observed;
   if (isOutdated(observed, key)) return undefined;
+  if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
   const policy = policyOf(declared, references);
   const isAsDeclared =
     key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared);
   return isAsDeclared ? undefined : { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+}
+
+/** A declaration that breaks a policy, or is held to one that cannot be read, can suspend the key and nothing else. */
+function planHeld(
+  { declared }: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  if (declared.state !== "Suspended" || key.policy.suspended) return undefined;
+  const active = versionIn(key, "active");
+  const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
+  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter };
 }
 
 function planLife(observed: ObservedKey, now: number): KeyAction {
@@ -141,7 +154,9 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
 }
 
 /** Also of a key that is to be revoked, or suspended: it is the one that there is. */
-function planTakeOver({ importable, references }: ObservedKey): KeyAction | undefined {
+function planTakeOver(observed: ObservedKey): KeyAction | undefined {
+  const { importable, references } = observed;
+  if (refusedByPolicies(observed) !== undefined) return undefined;
   if (importable === null || !("takesOver" in importable) || references.missing.length > 0) return undefined;
   return { do: "TakeOver", keyId: importable.takesOver };
 }
@@ -155,6 +170,7 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
     if (importable !== null || !mayMint(observed, now)) return NOTHING;
     return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", supersedes: null };
   }
+  if (refusedByPolicies(observed) !== undefined) return NOTHING;
   if (importable === null || !("digest" in importable) || references.missing.length > 0) return NOTHING;
   return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
 }
@@ -294,6 +310,8 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     expiryNotice(observed.declared, key, now)?.from,
     nextAdoptionLook(observed, key, now),
     ...lateUsesKnownAt(observed.declared, key),
+    observed.verdict.nextAt,
+    observed.verdict.endsAt,
     observed.steadyFrom,
   ];
   return Math.min(

@@ -1,10 +1,11 @@
 import type { MemoryLibrarySpec, MemoryLibraryStatus } from "./generated/memory-library.ts";
 import type { ModelGatewaySpec, ModelGatewayStatus } from "./generated/model-gateway.ts";
 import type { PlatformKeySpec, PlatformKeyStatus } from "./generated/platform-key.ts";
+import type { PlatformKeyPolicySpec, PlatformKeyPolicyStatus } from "./generated/platform-key-policy.ts";
 import type { PlatformTeamSpec, PlatformTeamStatus } from "./generated/platform-team.ts";
 
 /** The kinds that Keyplane declares (spec §5); their schemas are in `crds/`. */
-export const KINDS = ["PlatformKey", "PlatformTeam", "ModelGateway", "MemoryLibrary"] as const;
+export const KINDS = ["PlatformKey", "PlatformTeam", "PlatformKeyPolicy", "ModelGateway", "MemoryLibrary"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** Group and version of every kind, as Keyplane asks for it and writes it. */
@@ -23,6 +24,7 @@ export const API_VERSIONS: readonly string[] = [API_VERSION, PREFERRED_API_VERSI
 type Specs = {
   PlatformKey: PlatformKeySpec;
   PlatformTeam: PlatformTeamSpec;
+  PlatformKeyPolicy: PlatformKeyPolicySpec;
   ModelGateway: ModelGatewaySpec;
   MemoryLibrary: MemoryLibrarySpec;
 };
@@ -30,6 +32,7 @@ type Specs = {
 type Statuses = {
   PlatformKey: PlatformKeyStatus;
   PlatformTeam: PlatformTeamStatus;
+  PlatformKeyPolicy: PlatformKeyPolicyStatus;
   ModelGateway: ModelGatewayStatus;
   MemoryLibrary: MemoryLibraryStatus;
 };
@@ -46,5 +49,5 @@ export function isKind(text: string): text is Kind {
 
 /** Whether objects of that kind have no namespace. */
 export function isClusterScoped(kind: Kind): boolean {
-  return kind === "PlatformTeam";
+  return kind === "PlatformTeam" || kind === "PlatformKeyPolicy";
 }

@@ -8,6 +8,7 @@ import type { ResolvedReferences } from "../key/observed-key.ts";
 import { type ResolvedReference, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
 import type { Kind, Spec } from "../kinds/kinds.ts";
 import { firstClaims } from "../namespace-claims.ts";
+import type { Labels } from "./labels.ts";
 
 /** A declaration with its defaults filled in. */
 export type WorldObject<K extends Kind = Kind> = {
@@ -15,6 +16,7 @@ export type WorldObject<K extends Kind = Kind> = {
   readonly namespace: string;
   readonly name: string;
   readonly spec: Spec<K>;
+  readonly labels?: Labels;
   /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
   readonly takeOver: string | null;
   /** Milliseconds since the epoch; left out of what is not there yet, or of which that is not known. */

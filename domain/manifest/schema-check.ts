@@ -28,6 +28,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$":
     "is no base URL: write http:// or https://, a host and perhaps a path, without credentials, query or fragment",
   "^[A-Za-z0-9][-._A-Za-z0-9]*$": "is no route id: use letters, digits, -, _ and ., beginning with a letter or digit",
+  "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$":
+    "is no name of a label: write one such as environment or example.com/tier",
   "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$": "is no reason: use letters and digits",
 };
 

@@ -9,6 +9,7 @@ import { dataKeyTitle, redactKeys } from "../redact.ts";
 import type { Diagnostic, Path } from "./diagnostic.ts";
 import type { SetEntry } from "./manifest-set.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "./manifest-world.ts";
+import { policyWarnings } from "./policy-warnings.ts";
 import { boundedSuggest, suggestion } from "./suggestion.ts";
 import { unservedModels } from "./unserved-models.ts";
 import type { SecretManifest } from "./validate.ts";
@@ -31,8 +32,8 @@ const MAX_COMPARISONS = 200_000;
 
 type Warning = { readonly path: Path; readonly message: string; readonly severity?: "note" };
 
-/** The warnings, each at its place; what is left to a Secret that is not among the manifests is a note. */
-export function findSetWarnings(entries: readonly SetEntry[]): Diagnostic[] {
+/** The warnings, each at its place; what is left to a Secret that is not among the manifests is a note. @param now milliseconds since the epoch */
+export function findSetWarnings(entries: readonly SetEntry[], now: number): Diagnostic[] {
   const set = readSet(entries);
   const unclaimed = new Set<string>();
   return entries.flatMap(({ document, read: { manifest } }) => {
@@ -43,6 +44,7 @@ export function findSetWarnings(entries: readonly SetEntry[]): Diagnostic[] {
       ...targetWarnings(manifest, set),
       ...gatewayWarnings(manifest, set),
       ...modelWarnings(manifest, set),
+      ...policyWarnings(manifest, set.world, now),
     ];
     return warnings.map(({ path, message, severity }) =>
       document.diagnostic(path, redactKeys(message), { severity: severity ?? "warning" }),
@@ -74,6 +76,7 @@ function readSet(entries: readonly SetEntry[]): ManifestSet {
 function claimWarnings(object: WorldObject, set: ManifestSet, unclaimed: Set<string>): readonly Warning[] {
   const { world, hasFaultyTeam } = set;
   const { namespace, name } = object;
+  if (isOfKind(object, "PlatformKeyPolicy")) return [];
   if (isOfKind(object, "PlatformTeam")) {
     return object.spec.namespaces.flatMap((claimed, i) => {
       const holder = world.teamOf(claimed);

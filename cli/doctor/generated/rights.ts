@@ -29,8 +29,20 @@ export const CONTROLLER_ROLES = [
       {
         "group": "keyplane.dev",
         "resources": [
+          "platformkeypolicies"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "group": "keyplane.dev",
+        "resources": [
           "platformkeys/status",
           "platformteams/status",
+          "platformkeypolicies/status",
           "modelgateways/status",
           "memorylibraries/status"
         ],

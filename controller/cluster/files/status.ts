@@ -8,15 +8,14 @@ import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { Labels } from "../../../domain/manifest/labels.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { createSerial } from "../../../runtime/serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectFile } from "./paths.ts";
 
-/** An object of the cluster, with its labels and the moment its removal was asked for, in milliseconds since the epoch. */
-export type FilesObject = DeclaredObject & { readonly labels: Labels; readonly deletedAt: number | null };
+/** An object of the cluster, with the moment its removal was asked for, in milliseconds since the epoch. */
+export type FilesObject = DeclaredObject & { readonly deletedAt: number | null };
 
 export type StatusFiles = {
   /** As last written; undefined where nothing readable was. */

@@ -5,6 +5,7 @@ import type { ResourceName } from "./api/api-error.ts";
 const PLURALS: Readonly<Record<Kind, string>> = {
   PlatformKey: "platformkeys",
   PlatformTeam: "platformteams",
+  PlatformKeyPolicy: "platformkeypolicies",
   ModelGateway: "modelgateways",
   MemoryLibrary: "memorylibraries",
 };

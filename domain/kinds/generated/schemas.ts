@@ -623,6 +623,541 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
       }
     }
   },
+  "PlatformKeyPolicy": {
+    "description": "The rules that a platform sets for the keys of its teams. Of several policies of one team all hold.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "properties": {
+      "apiVersion": {
+        "description": "Always keyplane.dev/v1alpha1.",
+        "type": "string"
+      },
+      "kind": {
+        "description": "Always PlatformKeyPolicy.",
+        "type": "string"
+      },
+      "metadata": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "The policy's name, at most 63 characters.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+          }
+        }
+      },
+      "spec": {
+        "description": "Which teams the policy is for, and what it asks of their keys.",
+        "type": "object",
+        "required": [
+          "teamSelector"
+        ],
+        "x-kubernetes-validations": [
+          {
+            "rule": "has(self.expiry) || has(self.rotation) || has(self.allowedScopes) || has(self.allowedPresets) || has(self.allowedModels) || has(self.allowedGateways) || has(self.allowedCIDRs) || has(self.maxKeys) || has(self.rateLimit)",
+            "message": "the policy asks nothing of any key: write a rule, such as expiry: {max: 2160h}"
+          }
+        ],
+        "properties": {
+          "teamSelector": {
+            "description": "The PlatformTeams that the policy is for: those that match all that is written here, so that {} is every team.",
+            "type": "object",
+            "properties": {
+              "matchNames": {
+                "description": "The names of teams, one of which it must be.",
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 256,
+                "x-kubernetes-list-type": "set",
+                "items": {
+                  "description": "A PlatformTeam's name.",
+                  "type": "string",
+                  "maxLength": 63,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                }
+              },
+              "matchExpressions": {
+                "description": "What must hold of the team's labels, as in a label selector of Kubernetes.",
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 16,
+                "x-kubernetes-list-type": "atomic",
+                "items": {
+                  "description": "One condition on one label.",
+                  "type": "object",
+                  "required": [
+                    "key",
+                    "operator"
+                  ],
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "!(self.operator in ['In', 'NotIn']) || has(self.values)",
+                      "message": "In and NotIn need values: write values: [a-value]"
+                    },
+                    {
+                      "rule": "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values)",
+                      "message": "Exists and DoesNotExist look at no value: remove values, or write In or NotIn",
+                      "fieldPath": ".values"
+                    }
+                  ],
+                  "properties": {
+                    "key": {
+                      "description": "The label's name, such as environment or example.com/tier.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 317,
+                      "pattern": "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+                    },
+                    "operator": {
+                      "description": "In, the label has one of values; NotIn, it has none of them, or is not there; Exists, it is there; DoesNotExist, it is not.",
+                      "type": "string",
+                      "enum": [
+                        "In",
+                        "NotIn",
+                        "Exists",
+                        "DoesNotExist"
+                      ]
+                    },
+                    "values": {
+                      "description": "The label's values, with In and NotIn.",
+                      "type": "array",
+                      "minItems": 1,
+                      "maxItems": 64,
+                      "x-kubernetes-list-type": "set",
+                      "items": {
+                        "description": "A value.",
+                        "type": "string",
+                        "maxLength": 63
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "gracePeriod": {
+            "description": "How long a key that was issued before goes on though a rule does not let it: a Go duration, from when the rule came to hold for its team. Then the key ends until it meets the rule.",
+            "type": "string",
+            "maxLength": 16,
+            "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+            "default": "168h",
+            "x-kubernetes-validations": [
+              {
+                "rule": "duration(self) >= duration('1s')",
+                "message": "gracePeriod must be at least a second: write a duration such as 168h"
+              }
+            ]
+          },
+          "expiry": {
+            "description": "How long a version of a key may live.",
+            "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "has(self.required) || has(self.default) || has(self.max)",
+                "message": "expiry asks nothing: write required, default, max or several of them"
+              },
+              {
+                "rule": "!has(self.default) || !has(self.max) || duration(self.default) <= duration(self.max)",
+                "message": "default must not be longer than max: write a shorter default, or a longer max",
+                "fieldPath": ".default"
+              }
+            ],
+            "properties": {
+              "required": {
+                "description": "Whether a key must have an end. A default gives it one.",
+                "type": "boolean"
+              },
+              "default": {
+                "description": "The expiresAfter of a key that declares neither expiresAfter nor expiresAt: a Go duration. It is not written into the key's spec.",
+                "type": "string",
+                "maxLength": 16,
+                "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "duration(self) >= duration('1s')",
+                    "message": "default must be at least a second: write a duration such as 2160h"
+                  }
+                ]
+              },
+              "max": {
+                "description": "The longest that a version may live, from its mint to its end by expiresAfter or expiresAt: a Go duration. A key without an end lives longer than any.",
+                "type": "string",
+                "maxLength": 16,
+                "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "duration(self) >= duration('1s')",
+                    "message": "max must be at least a second: write a duration such as 2160h"
+                  }
+                ]
+              }
+            }
+          },
+          "rotation": {
+            "description": "How often a key must have a new version.",
+            "type": "object",
+            "required": [
+              "maxInterval"
+            ],
+            "properties": {
+              "maxInterval": {
+                "description": "The longest rotation.interval: a Go duration. A key each of whose versions ends within it by expiresAfter or expiresAt needs none. An older key with none, or a longer one, is rotated by this one after the grace period.",
+                "type": "string",
+                "maxLength": 16,
+                "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "duration(self) >= duration('1s')",
+                    "message": "maxInterval must be at least a second: write a duration such as 720h"
+                  }
+                ]
+              }
+            }
+          },
+          "allowedScopes": {
+            "description": "The scopes that a key may have.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 8,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A scope, as in the key's scopes.",
+              "type": "string",
+              "maxLength": 32,
+              "enum": [
+                "gateway:generate",
+                "gateway:embed",
+                "gateway:routes",
+                "memory:read",
+                "memory:write"
+              ]
+            }
+          },
+          "allowedPresets": {
+            "description": "The presets, within one of which all scopes of a key must be, whether it names the preset or writes scopes.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 8,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A preset, as in the key's preset.",
+              "type": "string",
+              "maxLength": 32,
+              "enum": [
+                "MCPReadOnly",
+                "MCPReadWrite",
+                "GatewayDefault"
+              ]
+            }
+          },
+          "allowedModels": {
+            "description": "The routes and models that a key with a gateway scope may name. Such a key must have allowedModels.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 256,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A model's or a logical route's name.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "pattern": "^[!-~]+$"
+            }
+          },
+          "allowedGateways": {
+            "description": "The gateways, one of which a key with a gateway scope must be bound to by gatewayRef.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 64,
+            "x-kubernetes-list-type": "atomic",
+            "items": {
+              "description": "One gateway.",
+              "type": "object",
+              "required": [
+                "namespace",
+                "name"
+              ],
+              "x-kubernetes-map-type": "atomic",
+              "properties": {
+                "namespace": {
+                  "description": "The ModelGateway's namespace.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 63,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                },
+                "name": {
+                  "description": "The ModelGateway's name.",
+                  "type": "string",
+                  "maxLength": 63,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                }
+              }
+            }
+          },
+          "allowedCIDRs": {
+            "description": "The networks, of IPv4 and IPv6, within which each network of a key's own allowedCIDRs must be. A key must have such a list.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 32,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.",
+              "type": "string",
+              "maxLength": 64,
+              "format": "cidr"
+            }
+          },
+          "maxKeys": {
+            "description": "How many keys a team may have that are not revoked. The oldest ones are within it.",
+            "type": "integer",
+            "format": "int32",
+            "minimum": 1,
+            "maximum": 1000000
+          },
+          "rateLimit": {
+            "description": "How many requests a key may make.",
+            "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
+                "message": "rateLimit asks nothing: write requestsPerMinute, concurrent or both"
+              }
+            ],
+            "properties": {
+              "requestsPerMinute": {
+                "description": "The key's rateLimit.requestsPerMinute, and its burst.",
+                "type": "object",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "has(self.default) || has(self.max)",
+                    "message": "this asks nothing: write default, max or both"
+                  },
+                  {
+                    "rule": "!has(self.default) || !has(self.max) || self.default <= self.max",
+                    "message": "default must not be higher than max: write a lower default, or a higher max",
+                    "fieldPath": ".default"
+                  }
+                ],
+                "properties": {
+                  "default": {
+                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 1000000
+                  },
+                  "max": {
+                    "description": "The highest. A key without a limit has a higher one than any.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 1000000
+                  }
+                }
+              },
+              "concurrent": {
+                "description": "The key's rateLimit.concurrent.",
+                "type": "object",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "has(self.default) || has(self.max)",
+                    "message": "this asks nothing: write default, max or both"
+                  },
+                  {
+                    "rule": "!has(self.default) || !has(self.max) || self.default <= self.max",
+                    "message": "default must not be higher than max: write a lower default, or a higher max",
+                    "fieldPath": ".default"
+                  }
+                ],
+                "properties": {
+                  "default": {
+                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 10000
+                  },
+                  "max": {
+                    "description": "The highest. A key that declares none has 256.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 10000
+                  }
+                }
+              }
+            }
+          }
+        }
+      },
+      "status": {
+        "description": "What the policy is. Written by Keyplane alone.",
+        "type": "object",
+        "default": {
+          "observedGeneration": -1,
+          "conditions": [
+            {
+              "type": "Ready",
+              "status": "Unknown",
+              "reason": "Pending",
+              "message": "No controller has reconciled this yet. See that a Keyplane controller runs.",
+              "lastTransitionTime": "1970-01-01T00:00:00Z"
+            }
+          ]
+        },
+        "properties": {
+          "observedGeneration": {
+            "description": "The generation of the declaration that this status is about.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "controllerName": {
+            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "type": "string",
+            "maxLength": 317
+          },
+          "teams": {
+            "description": "The teams that it is for.",
+            "type": "array",
+            "maxItems": 4096,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "name"
+            ],
+            "items": {
+              "description": "One team.",
+              "type": "object",
+              "required": [
+                "name",
+                "since"
+              ],
+              "properties": {
+                "name": {
+                  "description": "The PlatformTeam's name.",
+                  "type": "string",
+                  "maxLength": 63
+                },
+                "since": {
+                  "description": "From when on it is for this team.",
+                  "type": "string",
+                  "format": "date-time"
+                }
+              }
+            }
+          },
+          "namespaces": {
+            "description": "The namespaces of these teams.",
+            "type": "array",
+            "maxItems": 16384,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A namespace.",
+              "type": "string",
+              "maxLength": 63
+            }
+          },
+          "rules": {
+            "description": "From when on each of its rules is as it is. The grace period counts from the later of both times.",
+            "type": "array",
+            "maxItems": 32,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "rule"
+            ],
+            "items": {
+              "description": "One rule.",
+              "type": "object",
+              "required": [
+                "rule",
+                "value",
+                "since"
+              ],
+              "properties": {
+                "rule": {
+                  "description": "Its field, such as expiry.max.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "value": {
+                  "description": "A digest of what it says.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "since": {
+                  "description": "From when on it says that.",
+                  "type": "string",
+                  "format": "date-time"
+                }
+              }
+            }
+          },
+          "conditions": {
+            "description": "Ready, Accepted, Reconciling and Stalled.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of the state.",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Which aspect.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "status": {
+                  "description": "True, False or Unknown.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The generation that it is about.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one word of the catalogue.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
+                },
+                "message": {
+                  "description": "Why, and what to do about it, for people.",
+                  "type": "string",
+                  "maxLength": 4096
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  },
   "PlatformKey": {
     "description": "A platform API key: what it may do, how long it lives, and the Secret it is written to. Its team is the team of its namespace.",
     "type": "object",
@@ -1493,7 +2028,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

@@ -9,6 +9,7 @@ import { API_VERSION, type Kind, type Status } from "../../../domain/kinds/kinds
 import type {
   MemoryLibrarySpecArgs,
   ModelGatewaySpecArgs,
+  PlatformKeyPolicySpecArgs,
   PlatformKeySpecArgs,
   PlatformTeamSpecArgs,
 } from "./generated/specs.ts";
@@ -16,6 +17,7 @@ import type {
 type SpecArgs = {
   PlatformKey: PlatformKeySpecArgs;
   PlatformTeam: PlatformTeamSpecArgs;
+  PlatformKeyPolicy: PlatformKeyPolicySpecArgs;
   ModelGateway: ModelGatewaySpecArgs;
   MemoryLibrary: MemoryLibrarySpecArgs;
 };
@@ -56,6 +58,13 @@ export class PlatformKey extends Declaration<"PlatformKey"> {
 export class PlatformTeam extends Declaration<"PlatformTeam"> {
   constructor(name: string, args: DeclarationArgs<"PlatformTeam">, opts?: CustomResourceOptions) {
     super("PlatformTeam", name, args, opts);
+  }
+}
+
+/** What a platform asks of the keys of its teams. Of the whole cluster. */
+export class PlatformKeyPolicy extends Declaration<"PlatformKeyPolicy"> {
+  constructor(name: string, args: DeclarationArgs<"PlatformKeyPolicy">, opts?: CustomResourceOptions) {
+    super("PlatformKeyPolicy", name, args, opts);
   }
 }
 

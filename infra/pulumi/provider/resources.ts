@@ -3,6 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
+
+/** The kinds that the management API makes. */
+type MadeKind = Exclude<Kind, "PlatformKeyPolicy">;
+
 import { specSchema } from "../../../domain/manifest/json-schema.ts";
 import type { Revealed } from "./values.ts";
 
@@ -11,9 +15,9 @@ export type Inputs = { readonly [property: string]: Revealed };
 
 export type ResourceKind = {
   /** In the package's schema. */
-  readonly type: `keyplane:index:${Kind}`;
+  readonly type: `keyplane:index:${MadeKind}`;
   /** Of the declarations (crds/). */
-  readonly kind: Kind;
+  readonly kind: MadeKind;
   /** In the API. */
   readonly path: "keys" | "teams" | "libraries" | "gateways";
   /** In messages. */
@@ -27,7 +31,7 @@ export type ResourceKind = {
 };
 
 function define(
-  kind: Kind,
+  kind: MadeKind,
   path: ResourceKind["path"],
   noun: string,
   special: Partial<Pick<ResourceKind, "specFields" | "excludes">> = {},

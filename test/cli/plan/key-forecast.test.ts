@@ -33,6 +33,7 @@ test.each([
     before: world,
     after: world,
     secrets: { declared: new Map(), isThere: () => undefined },
+    since: () => NOW,
     now: NOW,
   };
   expect(forecastKey(input).steps.map(({ action }) => action.do)).toHaveLength(steps);

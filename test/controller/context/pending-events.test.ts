@@ -9,7 +9,7 @@ describeWorlds("a refusal that may be the order of a start", withLastingRefusals
 const object = (name: string): DeclaredObject<"MemoryLibrary"> => ({
   kind: "MemoryLibrary",
   ...{ namespace: "dev", name, uid: `uid of ${name}`, generation: 1, resourceVersion: "1", createdAt: 0 },
-  ...{ deleting: false, finalizers: [], takeOver: null, status: undefined },
+  ...{ deleting: false, finalizers: [], takeOver: null, labels: {}, status: undefined },
   spec: { deletionPolicy: "Retain" },
 });
 

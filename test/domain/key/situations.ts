@@ -3,6 +3,7 @@ import type { Reason } from "../../../domain/conditions.ts";
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import type { ObservedKey } from "../../../domain/key/observed-key.ts";
 import type { KeyAction } from "../../../domain/key/plan-key.ts";
+import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
 import type { StoredKey, StoredVersion } from "../../../domain/key/stored-key.ts";
 import { type Change, changed, DAY, HOUR, MINUTE, NOW, type RuleSet, SECOND } from "../rule-table.ts";
 import { declare } from "./exploration/world.ts";
@@ -120,12 +121,13 @@ export const KEY: KeySituation = {
   versions: versions(version(1)),
 };
 
-const AT_REST: Situation = {
+export const AT_REST_SITUATION: Situation = {
   uid: "uid-1",
   generation: 1,
   deleting: false,
   hasFinalizer: true,
   declared: DECLARED,
+  verdict: NO_VERDICT,
   references: {
     teamId: "team-a",
     gatewayId: null,
@@ -160,7 +162,7 @@ export function like<Of extends { readonly state: Situation }>(
 
 const atRest = {
   is: "The key has version 1, which is active and in its Secret, and all is as declared.",
-  state: AT_REST,
+  state: AT_REST_SITUATION,
 };
 
 const isNew = like(atRest, "The declaration has its finalizer, no key yet, and no Secret.", {
@@ -186,7 +188,7 @@ const firstReserved = like(
   { stored: { ...KEY, versions: { 1: reserved(1) } }, held: 1 },
 );
 const firstDelivered = like(firstReserved, "As *first reserved*, and the Secret holds version 1.", {
-  secret: AT_REST.secret,
+  secret: AT_REST_SITUATION.secret,
 });
 const inVain = like(
   isNew,

@@ -182,7 +182,7 @@ export const MISTAKE_CASES: readonly [mistake: string, accepted: string, refused
     "a kind that is not ours",
     team("{}"),
     manifest("Deployment", "{}"),
-    "only PlatformKey, PlatformTeam, ModelGateway, MemoryLibrary, Secret are read here",
+    "only PlatformKey, PlatformTeam, PlatformKeyPolicy, ModelGateway, MemoryLibrary, Secret are read here",
   ],
   [
     "another version",

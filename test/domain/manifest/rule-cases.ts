@@ -1,3 +1,4 @@
+import { POLICY_RULE_CASES } from "./policy-rule-cases.ts";
 import { gateway, key, manifest, team } from "./read.ts";
 
 /** Each rule of the schemas: what it lets through, what it refuses, and what it then says. */
@@ -418,4 +419,5 @@ export const RULE_CASES: readonly RuleCase[] = [
     refuses: [...DIRECTION_MARKS, "b\\u202ec"].map((text) => named(`a${text}`)).concat(named("\\u202e")),
     says: "spec.displayName: must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text",
   })),
+  ...POLICY_RULE_CASES,
 ];

@@ -7,6 +7,7 @@ export class ObjectCache {
   readonly #byKind: Record<Kind, Map<string, CheckedObject>> = {
     PlatformKey: new Map(),
     PlatformTeam: new Map(),
+    PlatformKeyPolicy: new Map(),
     ModelGateway: new Map(),
     MemoryLibrary: new Map(),
   };

@@ -20,6 +20,7 @@ export function needsReconciling(
     (a.spec !== b.spec && !isDeepStrictEqual(a.spec, b.spec)) ||
     a.takeOver !== b.takeOver ||
     a.deleting !== b.deleting ||
+    (a.kind === "PlatformTeam" && !isDeepStrictEqual(a.labels, b.labels)) ||
     before.problem !== now.problem ||
     (a.finalizers.includes(FINALIZER) && !b.finalizers.includes(FINALIZER)) ||
     !(isDeepStrictEqual(a.status, b.status) || isDeepStrictEqual(expected, b.status))

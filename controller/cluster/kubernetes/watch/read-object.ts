@@ -7,6 +7,7 @@ import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/kind
 import type { Schema } from "../../../../domain/kinds/schema.ts";
 import { type Complaint, formatPath } from "../../../../domain/manifest/diagnostic.ts";
 import { isRecord } from "../../../../domain/manifest/identity.ts";
+import type { Labels } from "../../../../domain/manifest/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import { takeOverOf } from "../../../../domain/manifest/take-over-annotation.ts";
 import { type ReadManifest, readManifest } from "../../../../domain/manifest/validate.ts";
@@ -19,6 +20,7 @@ export type CheckedObject = { readonly object: DeclaredObject; readonly problem:
 const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
   PlatformKey: { scopes: ["memory:read"] },
   PlatformTeam: {},
+  PlatformKeyPolicy: { teamSelector: {}, maxKeys: 1 },
   ModelGateway: {
     upstreams: [{ name: "none", dialect: "openai", baseURL: "https://none.invalid", credentialRef: { name: "none" } }],
   },
@@ -56,6 +58,7 @@ export function readDeclaredObject(
     deleting,
     finalizers: Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [],
     takeOver: takeOverOf(kind, metadata),
+    labels: labelsOf(metadata),
     status: isRecord(status) ? (status as ObjectStatus) : undefined,
   };
   const before = known(ref);
@@ -84,7 +87,9 @@ function readSpec(
   const first = readManifest(documentOf(ref, spec), taken);
   if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
   const schema = SCHEMAS[ref.kind].properties?.spec;
-  const known = schema === undefined ? spec : withKnownFields(schema, spec);
+  // A rule that this version does not know would be let go without a word.
+  const isWhole = schema === undefined || ref.kind === "PlatformKeyPolicy";
+  const known = isWhole ? spec : withKnownFields(schema, spec);
   const { manifest, diagnostics } = readManifest(documentOf(ref, isNameRefused(first) ? unnamed(known) : known), taken);
   if (manifest !== undefined && manifest.kind !== "Secret") return { spec: manifest.spec };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -138,6 +143,11 @@ function withKnownFields(schema: Schema, value: unknown): unknown {
   if (!isRecord(value) || schema.properties === undefined) return value;
   const known = Object.entries(schema.properties).filter(([name]) => value[name] !== undefined);
   return Object.fromEntries(known.map(([name, field]) => [name, withKnownFields(field, value[name])]));
+}
+
+function labelsOf({ labels }: Readonly<Record<string, unknown>>): Labels {
+  const texts = Object.entries(isRecord(labels) ? labels : {}).filter(([, value]) => typeof value === "string");
+  return Object.fromEntries(texts) as Labels;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

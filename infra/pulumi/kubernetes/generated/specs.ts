@@ -205,6 +205,74 @@ export type PlatformTeamSpecArgs = {
   }>>> | undefined;
 };
 
+/** Which teams the policy is for, and what it asks of their keys. */
+export type PlatformKeyPolicySpecArgs = {
+  /** The PlatformTeams that the policy is for: those that match all that is written here, so that {} is every team. */
+  teamSelector: Input<{
+    /** The names of teams, one of which it must be. */
+    matchNames?: Input<Input<string>[]> | undefined;
+    /** What must hold of the team's labels, as in a label selector of Kubernetes. */
+    matchExpressions?: Input<Array<Input<{
+      /** The label's name, such as environment or example.com/tier. */
+      key: Input<string>;
+      /** In, the label has one of values; NotIn, it has none of them, or is not there; Exists, it is there; DoesNotExist, it is not. */
+      operator: Input<"In" | "NotIn" | "Exists" | "DoesNotExist">;
+      /** The label's values, with In and NotIn. */
+      values?: Input<Input<string>[]> | undefined;
+    }>>> | undefined;
+  }>;
+  /** How long a key that was issued before goes on though a rule does not let it: a Go duration, from when the rule came to hold for its team. Then the key ends until it meets the rule. Default `"168h"`. */
+  gracePeriod?: Input<string> | undefined;
+  /** How long a version of a key may live. */
+  expiry?: Input<{
+    /** Whether a key must have an end. A default gives it one. */
+    required?: Input<boolean> | undefined;
+    /** The expiresAfter of a key that declares neither expiresAfter nor expiresAt: a Go duration. It is not written into the key's spec. */
+    default?: Input<string> | undefined;
+    /** The longest that a version may live, from its mint to its end by expiresAfter or expiresAt: a Go duration. A key without an end lives longer than any. */
+    max?: Input<string> | undefined;
+  }> | undefined;
+  /** How often a key must have a new version. */
+  rotation?: Input<{
+    /** The longest rotation.interval: a Go duration. A key each of whose versions ends within it by expiresAfter or expiresAt needs none. An older key with none, or a longer one, is rotated by this one after the grace period. */
+    maxInterval: Input<string>;
+  }> | undefined;
+  /** The scopes that a key may have. */
+  allowedScopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  /** The presets, within one of which all scopes of a key must be, whether it names the preset or writes scopes. */
+  allowedPresets?: Input<Array<Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault">>> | undefined;
+  /** The routes and models that a key with a gateway scope may name. Such a key must have allowedModels. */
+  allowedModels?: Input<Input<string>[]> | undefined;
+  /** The gateways, one of which a key with a gateway scope must be bound to by gatewayRef. */
+  allowedGateways?: Input<Array<Input<{
+    /** The ModelGateway's namespace. */
+    namespace: Input<string>;
+    /** The ModelGateway's name. */
+    name: Input<string>;
+  }>>> | undefined;
+  /** The networks, of IPv4 and IPv6, within which each network of a key's own allowedCIDRs must be. A key must have such a list. */
+  allowedCIDRs?: Input<Input<string>[]> | undefined;
+  /** How many keys a team may have that are not revoked. The oldest ones are within it. */
+  maxKeys?: Input<number> | undefined;
+  /** How many requests a key may make. */
+  rateLimit?: Input<{
+    /** The key's rateLimit.requestsPerMinute, and its burst. */
+    requestsPerMinute?: Input<{
+      /** That of a key that declares none. It is not written into the key's spec. */
+      default?: Input<number> | undefined;
+      /** The highest. A key without a limit has a higher one than any. */
+      max?: Input<number> | undefined;
+    }> | undefined;
+    /** The key's rateLimit.concurrent. */
+    concurrent?: Input<{
+      /** That of a key that declares none. It is not written into the key's spec. */
+      default?: Input<number> | undefined;
+      /** The highest. A key that declares none has 256. */
+      max?: Input<number> | undefined;
+    }> | undefined;
+  }> | undefined;
+};
+
 /** What the gateway is to be. */
 export type ModelGatewaySpecArgs = {
   /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */

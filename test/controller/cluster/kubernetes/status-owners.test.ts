@@ -15,7 +15,7 @@ function world(kind: "PlatformTeam" | "MemoryLibrary" = "PlatformTeam") {
     kind,
     namespace: kind === "PlatformTeam" ? "" : "dev",
     ...{ name: "research", uid: "uid-1", generation, resourceVersion: "1", createdAt: 0, deleting: false },
-    ...{ finalizers: [], takeOver: null, status },
+    ...{ finalizers: [], takeOver: null, labels: {}, status },
     spec: kind === "PlatformTeam" ? { namespaces: [], members: [], webhooks: [] } : { deletionPolicy: "Retain" },
   });
   const controller = (name: string, serves: boolean) =>

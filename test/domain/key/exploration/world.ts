@@ -7,6 +7,7 @@ import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../dom
 import type { KnownUsage } from "../../../../domain/key/known-usage.ts";
 import type { ObservedKey } from "../../../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan-key.ts";
+import { NO_VERDICT } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { dependsOnUsage } from "../../../../domain/key/stale-consumers.ts";
 import type { StoredKey } from "../../../../domain/key/stored-key.ts";
 
@@ -125,6 +126,7 @@ export function observe(world: World, declaration: Declaration): ObservedKey {
     deleting: declaration.deleting,
     hasFinalizer: declaration.hasFinalizer,
     declared: declaration.declared,
+    verdict: NO_VERDICT,
     references: {
       teamId: declaration.teamId,
       gatewayId: null,

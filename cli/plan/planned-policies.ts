@@ -1,0 +1,39 @@
+/** What a plan holds a key to. */
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
+import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
+import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
+import type { StoredKey } from "../../domain/key/stored-key.ts";
+import { keysBeforeIn, policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
+import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import type { StatusObject } from "../data/status-files.ts";
+
+/** A policy as it is held now. */
+export type HeldPolicy = StatusObject<"PlatformKeyPolicy">;
+
+/** Since when each rule would hold, if the manifests were applied now. */
+export function ruleSince(held: (name: string) => HeldPolicy | undefined, now: number): RuleSince {
+  return ({ name, spec }, rule, team) => {
+    const status = held(name)?.status;
+    const since = rulesInForce(spec, status?.rules ?? [], rfc3339(now)).find((one) => one.rule === rule)?.since;
+    const selected = status?.teams?.find((one) => one.name === team)?.since;
+    return Math.max(...[since, selected].map((at) => (at === undefined ? now : Date.parse(at))));
+  };
+}
+
+/** Holds a declared key to the policies of its team, on paper. */
+export function holdPlanned(
+  key: { readonly named: WorldObject<"PlatformKey"> | undefined; readonly namespace: string },
+  declared: DeclaredKey,
+  row: StoredKey | undefined,
+  references: ResolvedReferences,
+  { after, since, now }: { readonly after: ManifestWorld; readonly since: RuleSince; readonly now: number },
+): HoldResult {
+  const stored = row?.revocation?.reason === "Moved" ? undefined : row;
+  return holdToPolicies({
+    ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
+    isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
+    keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
+  });
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from "node:util";
+import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
+import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
+import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
+import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-team.ts";
+import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import { databaseNow } from "../../store/database/database-now.ts";
+import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { declaredStatus } from "../context/object-status.ts";
+import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import { writeStatus } from "../context/status-write.ts";
+
+/** The namespaces that each policy was last found to be for, by its name. */
+export type PolicyNamespaces = Map<string, readonly string[]>;
+
+/**
+ * Notes in a policy's status which teams it is for, and since when each of its rules holds; and has the keys looked at
+ * that it is for, or was for.
+ *
+ * @param known changed by this
+ * @param enqueue called once the status is written: what a key is held to is read from it
+ */
+export async function reconcilePolicy(
+  deps: ControllerDeps,
+  known: PolicyNamespaces,
+  name: string,
+  enqueue: (object: ObjectRef) => void,
+): Promise<ReconcileResult> {
+  const { cluster } = deps;
+  const object = cluster.get("PlatformKeyPolicy", "", name);
+  const isUnreadable =
+    object === undefined && cluster.uids("PlatformKeyPolicy").length > cluster.list("PlatformKeyPolicy").length;
+  const before = known.get(name) ?? [];
+  const applied = object === undefined || object.deleting ? undefined : await applyPolicy(deps, object);
+  if (applied?.isNews === false) return AT_REST;
+  if (applied === undefined) known.delete(name);
+  else known.set(name, applied.namespaces);
+  const concerned = new Set([...before, ...(applied?.namespaces ?? [])]);
+  const keys = cluster.list("PlatformKey");
+  (isUnreadable ? keys : keys.filter(({ namespace }) => concerned.has(namespace))).forEach(enqueue);
+  return AT_REST;
+}
+
+type AppliedPolicy = {
+  /** Those of the teams that the policy is for. */
+  readonly namespaces: readonly string[];
+  /** Whether its status has changed. */
+  readonly isNews: boolean;
+};
+
+async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"PlatformKeyPolicy">): Promise<AppliedPolicy> {
+  const { cluster, store, databaseClock } = deps;
+  const { now } = await databaseClock.timed(() => databaseNow(store.db));
+  const teams = cluster
+    .list("PlatformTeam")
+    .filter((team) => !team.deleting && selectsTeam(object.spec.teamSelector, team))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const namespaces = [...new Set(teams.flatMap(heldNamespaces))].sort();
+  // What is written there is ours.
+  const before = object.status as PlatformKeyPolicyStatus | undefined;
+  const at = rfc3339(now);
+  const facts = {
+    teams: teams.map(({ name }) => ({ name, since: before?.teams?.find((one) => one.name === name)?.since ?? at })),
+    namespaces,
+    rules: rulesInForce(object.spec, before?.rules ?? [], at),
+  };
+  await writeStatus(deps, object, {
+    ...declaredStatus(object, [policyInForce(), policySelection(teams.length)], deps.clock.now()),
+    ...facts,
+  });
+  const { teams: selected = [], namespaces: held = [], rules = [] } = before ?? {};
+  const isSame = isDeepStrictEqual(facts, { teams: selected, namespaces: held, rules });
+  return { namespaces, isNews: !isSame || before?.observedGeneration !== object.generation };
+}
+
+/** As the team's status has them; those that it claims where no controller has reconciled it yet. */
+function heldNamespaces({ spec, status }: DeclaredObject<"PlatformTeam">): readonly string[] {
+  // What is written there is ours.
+  return (status as PlatformTeamStatus | undefined)?.namespaces ?? spec.namespaces;
+}

@@ -1,0 +1,140 @@
+/**
+ * What policies make of a declared key (docs/decisions/key-policies.md): a new key that breaks one is not issued. One
+ * that was issued goes on for the grace period; then numbers hold as the policies have them, and what no number puts
+ * right ends the key until it is put right. An edit that breaks a rule is not applied.
+ */
+import type { DeclaredKey } from "../declared-key.ts";
+import type { StoredKey } from "../stored-key.ts";
+import { boundNumbers, currentVersion, lifeOfVersion } from "./bound-numbers.ts";
+import { lowest } from "./bounds.ts";
+import type { DeclaredPolicy } from "./declared-policy.ts";
+import { ANYTHING, type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
+import { withPolicyDefaults } from "./policy-defaults.ts";
+import type { RuleName } from "./rules-in-force.ts";
+import { dueAt, type TeamPolicies, type TeamPolicy } from "./team-policies.ts";
+
+/** What a key's policies say of it. Sentences for people; times are milliseconds since the epoch. */
+export type PolicyVerdict = {
+  /** Why nothing is issued to a key that is new. */
+  readonly refused: readonly string[];
+  /** Why what is declared now is not applied to a key that was issued. */
+  readonly notApplied: readonly string[];
+  /** Why a key that was issued ends. */
+  readonly ends: readonly string[];
+  /** When it ends for that; null for not, or not known yet. */
+  readonly endsAt: number | null;
+  /** What is declared, and holds no more from a moment on. */
+  readonly bounded: readonly string[];
+  /** The next moment at which time alone makes a rule hold; Infinity for none. */
+  readonly nextAt: number;
+  readonly unreadable: readonly string[];
+};
+
+/** Of a key that breaks no rule. */
+export const NO_VERDICT: PolicyVerdict = {
+  ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], unreadable: [] },
+  nextAt: Number.POSITIVE_INFINITY,
+};
+
+/** What a decision on a key's policies needs. */
+export type HeldKey = {
+  readonly declared: DeclaredKey;
+  /** The key that the declaration governs; undefined for a new one. */
+  readonly stored: StoredKey | undefined;
+  /** Whether it is bound to the gateway that it declares, or declares none and is bound to none. */
+  readonly isBoundAsDeclared: boolean;
+  readonly team: TeamPolicies;
+  /** As {@link judgeKey} has it. */
+  readonly keysBefore: number | null;
+  /** Milliseconds since the epoch, by the database's clock. */
+  readonly now: number;
+};
+
+/** A key as it is to be, and what its policies say. */
+export type HoldResult = { readonly effective: DeclaredKey; readonly verdict: PolicyVerdict };
+
+/** Holds a declared key to its team's policies. */
+export function holdToPolicies(key: HeldKey): HoldResult {
+  const { declared, stored, team } = key;
+  const isNone = team.policies.length === 0 && team.unreadable.length === 0;
+  if (isNone || declared.state === "Revoked" || stored?.state === "revoked") {
+    return { effective: declared, verdict: NO_VERDICT };
+  }
+  return stored === undefined ? holdNew(key) : holdIssued(key, stored);
+}
+
+function holdNew({ declared, team, keysBefore, now }: HeldKey): HoldResult {
+  const { policies, unreadable } = team;
+  const effective = withPolicyDefaults(declared, policies);
+  const refused = judgeKey(effective, policies, { bornAt: now, keysBefore }).map(violationText);
+  return { effective, verdict: { ...NO_VERDICT, refused, unreadable } };
+}
+
+/** Rules about numbers: what holds instead of what a key declares is a number too. */
+const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
+  "expiry.max",
+  "rotation.maxInterval",
+  "rateLimit.requestsPerMinute.max",
+  "rateLimit.concurrent.max",
+]);
+
+function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
+  const { declared, team, keysBefore, now } = key;
+  const { policies, unreadable } = team;
+  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, keysBefore };
+  const { effective, coming, nextAt } = boundNumbers(declared, stored, policies, now);
+  const judged = withKeptEnd(withPolicyDefaults(declared, policies), stored, policies);
+  const violations = judgeKey(judged, policies, facts);
+  const [bounding, others] = [
+    violations.filter(({ rule }) => BOUNDING.has(rule)),
+    violations.filter(({ rule }) => !BOUNDING.has(rule)),
+  ];
+  const before = judgeKey(asStored(judged, key, stored), policies, facts);
+  const added = others.filter((violation) => isAdded(violation, before));
+  const lasting = others.filter((violation) => !added.includes(violation));
+  const endsAt = lowest(lasting.map((violation) => deadlineOf(policies, violation)));
+  const kept = withKeptEnd(effective, stored, policies);
+  return {
+    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt]) },
+    verdict: {
+      ...{ refused: [], unreadable, endsAt, nextAt },
+      notApplied: added.map(violationText),
+      ends: lasting.map(violationText),
+      bounded: [...bounding.map(violationText), ...coming],
+    },
+  };
+}
+
+/** Where a key must have an end, one that it has stays though it is declared no more. */
+function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: readonly DeclaredPolicy[]): K {
+  const isRequired = policies.some(({ expiryRequired }) => expiryRequired);
+  if (!isRequired || key.expiresAfter !== null || key.expiresAt !== null) return key;
+  return { ...key, expiresAfter: lifeOfVersion(stored), expiresAt: stored.policy.expiresAt };
+}
+
+/** The key as the store has it: what an edit adds to that is not applied. Its end and its rotation are as judged. */
+function asStored(judged: JudgedKey, { isBoundAsDeclared }: HeldKey, { policy }: StoredKey): JudgedKey {
+  const boundTo = policy.boundGatewayId === null ? null : ANOTHER_GATEWAY;
+  return {
+    ...judged,
+    scopes: policy.scopes,
+    gatewayRef: isBoundAsDeclared ? judged.gatewayRef : boundTo,
+    allowedModels: policy.allowedModels,
+    allowedCIDRs: policy.allowedCIDRs,
+  };
+}
+
+/** A gateway whose name does not matter, since it is another one than the key declares. */
+const ANOTHER_GATEWAY = { namespace: "", name: "" };
+
+/** Whether a key would come to break a rule by more than it does already. */
+function isAdded({ policy, rule, values }: Violation, before: readonly Violation[]): boolean {
+  const known = before.find((one) => one.policy === policy && one.rule === rule)?.values ?? [];
+  return !known.includes(ANYTHING) && values.some((value) => !known.includes(value));
+}
+
+/** When the grace period of a violation ends; null where it is not known yet. */
+function deadlineOf(policies: readonly TeamPolicy[], { policy: name, rule }: Violation): number | null {
+  const policy = policies.find((one) => one.name === name);
+  return policy === undefined ? null : dueAt(policy, rule);
+}

@@ -1,0 +1,190 @@
+/** What a declared key breaks of its team's policies: the one place that decides it (docs/decisions/key-policies.md). */
+import { PRESETS } from "../../access/scopes.ts";
+import { isNetworkWithin } from "../../access/source-addresses.ts";
+import { nameSome } from "../../name-some.ts";
+import type { DeclaredKey, NamedRef } from "../declared-key.ts";
+import type { DeclaredPolicy } from "./declared-policy.ts";
+import { durationText } from "./duration-text.ts";
+import type { RuleName } from "./rules-in-force.ts";
+
+/** What policies look at. */
+export type JudgedKey = Pick<
+  DeclaredKey,
+  | "scopes"
+  | "gatewayRef"
+  | "allowedModels"
+  | "expiresAfter"
+  | "expiresAt"
+  | "rotationInterval"
+  | "rateLimit"
+  | "concurrent"
+  | "allowedCIDRs"
+>;
+
+/** What else counts. */
+export type KeyFacts = {
+  /** When the key's version was minted; of a new key the moment that it is judged at. Milliseconds since the epoch. */
+  readonly bornAt: number;
+  /** How many keys its team has that are not revoked and come before it; null where no rule asks. */
+  readonly keysBefore: number | null;
+};
+
+/** A rule that a key breaks. */
+export type Violation = {
+  /** The PlatformKeyPolicy's name. */
+  readonly policy: string;
+  readonly rule: RuleName;
+  /** The key's field. */
+  readonly field: string;
+  /** What is wrong, and what to write instead. */
+  readonly message: string;
+  /** What of the field the rule does not let through; {@link ANYTHING} where the field lets anything through. */
+  readonly values: readonly string[];
+};
+
+/** Stands for what a key may do where its declaration names nothing. */
+export const ANYTHING = "*";
+
+/** The calls that a key may have under way where it declares nothing (spec §4). */
+export const UNDECLARED_CONCURRENT = 256;
+
+/** So many of a list a message names. */
+const MAX_NAMED = 5;
+
+type Check = (
+  key: JudgedKey,
+  policy: DeclaredPolicy,
+  facts: KeyFacts,
+) => Omit<Violation, "policy" | "rule"> | undefined;
+
+/**
+ * Judges a key by all of its team's policies.
+ *
+ * @param key as it is declared, with the policies' defaults where it declares nothing (`withPolicyDefaults`)
+ */
+export function judgeKey(key: JudgedKey, policies: readonly DeclaredPolicy[], facts: KeyFacts): Violation[] {
+  return policies.flatMap((policy) =>
+    CHECKS.flatMap(([rule, check]) => {
+      const found = check(key, policy, facts);
+      return found === undefined ? [] : [{ policy: policy.name, rule, ...found }];
+    }),
+  );
+}
+
+/** A violation as one sentence. */
+export function violationText({ policy, field, message }: Violation): string {
+  return `${field}: ${message} (PlatformKeyPolicy ${policy}).`;
+}
+
+const hasEnd: Check = ({ expiresAfter, expiresAt }, { expiryRequired }) => {
+  if (!expiryRequired || expiresAfter !== null || expiresAt !== null) return undefined;
+  return { field: "spec.expiresAfter", message: "a key must have an end: write expiresAfter or expiresAt", values: [] };
+};
+
+const endsInTime: Check = (key, { expiry: { max } }, facts) => {
+  if (max === null || lifeOf(key, facts) <= max) return undefined;
+  const field = key.expiresAt === null ? "spec.expiresAfter" : "spec.expiresAt";
+  const step =
+    key.expiresAt === null ? `write at most ${durationText(max)}` : "write an earlier time, or rotate the key first";
+  return { field, message: `a version lives for at most ${durationText(max)}: ${step}`, values: [] };
+};
+
+const rotatesInTime: Check = (key, { maxInterval }, facts) => {
+  const { rotationInterval } = key;
+  if (maxInterval === null || lifeOf(key, facts) <= maxInterval) return undefined;
+  if (rotationInterval !== null && rotationInterval <= maxInterval) return undefined;
+  const message = `a key has a new version at least every ${durationText(maxInterval)}: write at most that, or an end within it`;
+  return { field: "spec.rotation.interval", message, values: [] };
+};
+
+const hasAllowedScopes: Check = ({ scopes }, { allowedScopes }) => {
+  const values = allowedScopes === null ? [] : scopes.filter((scope) => !allowedScopes.includes(scope));
+  if (allowedScopes === null || values.length === 0) return undefined;
+  const message = `${values.join(", ")} may not be given: write none but ${allowedScopes.join(", ")}`;
+  return { field: "spec.scopes", message, values };
+};
+
+const fitsPreset: Check = ({ scopes }, { allowedPresets }) => {
+  const fits = (preset: readonly string[]) => scopes.every((scope) => preset.includes(scope));
+  if (allowedPresets === null || allowedPresets.some((preset) => fits(PRESETS[preset]))) return undefined;
+  const message = `the scopes are within no preset that may be given: write preset: ${allowedPresets.join(" or ")}`;
+  return { field: "spec.preset", message, values: scopes };
+};
+
+const namesAllowedModels: Check = (key, { allowedModels: allowed }) => {
+  if (allowed === null || !hasGatewayScope(key)) return undefined;
+  const values = key.allowedModels?.filter((model) => !allowed.includes(model)) ?? [ANYTHING];
+  if (values.length === 0) return undefined;
+  const what =
+    key.allowedModels === null ? "any model may be named" : `${nameSome(values, MAX_NAMED)} may not be named`;
+  const message = `${what}: write none but ${nameSome(allowed, MAX_NAMED)}`;
+  return { field: "spec.allowedModels", message, values };
+};
+
+const isBoundToAllowed: Check = (key, { allowedGateways: allowed }) => {
+  const ref = key.gatewayRef;
+  if (allowed === null || !hasGatewayScope(key)) return undefined;
+  if (allowed.some(({ namespace, name }) => ref?.namespace === namespace && ref.name === name)) return undefined;
+  const what = ref === null ? "the key may call any gateway of its team" : `it may not call ${refText(ref)}`;
+  const message = `${what}: bind it to ${nameSome(allowed.map(refText), MAX_NAMED)}`;
+  return { field: "spec.gatewayRef", message, values: [ref === null ? ANYTHING : refText(ref)] };
+};
+
+const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed }) => {
+  if (allowed === null) return undefined;
+  const values = own?.filter((network) => !isNetworkWithin(network, allowed)) ?? [ANYTHING];
+  if (values.length === 0) return undefined;
+  const what = own === null ? "the key may be used from anywhere" : `${nameSome(values, MAX_NAMED)} is not within them`;
+  const message = `${what}: write networks within ${nameSome(allowed, MAX_NAMED)}`;
+  return { field: "spec.allowedCIDRs", message, values };
+};
+
+const isSlowEnough: Check = ({ rateLimit }, { requestsPerMinute: { max } }) => {
+  if (max === null || (rateLimit !== null && Math.max(rateLimit.requestsPerMinute, rateLimit.burst) <= max)) {
+    return undefined;
+  }
+  const isBurst = rateLimit !== null && rateLimit.requestsPerMinute <= max;
+  const field = isBurst ? "spec.rateLimit.burst" : "spec.rateLimit.requestsPerMinute";
+  return {
+    field,
+    message: `a key makes at most ${max} requests a minute, and at once: write at most ${max}`,
+    values: [],
+  };
+};
+
+const isNarrowEnough: Check = ({ concurrent }, { concurrent: { max } }) => {
+  if (max === null || (concurrent ?? UNDECLARED_CONCURRENT) <= max) return undefined;
+  const message = `a key has at most ${max} calls under way: write at most ${max}`;
+  return { field: "spec.rateLimit.concurrent", message, values: [] };
+};
+
+const hasPlace: Check = (_, { maxKeys }, { keysBefore }) => {
+  if (maxKeys === null || keysBefore === null || keysBefore < maxKeys) return undefined;
+  const message = `the team may have ${maxKeys} keys, and has as many before this one: revoke or delete one of them`;
+  return { field: "metadata.name", message, values: [] };
+};
+
+const CHECKS: readonly (readonly [RuleName, Check])[] = [
+  ["expiry.required", hasEnd],
+  ["expiry.max", endsInTime],
+  ["rotation.maxInterval", rotatesInTime],
+  ["allowedScopes", hasAllowedScopes],
+  ["allowedPresets", fitsPreset],
+  ["allowedModels", namesAllowedModels],
+  ["allowedGateways", isBoundToAllowed],
+  ["allowedCIDRs", isWithinNetworks],
+  ["rateLimit.requestsPerMinute.max", isSlowEnough],
+  ["rateLimit.concurrent.max", isNarrowEnough],
+  ["maxKeys", hasPlace],
+];
+
+/** The longest that a version may live, in milliseconds; Infinity without an end. */
+function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFacts): number {
+  return Math.min(expiresAfter ?? Number.POSITIVE_INFINITY, (expiresAt ?? Number.POSITIVE_INFINITY) - bornAt);
+}
+
+function hasGatewayScope({ scopes }: JudgedKey): boolean {
+  return scopes.some((scope) => scope.startsWith("gateway:"));
+}
+
+const refText = ({ namespace, name }: NamedRef): string => `${namespace}/${name}`;

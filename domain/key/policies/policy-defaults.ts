@@ -1,0 +1,40 @@
+import { lowest } from "./bounds.ts";
+import type { DeclaredPolicy } from "./declared-policy.ts";
+import type { JudgedKey } from "./judge-key.ts";
+
+/** What policies give a key that declares nothing of it: of several the strictest. Milliseconds; null for nothing. */
+export type PolicyDefaults = {
+  readonly expiresAfter: number | null;
+  readonly requestsPerMinute: number | null;
+  readonly concurrent: number | null;
+};
+
+/** The strictest defaults of several policies: none goes beyond what another one allows at most. */
+export function policyDefaults(policies: readonly DeclaredPolicy[]): PolicyDefaults {
+  return {
+    expiresAfter: strictest(policies.map(({ expiry }) => expiry)),
+    requestsPerMinute: strictest(policies.map(({ requestsPerMinute }) => requestsPerMinute)),
+    concurrent: strictest(policies.map(({ concurrent }) => concurrent)),
+  };
+}
+
+function strictest(bounds: readonly DeclaredPolicy["expiry"][]): number | null {
+  const given = lowest(bounds.map((one) => one.default));
+  return given === null ? null : lowest([given, ...bounds.map(({ max }) => max)]);
+}
+
+/** The key with the defaults of its policies where it declares nothing: effective values, which no spec has. */
+export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readonly DeclaredPolicy[]): K {
+  const { expiresAfter, requestsPerMinute, concurrent } = policyDefaults(policies);
+  return {
+    ...key,
+    expiresAfter: key.expiresAt === null ? (key.expiresAfter ?? expiresAfter) : key.expiresAfter,
+    rateLimit: key.rateLimit ?? rateOf(requestsPerMinute),
+    concurrent: key.concurrent ?? concurrent,
+  };
+}
+
+/** A rate that a policy sets, a minute's worth at once; null for none. */
+export function rateOf(requestsPerMinute: number | null): JudgedKey["rateLimit"] {
+  return requestsPerMinute === null ? null : { requestsPerMinute, burst: requestsPerMinute, scope: "Replica" };
+}

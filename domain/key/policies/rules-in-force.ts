@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
+
+/** The rules that a policy may have, by their fields. */
+export const RULE_NAMES = [
+  "expiry.required",
+  "expiry.default",
+  "expiry.max",
+  "rotation.maxInterval",
+  "allowedScopes",
+  "allowedPresets",
+  "allowedModels",
+  "allowedGateways",
+  "allowedCIDRs",
+  "maxKeys",
+  "rateLimit.requestsPerMinute.default",
+  "rateLimit.requestsPerMinute.max",
+  "rateLimit.concurrent.default",
+  "rateLimit.concurrent.max",
+] as const;
+
+export type RuleName = (typeof RULE_NAMES)[number];
+
+/** What a policy asks by one rule, and since when. */
+export type RuleInForce = { readonly rule: string; readonly value: string; readonly since: string };
+
+/** What each rule of a spec says; rules that it does not have are left out. */
+export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unknown> {
+  const { expiry, rotation, rateLimit } = spec;
+  const all: readonly (readonly [RuleName, unknown])[] = [
+    // False asks for nothing.
+    ["expiry.required", expiry?.required || undefined],
+    ["expiry.default", expiry?.default],
+    ["expiry.max", expiry?.max],
+    ["rotation.maxInterval", rotation?.maxInterval],
+    ["allowedScopes", spec.allowedScopes],
+    ["allowedPresets", spec.allowedPresets],
+    ["allowedModels", spec.allowedModels],
+    ["allowedGateways", spec.allowedGateways],
+    ["allowedCIDRs", spec.allowedCIDRs],
+    ["maxKeys", spec.maxKeys],
+    ["rateLimit.requestsPerMinute.default", rateLimit?.requestsPerMinute?.default],
+    ["rateLimit.requestsPerMinute.max", rateLimit?.requestsPerMinute?.max],
+    ["rateLimit.concurrent.default", rateLimit?.concurrent?.default],
+    ["rateLimit.concurrent.max", rateLimit?.concurrent?.max],
+  ];
+  return new Map(all.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The rules of a spec with the times since when they are as they are: one that was the same before keeps its own.
+ *
+ * @param now RFC 3339
+ */
+export function rulesInForce(spec: PlatformKeyPolicySpec, before: readonly RuleInForce[], now: string): RuleInForce[] {
+  return [...rulesOf(spec)].map(([rule, says]) => {
+    const value = digestOf(says);
+    const kept = before.find((one) => one.rule === rule && one.value === value);
+    return { rule, value, since: kept?.since ?? now };
+  });
+}
+
+const digestOf = (says: unknown): string =>
+  createHash("sha256").update(JSON.stringify(says)).digest("hex").slice(0, 16);

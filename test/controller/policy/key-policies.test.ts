@@ -1,0 +1,97 @@
+import { expect, it } from "vitest";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { HOUR, key, type Manifest, startWorld, type World } from "../fixtures/world.ts";
+
+const DAY = 24 * HOUR;
+
+const policy = (spec: Record<string, unknown>): Manifest => ({
+  kind: "PlatformKeyPolicy",
+  name: "production",
+  namespace: "",
+  spec: { teamSelector: { matchNames: ["team-a"] }, ...spec },
+});
+
+const READ_ONLY = policy({ allowedScopes: ["memory:read"] });
+const WRITER = { scopes: ["memory:read", "memory:write"] };
+
+async function messageOf(world: World, name: string, type = "PolicyViolated"): Promise<string | undefined> {
+  return (await world.status(name)).conditions.find((condition) => condition.type === type)?.message;
+}
+
+describeWorlds("b126: a key whose team has a policy", (setup) => {
+  it("is not issued where it breaks it, says why, and is issued once it does not", async (context) => {
+    const world = await startWorld(context, setup(), READ_ONLY);
+    await world.declare(key("agent", WRITER));
+    expect(await world.keyIn("agent")).toBeUndefined();
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    expect(world.condition("Stalled", "agent")).toBe("True/PolicyViolated");
+    expect(await messageOf(world, "agent")).toContain(
+      "spec.scopes: memory:write may not be given: write none but memory:read (PlatformKeyPolicy production).",
+    );
+    await world.declare(key("agent", { scopes: ["memory:read"] }));
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect(world.condition("PolicyViolated", "agent")).toBeUndefined();
+  });
+
+  it("works for the grace period of a tighter one, is refused then, and works again once it meets it", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", WRITER));
+    const plaintext = await world.plaintextOf("agent");
+    await world.declare(READ_ONLY);
+    expect(world.condition("Ready", "production", "PlatformKeyPolicy", "")).toBe("True/Ready");
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect(world.condition("PolicyViolated", "agent")).toBe("True/PolicyViolated");
+    const { expiresAt = "" } = await world.status("agent");
+    expect(await messageOf(world, "agent")).toContain(`The key works until ${expiresAt}`);
+    expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(6 * DAY);
+    expect(world.record(plaintext)?.expiresAt).toBe(Date.parse(expiresAt));
+
+    await world.advance(7 * DAY + HOUR);
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+
+    await world.declare(key("agent", { scopes: ["memory:read"] }));
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect(world.record(plaintext)).toMatchObject({ expiresAt: Number.POSITIVE_INFINITY });
+  });
+
+  it("is not changed by an edit that breaks it", async (context) => {
+    const world = await startWorld(context, setup(), READ_ONLY, key("agent", { scopes: ["memory:read"] }));
+    const plaintext = await world.plaintextOf("agent");
+    await world.declare(key("agent", WRITER));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    expect((await world.stored("agent")).policy.scopes).toEqual(["memory:read"]);
+    expect(world.record(plaintext)?.expiresAt).toBe(Number.POSITIVE_INFINITY);
+    await world.declare(key("agent", { ...WRITER, state: "Suspended" }));
+    expect((await world.stored("agent")).policy).toMatchObject({ scopes: ["memory:read"], suspended: true });
+  });
+
+  it("has its defaults as effective values, and its spec as it was", async (context) => {
+    const defaults = policy({
+      expiry: { default: "480h" },
+      rateLimit: { requestsPerMinute: { default: 60, max: 90 } },
+    });
+    const world = await startWorld(context, setup(), defaults, key("agent"));
+    const { policy: stored, versions } = await world.stored("agent");
+    expect(stored.rateLimit).toEqual({ requestsPerMinute: 60, burst: 60, scope: "Replica" });
+    expect((versions[0]?.expiresAt ?? 0) - (versions[0]?.mintedAt ?? 0)).toBe(20 * DAY);
+    expect(world.get("PlatformKey", "agent")?.spec).not.toHaveProperty("expiresAfter");
+    await world.remove(defaults);
+    await world.rest();
+    expect((await world.stored("agent")).policy.rateLimit).toBeNull();
+  });
+
+  it("has a place among the keys that a team may have if it is one of the oldest", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 1 }), key("first"));
+    await world.declare(key("second"));
+    expect(world.condition("Ready", "first")).toBe("True/Ready");
+    expect(world.condition("Ready", "second")).toBe("False/PolicyViolated");
+  });
+
+  it("is none of a policy that is for no team, which says so", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", WRITER), {
+      ...READ_ONLY,
+      spec: { ...READ_ONLY.spec, teamSelector: { matchNames: ["team-b"] } },
+    });
+    expect(world.condition("Ready", "production", "PlatformKeyPolicy", "")).toBe("False/NoTeamSelected");
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+  });
+});

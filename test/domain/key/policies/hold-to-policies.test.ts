@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import { declareKey } from "../../../../domain/key/declare-key.ts";
+import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
+import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
+import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
+import type { StoredKey } from "../../../../domain/key/stored-key.ts";
+import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
+import { DAY, NOW } from "../../rule-table.ts";
+import { KEY, storedKey, version, versions } from "../situations.ts";
+
+const GRACE = 7 * DAY;
+
+type Case = {
+  readonly key?: object;
+  readonly rules: object;
+  readonly stored?: Partial<StoredKey["policy"]> | null;
+  readonly expiresAt?: number | null;
+  /** When the rules came to hold; null while that is not known. */
+  readonly since?: number | null;
+};
+
+/** What becomes of a key that was minted ten days ago with the policy `stored`. */
+function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW }: Case) {
+  const policySpec = specOf("PlatformKeyPolicy", { teamSelector: {}, gracePeriod: "168h", ...rules });
+  const names: readonly RuleName[] = [...rulesOf(policySpec).keys()];
+  const policy = {
+    ...declarePolicy("one", policySpec),
+    since: since === null ? {} : Object.fromEntries(names.map((rule) => [rule, since])),
+  };
+  const row =
+    stored === null
+      ? undefined
+      : storedKey({
+          ...KEY,
+          policy: { ...KEY.policy, scopes: ["memory:read"], allowedModels: null, ...stored },
+          versions: versions(version(1, { expiresAt })),
+        });
+  return holdToPolicies({
+    declared: declareKey("ns", "key", specOf("PlatformKey", { scopes: ["memory:read"], ...key })),
+    stored: row,
+    isBoundAsDeclared: true,
+    team: { policies: [policy], unreadable: [] },
+    keysBefore: null,
+    now: NOW,
+  });
+}
+
+function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
+  const checked = checkSpec(kind, "one", spec);
+  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
+  return checked.spec;
+}
+
+describe("a new key", () => {
+  test("that breaks a rule is refused, also within the grace period", () => {
+    const { verdict } = hold({ stored: null, rules: { allowedScopes: ["memory:write"] } });
+    expect(verdict.refused).toEqual([
+      "spec.scopes: memory:read may not be given: write none but memory:write (PlatformKeyPolicy one).",
+    ]);
+  });
+
+  test("has the defaults from its first version on", () => {
+    const rules = { expiry: { default: "48h" }, rateLimit: { concurrent: { default: 3 } } };
+    const { effective, verdict } = hold({ stored: null, rules, since: null });
+    expect(effective).toMatchObject({ expiresAfter: 2 * DAY, concurrent: 3 });
+    expect(verdict.refused).toEqual([]);
+  });
+});
+
+describe("a key that was issued", () => {
+  test("works on until the grace period is over, and ends then", () => {
+    const { effective, verdict } = hold({ rules: { allowedScopes: ["memory:write"] } });
+    expect(verdict.endsAt).toBe(NOW + GRACE);
+    expect(effective.expiresAt).toBe(NOW + GRACE);
+    expect(verdict.ends).toHaveLength(1);
+  });
+
+  test("has no deadline before it is known since when the rule holds", () => {
+    const { effective, verdict } = hold({ rules: { allowedScopes: ["memory:write"] }, since: null });
+    expect([verdict.endsAt, effective.expiresAt]).toEqual([null, null]);
+    expect(verdict.ends).toHaveLength(1);
+  });
+
+  test("does not get what an edit adds against a rule, and does not end for it", () => {
+    const { effective, verdict } = hold({
+      key: { scopes: ["memory:read", "memory:write"] },
+      rules: { allowedScopes: ["memory:read"] },
+      since: NOW - 30 * DAY,
+    });
+    expect(verdict.notApplied).toHaveLength(1);
+    expect([verdict.endsAt, effective.expiresAt]).toEqual([null, null]);
+  });
+
+  test("is given a default once the grace period is over", () => {
+    const rules = { expiry: { default: "480h" }, rateLimit: { requestsPerMinute: { default: 60 } } };
+    const before = hold({ rules });
+    expect(before.effective).toMatchObject({ expiresAfter: null, rateLimit: null });
+    expect(before.verdict.bounded).toHaveLength(2);
+    expect(before.verdict.nextAt).toBe(NOW + GRACE);
+    const after = hold({ rules, since: NOW - GRACE });
+    expect(after.effective).toMatchObject({ expiresAfter: 20 * DAY, rateLimit: { requestsPerMinute: 60 } });
+    expect(after.verdict.bounded).toEqual([]);
+  });
+
+  test("keeps a default that it has while another rule has changed", () => {
+    const has = { requestsPerMinute: 60, burst: 60, scope: "Replica" } as const;
+    const rules = { rateLimit: { requestsPerMinute: { default: 60 } } };
+    expect(hold({ rules, stored: { rateLimit: has } }).effective.rateLimit).toEqual(has);
+  });
+
+  test("has the highest rate and the longest life in place of its own once the grace period is over", () => {
+    const key = { expiresAfter: "960h", rateLimit: { requestsPerMinute: 600 } };
+    const stored = { rateLimit: { requestsPerMinute: 600, burst: 600, scope: "Replica" as const } };
+    const rules = { expiry: { max: "480h" }, rateLimit: { requestsPerMinute: { max: 100 } } };
+    const expiresAt = NOW + 30 * DAY;
+    const before = hold({ key, stored, rules, expiresAt });
+    expect(before.effective).toMatchObject({ expiresAfter: 40 * DAY, rateLimit: { requestsPerMinute: 600 } });
+    const after = hold({ key, stored, rules, expiresAt, since: NOW - GRACE });
+    expect(after.effective).toMatchObject({
+      expiresAfter: 20 * DAY,
+      rateLimit: { requestsPerMinute: 100, burst: 100 },
+    });
+    expect(after.verdict).toMatchObject({ endsAt: null, bounded: [expect.any(String), expect.any(String)] });
+  });
+
+  test("cannot raise a number beyond a rule within the grace period", () => {
+    const key = { rateLimit: { requestsPerMinute: 600 } };
+    const stored = { rateLimit: { requestsPerMinute: 50, burst: 50, scope: "Replica" as const } };
+    const { effective } = hold({ key, stored, rules: { rateLimit: { requestsPerMinute: { max: 100 } } } });
+    expect(effective.rateLimit).toMatchObject({ requestsPerMinute: 100, burst: 100 });
+  });
+
+  test("is rotated as often as the policy asks once the grace period is over", () => {
+    const rules = { rotation: { maxInterval: "240h" } };
+    expect(hold({ rules }).effective.rotationInterval).toBeNull();
+    expect(hold({ rules, since: NOW - GRACE }).effective.rotationInterval).toBe(10 * DAY);
+  });
+
+  test("that must have an end keeps the one that it has", () => {
+    const rules = { expiry: { required: true } };
+    const { effective, verdict } = hold({ rules, expiresAt: NOW + DAY, since: NOW - GRACE });
+    expect(effective.expiresAfter).toBe(11 * DAY);
+    expect(verdict.ends).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
+
+const FIRST = "2026-11-01T00:00:00Z";
+const SECOND = "2026-11-02T00:00:00Z";
+
+test("a rule that stays as it is keeps its time, and one that changes or comes has a new one", () => {
+  const spec = { teamSelector: {}, gracePeriod: "168h", maxKeys: 3, allowedModels: ["small"] };
+  const before = rulesInForce(spec, [], FIRST);
+  const now = rulesInForce({ ...spec, maxKeys: 2, expiry: { required: true } }, before, SECOND);
+  expect(now.map(({ rule, since }) => [rule, since])).toEqual([
+    ["expiry.required", SECOND],
+    ["allowedModels", FIRST],
+    ["maxKeys", SECOND],
+  ]);
+});
+
+test("what a policy says it does not ask is no rule", () => {
+  const spec = { teamSelector: {}, gracePeriod: "168h", maxKeys: 3, expiry: { required: false } };
+  expect(rulesInForce(spec, [], FIRST).map(({ rule }) => rule)).toEqual(["maxKeys"]);
+});
