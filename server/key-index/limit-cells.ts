@@ -1,4 +1,11 @@
-import { judgeRate, judgeRates, type RateLimit, type RateVerdict, rateCost } from "../../domain/access/rate-limit.ts";
+import {
+  chargeUsed,
+  judgeRate,
+  judgeRates,
+  type RateLimit,
+  type RateVerdict,
+  rateCost,
+} from "../../domain/access/rate-limit.ts";
 
 /** Cells in one buffer. */
 const CHUNK_BITS = 12;
@@ -9,6 +16,8 @@ export type CellLimit = {
   /** 0 for none: nothing is counted then. */
   readonly cell: number;
   readonly limit: RateLimit;
+  /** As how many requests one counts that is charged to it; 1 where it is left out. */
+  readonly amount?: number | undefined;
 };
 
 /**
@@ -59,13 +68,13 @@ export class LimitCells {
    *
    * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
    */
-  charge(cell: number, limit: RateLimit, now: number): RateVerdict {
+  charge(cell: number, limit: RateLimit, now: number, amount = 1): RateVerdict {
     const chunk = this.#chunkOf(cell);
     const index = cell & (CHUNK - 1);
     const whole = Math.floor(now);
     for (;;) {
       const held = Atomics.load(chunk, index);
-      const verdict = judgeRate(limit, Number(held), whole);
+      const verdict = judgeRate(limit, Number(held), whole, amount);
       if (!verdict.admitted) return verdict;
       if (Atomics.compareExchange(chunk, index, held, BigInt(verdict.paidAt)) === held) return verdict;
     }
@@ -79,7 +88,7 @@ export class LimitCells {
    */
   chargeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
     const only = limits.length === 1 ? limits[0] : undefined;
-    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now)];
+    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now, only.amount)];
     for (;;) {
       const held = limits.map(({ cell }) => this.#heldIn(cell));
       const verdicts = this.#judge(limits, held, now);
@@ -97,8 +106,20 @@ export class LimitCells {
   }
 
   /** Takes back a request that was charged, or so many nanoseconds of it. */
-  refund({ cell, limit }: CellLimit, unpaid: number = rateCost(limit)): void {
+  refund({ cell, limit, amount = 1 }: CellLimit, unpaid: number = amount * rateCost(limit)): void {
     if (cell !== 0) Atomics.sub(this.#chunkOf(cell), cell & (CHUNK - 1), BigInt(Math.floor(unpaid)));
+  }
+
+  /** Charges what was used already, also where nothing is left of the limit. */
+  chargeUsed({ cell, limit, amount = 1 }: CellLimit, now: number): void {
+    if (cell === 0) return;
+    const chunk = this.#chunkOf(cell);
+    const index = cell & (CHUNK - 1);
+    for (;;) {
+      const held = Atomics.load(chunk, index);
+      const paidAt = BigInt(chargeUsed(limit, Number(held), Math.floor(now), amount));
+      if (Atomics.compareExchange(chunk, index, held, paidAt) === held) return;
+    }
   }
 
   #heldIn(cell: number): bigint {
@@ -106,7 +127,7 @@ export class LimitCells {
   }
 
   #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {
-    const states = limits.map(({ limit }, i) => ({ limit, paidAt: Number(held[i]) }));
+    const states = limits.map(({ limit, amount }, i) => ({ limit, amount, paidAt: Number(held[i]) }));
     return judgeRates(states, Math.floor(now));
   }
 

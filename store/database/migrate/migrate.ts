@@ -22,6 +22,7 @@ import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-li
 import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
 import { sql as usageHours, indexes as usageHoursIndexes } from "../../migrations/039-usage-hours.ts";
 import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
+import { sql as limitsOfTokens } from "../../migrations/041-limits-of-tokens.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -61,6 +62,7 @@ export const MIGRATIONS = [
   { version: 38, name: "key-tokens", script: keyTokens },
   { version: 39, name: "usage-hours", script: usageHours, indexes: usageHoursIndexes },
   { version: 40, name: "limits-of-teams", script: limitsOfTeams },
+  { version: 41, name: "limits-of-tokens", script: limitsOfTokens },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -110,6 +110,7 @@ export const KEY: KeySituation = {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
   },
