@@ -1,14 +1,15 @@
-type Limits = { readonly [K in "requestsPerMinute" | "burst" | "concurrent"]?: number | null } & {
+type Limits = { readonly [K in "requestsPerMinute" | "burst" | "tokensPerMinute" | "concurrent"]?: number | null } & {
   readonly scope?: string | null;
 };
 
 /** What a key is limited to, of its own; or a team, or a route. */
-export function limitsText({ requestsPerMinute, burst, concurrent, scope }: Limits): string {
+export function limitsText({ requestsPerMinute, burst, tokensPerMinute, concurrent, scope }: Limits): string {
   const rate = requestsPerMinute
     ? [`${requestsPerMinute} requests a minute, ${burst ?? requestsPerMinute} at once${where(scope)}`]
     : [];
   const calls = concurrent ? [`${concurrent} calls under way`] : [];
-  return [...rate, ...calls].join("; ") || "none of its own";
+  const tokens = tokensPerMinute ? [`${tokensPerMinute} tokens a minute${where(scope)}`] : [];
+  return [...rate, ...tokens, ...calls].join("; ") || "none of its own";
 }
 
 function where(scope: Limits["scope"]): string {

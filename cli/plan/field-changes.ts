@@ -27,6 +27,13 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
         : `${rate.requestsPerMinute}/min, burst ${rate.burst}, of each ${rate.scope.toLowerCase()}`,
   ],
   ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
+  [
+    "tokens",
+    ({ tokenLimit }) =>
+      tokenLimit === null
+        ? "unlimited"
+        : `${tokenLimit.tokensPerMinute}/min, of each ${tokenLimit.scope.toLowerCase()}`,
+  ],
   ["networks", ({ allowedCIDRs }) => (allowedCIDRs === null ? "any" : list(allowedCIDRs))],
   ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],
 ];

@@ -33,6 +33,7 @@ const NO_KEY: StoredKey = {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
   },

@@ -388,6 +388,7 @@ create table keys (
   subject text,
   allowed_cidrs text[],
   rate_scope text,
+  tokens_per_minute integer,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -462,6 +463,7 @@ create table limit_cells (
   cost bigint not null,
   burst bigint not null,
   granted bigint not null,
+  most bigint default 0 not null,
   constraint limit_cells_pkey PRIMARY KEY (limit_id)
 ) with (fillfactor=50);
 create table logout_tokens (
@@ -843,6 +845,7 @@ CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE IN
 CREATE CONSTRAINT TRIGGER keys_feed_networks AFTER UPDATE OF allowed_cidrs ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_rate_scope AFTER UPDATE OF rate_scope ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.rate_scope IS DISTINCT FROM new.rate_scope) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_subject AFTER UPDATE OF subject ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.subject IS DISTINCT FROM new.subject) EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_feed_tokens AFTER UPDATE OF tokens_per_minute ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.tokens_per_minute IS DISTINCT FROM new.tokens_per_minute) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_update AFTER UPDATE OF cluster, namespace, team_id, state, scopes, gateway_bound, gateway_id, library_mode, mcp_default_library_id, allowed_models, expires_at, requests_per_minute, burst, concurrent, rotation_requested_at ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state OR old.scopes IS DISTINCT FROM new.scopes OR old.gateway_bound IS DISTINCT FROM new.gateway_bound OR old.gateway_id IS DISTINCT FROM new.gateway_id OR old.library_mode IS DISTINCT FROM new.library_mode OR old.mcp_default_library_id IS DISTINCT FROM new.mcp_default_library_id OR old.allowed_models IS DISTINCT FROM new.allowed_models OR old.expires_at IS DISTINCT FROM new.expires_at OR old.requests_per_minute IS DISTINCT FROM new.requests_per_minute OR old.burst IS DISTINCT FROM new.burst OR old.concurrent IS DISTINCT FROM new.concurrent OR old.rotation_requested_at IS DISTINCT FROM new.rotation_requested_at) EXECUTE FUNCTION record_change('key', 'id');
 CREATE TRIGGER keys_keep_end BEFORE INSERT OR UPDATE OF expires_at ON keys FOR EACH ROW EXECUTE FUNCTION keep_key_end();
 CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'revoked'::text AND old.state <> 'revoked'::text) EXECUTE FUNCTION record_revocation();
@@ -902,7 +905,8 @@ create view key_records as
     k.allowed_cidrs,
     t.allowed_cidrs AS team_allowed_cidrs,
     k.rate_scope,
-    t.limits AS team_limits
+    t.limits AS team_limits,
+    k.tokens_per_minute
    FROM (((((key_versions v
      JOIN keys k ON ((k.id = v.key_id)))
      JOIN teams t ON ((t.id = k.team_id)))

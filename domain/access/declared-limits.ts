@@ -1,5 +1,5 @@
 import type { GatewayRecord, RouteRecord } from "./key-record.ts";
-import type { DeclaredLimits, DeclaredRate, LimitSpec } from "./rate-limit.ts";
+import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 
 /** What is declared of an owner's calls, and by which id they are counted. */
 export type OwnedLimits = DeclaredLimits & { readonly id: string };
@@ -11,19 +11,30 @@ export function declareRate(spec: LimitSpec | undefined): DeclaredRate | null {
   return { requestsPerMinute, burst, scope };
 }
 
+/** Reads the tokens of a valid `rateLimit`, its defaults filled in; null where it declares none. */
+export function declareTokens(spec: LimitSpec | undefined): TokenLimit | null {
+  if (spec?.tokensPerMinute === undefined) return null;
+  const { tokensPerMinute, scope = "Replica" } = spec;
+  return { tokensPerMinute, scope };
+}
+
 /** Reads a valid `rateLimit` of what has no limit where none is declared: null then. */
 export function declareLimits(spec: LimitSpec | undefined): DeclaredLimits | null {
-  return spec === undefined ? null : { rate: declareRate(spec), concurrent: spec.concurrent ?? null };
+  if (spec === undefined) return null;
+  const tokens = declareTokens(spec);
+  return { rate: declareRate(spec), concurrent: spec.concurrent ?? null, ...(tokens && { tokens }) };
 }
 
 /** Writes what limits were declared as; undefined for none. What may be left out is. */
-export function limitSpec({ rate, concurrent }: DeclaredLimits): LimitSpec | undefined {
-  if (rate === null && concurrent === null) return undefined;
-  return { ...(rate && rateSpec(rate)), ...(concurrent !== null && { concurrent }) };
-}
-
-function rateSpec({ requestsPerMinute, burst, scope }: DeclaredRate): LimitSpec {
-  return { requestsPerMinute, burst, ...(scope === "Installation" && { scope }) };
+export function limitSpec({ rate, concurrent, tokens }: DeclaredLimits): LimitSpec | undefined {
+  if (rate === null && concurrent === null && tokens === undefined) return undefined;
+  const scope = rate?.scope ?? tokens?.scope;
+  return {
+    ...(rate && { requestsPerMinute: rate.requestsPerMinute, burst: rate.burst }),
+    ...(tokens && { tokensPerMinute: tokens.tokensPerMinute }),
+    ...(scope === "Installation" && { scope }),
+    ...(concurrent !== null && { concurrent }),
+  };
 }
 
 /** The limits of a gateway's route; undefined for none. A route is known by its model among those of its gateway. */

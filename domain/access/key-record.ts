@@ -1,5 +1,5 @@
 import type { Membership } from "./membership.ts";
-import type { DeclaredLimits, DeclaredRate, LimitSpec } from "./rate-limit.ts";
+import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
 
@@ -34,6 +34,8 @@ export type KeyAttributes = {
   readonly rateLimit: DeclaredRate | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
+  /** Of the tokens that its calls of models use. */
+  readonly tokenLimit: TokenLimit | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
   /** The networks that it may be used from; null for anywhere. */

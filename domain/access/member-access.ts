@@ -64,6 +64,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     allowedModels: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
     teamAllowedCIDRs: team.allowedCIDRs,

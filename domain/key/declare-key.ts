@@ -1,4 +1,4 @@
-import { declareRate } from "../access/declared-limits.ts";
+import { declareRate, declareTokens } from "../access/declared-limits.ts";
 import type { SubjectRule } from "../access/subject.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
@@ -28,6 +28,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     overlap: declareOverlap(rotation?.overlap),
     rateLimit: declareRate(spec.rateLimit),
     concurrent: spec.rateLimit?.concurrent ?? null,
+    tokenLimit: declareTokens(spec.rateLimit),
     subject: declareSubject(spec.subjectAccess),
     allowedCIDRs: spec.allowedCIDRs ?? null,
     secret: {

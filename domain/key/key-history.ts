@@ -36,6 +36,7 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
   expiresAt: "expiresAt",
   rateLimit: "rateLimit",
   concurrent: "rateLimit.concurrent",
+  tokenLimit: "rateLimit.tokensPerMinute",
   subject: "subjectAccess",
   allowedCIDRs: "allowedCIDRs",
 };

@@ -262,6 +262,7 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
     expiresAt: declared.expiresAt,
     rateLimit: declared.rateLimit,
     concurrent: declared.concurrent,
+    tokenLimit: declared.tokenLimit,
     subject: declared.subject,
     allowedCIDRs: declared.allowedCIDRs,
   };

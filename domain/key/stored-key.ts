@@ -1,5 +1,5 @@
 import type { KeyState, VersionState } from "../access/key-record.ts";
-import type { DeclaredRate } from "../access/rate-limit.ts";
+import type { DeclaredRate, TokenLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SubjectRule } from "../access/subject.ts";
 
@@ -31,6 +31,8 @@ export type KeyPolicy = {
   readonly rateLimit: DeclaredRate | null;
   /** Calls that may be under way at once; null for the usual bound. */
   readonly concurrent: number | null;
+  /** Of the tokens that its calls of models use. */
+  readonly tokenLimit: TokenLimit | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
   /** The networks that it may be used from; null for anywhere. */

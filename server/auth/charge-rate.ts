@@ -5,8 +5,10 @@ import {
   type LimitOwner,
   type RateVerdict,
   rateState,
+  type TokenLimit,
   unpaidOf,
 } from "../../domain/access/rate-limit.ts";
+import { reservedUnits, tokenRate, tokensId } from "../../domain/access/token-limit.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { OwnedRate } from "../key-index/index-tables.ts";
@@ -15,10 +17,10 @@ import { type InstallationLimits, PERIOD_MS } from "../limits/installation-limit
 
 /** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {
-  readonly index: Pick<KeyIndexView, "chargeRates" | "judgeRates" | "refundRate">;
+  readonly index: Pick<KeyIndexView, "chargeRates" | "chargeUsed" | "judgeRates" | "refundRate">;
   readonly clock: Pick<Clock, "monotonic">;
   /** Null where there is one replica alone, whose own count is the installation's. */
-  readonly installationLimits: Pick<InstallationLimits, "charge" | "refund" | "rest"> | null;
+  readonly installationLimits: Pick<InstallationLimits, "charge" | "refund" | "rest" | "settle"> | null;
 };
 
 /** A rate limit that a request is held to. */
@@ -52,22 +54,28 @@ const NO_RATES: readonly MetRate[] = [];
  * that one of them refuses costs the others nothing. A limit of the installation may have to be asked for.
  *
  * @param route the limits of the route that it names, where that is known already
+ * @param tokens how many it is expected to use, where that is known already and counts
  * @returns what it met at each limit, up to one that refuses it; nothing where none is declared
  */
-export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits): Met {
+export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
   const { rateLimit, teamLimits } = key;
-  if (rateLimit === null && teamLimits === null && route === undefined) return NO_RATES;
+  if (rateLimit === null && teamLimits === null && route === undefined && tokens === undefined) return NO_RATES;
   const rates: AppliedRate[] = [];
   const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
   if (rateLimit !== null) rates.push({ of: "key", owner: key, limit: rateLimit, mostWaiting });
   if (teamLimits !== null) rates.push(...ratesOf("team", { id: key.teamId, ...teamLimits }));
-  if (route !== undefined) rates.push(...ratesOf("route", route));
+  rates.push(...ratesOfBody(key, route, tokens));
   return chargeAll(deps, rates);
 }
 
-/** The same by the limits of a route alone, once its key and its team have been charged. */
-export function chargeRoute(deps: RateDeps, route: OwnedLimits): Met {
-  return chargeAll(deps, ratesOf("route", route));
+/** The same by what its body has said, once its key and its team have been charged for a request. */
+export function chargeBody(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
+  return chargeAll(deps, ratesOfBody(key, route, tokens));
+}
+
+/** Whether a call of a key counts by the tokens that it uses. */
+export function countsTokens({ tokenLimit, teamLimits }: KeyRecord, route?: OwnedLimits): boolean {
+  return tokenLimit !== null || teamLimits?.tokens !== undefined || route?.tokens !== undefined;
 }
 
 /**
@@ -79,12 +87,12 @@ export function chargeRoute(deps: RateDeps, route: OwnedLimits): Met {
 export function refundRates({ index, clock, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
   const now = clock.monotonic() * NANOSECONDS;
   return rates.map((rate) => {
-    const { owner, limit, verdict, at } = rate;
+    const { owner, limit, amount, verdict, at } = rate;
     if (installationLimits !== null && limit.scope === "Installation") {
-      if (now - at < PERIOD_MS * NANOSECONDS) installationLimits.refund(idOf(owner));
+      if (now - at < PERIOD_MS * NANOSECONDS) installationLimits.refund(idOf(owner), amount);
       return { ...rate, verdict: installationLimits.rest(idOf(owner), limit) };
     }
-    const unpaid = unpaidOf(limit, verdict, now);
+    const unpaid = unpaidOf(limit, verdict, now, amount);
     index.refundRate(rate, unpaid, at);
     return { ...rate, verdict: rateState(limit, verdict.paidAt - unpaid, now) };
   });
@@ -92,6 +100,20 @@ export function refundRates({ index, clock, installationLimits }: RateDeps, rate
 
 function ratesOf(of: LimitOwner, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
   return limit === null ? [] : [{ of, owner, limit, mostWaiting: concurrent ?? MANY_WAITING }];
+}
+
+function ratesOfBody(key: KeyRecord, route: OwnedLimits | undefined, tokens: number | undefined): AppliedRate[] {
+  const rates = route === undefined ? [] : ratesOf("route", route);
+  if (tokens === undefined) return rates;
+  const add = (of: LimitOwner, id: string, declared: TokenLimit | null | undefined, concurrent: number): void => {
+    if (declared == null) return;
+    const limit = tokenRate(declared);
+    rates.push({ of, owner: tokensId(id), limit, amount: reservedUnits(limit, tokens), mostWaiting: concurrent });
+  };
+  add("key", key.keyId, key.tokenLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
+  add("team", key.teamId, key.teamLimits?.tokens, key.teamLimits?.concurrent ?? MANY_WAITING);
+  add("route", route?.id ?? "", route?.tokens, route?.concurrent ?? MANY_WAITING);
+  return rates;
 }
 
 function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
@@ -133,9 +155,9 @@ function chargeDrawn(
   const now = () => clock.monotonic() * NANOSECONDS;
   const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
   const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
-    rates.map(({ of, owner, limit }) => {
-      installationLimits.refund(idOf(owner));
-      return { of, owner, limit, verdict: installationLimits.rest(idOf(owner), limit), at: now() };
+    rates.map(({ of, owner, limit, amount }) => {
+      installationLimits.refund(idOf(owner), amount);
+      return { of, owner, limit, amount, verdict: installationLimits.rest(idOf(owner), limit), at: now() };
     });
   const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
     const rate = drawn[place];
@@ -143,13 +165,13 @@ function chargeDrawn(
       const local = metNow("chargeRates");
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
     }
-    const { of, owner, limit, mostWaiting } = rate;
+    const { of, owner, limit, amount, mostWaiting } = rate;
     const goOn = (verdict: RateVerdict): Met => {
-      const one = { of, owner, limit, verdict, at: now() };
+      const one = { of, owner, limit, amount, verdict, at: now() };
       if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
       return inOrder([...judged, ...takeBack(drawn.slice(0, place)), one]);
     };
-    const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting);
+    const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting, amount);
     return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
   };
   const judged = metNow("judgeRates");
@@ -158,9 +180,9 @@ function chargeDrawn(
 
 function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at: number): MetRate[] {
   const all: MetRate[] = [];
-  for (const [i, { of, owner, limit }] of rates.entries()) {
+  for (const [i, { of, owner, limit, amount }] of rates.entries()) {
     const verdict = verdicts[i];
-    if (verdict !== undefined) all.push({ of, owner, limit, verdict, at });
+    if (verdict !== undefined) all.push({ of, owner, limit, amount, verdict, at });
   }
   return all;
 }
@@ -172,6 +194,6 @@ function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
 const OWNERS: readonly LimitOwner[] = ["key", "team", "route"];
 
 /** As the cell is named that all replicas share. */
-function idOf(owner: AppliedRate["owner"]): string {
+export function idOf(owner: OwnedRate["owner"]): string {
   return typeof owner === "string" ? owner : owner.keyId;
 }

@@ -145,7 +145,8 @@ function withRates(granted: Granted, rates: readonly MetRate[]): Granted | Refus
 export function rateLimited(key: KeyRecord, rates: readonly MetRate[]): Refused | undefined {
   const refusing = refusingRate(rates);
   if (refusing === undefined) return undefined;
-  return { granted: false, code: "rate_limited", cause: causeOf("rate_limited", refusing.of), key, rates };
+  const kind = refusing.limit.unit === undefined ? "rate_limited" : "token_limited";
+  return { granted: false, code: "rate_limited", cause: causeOf(kind, refusing.of), key, rates };
 }
 
 /** The refusal of a key that may have no more calls under way. */

@@ -140,8 +140,13 @@ export function tellRates({ rates = [] }: Pick<Granted | Refused, "rates">, resp
 
 const OWNERS = { key: "This key's", team: "The team's", route: "The route's" } as const;
 
-function rateProblem({ of, verdict }: MetRate): Problem {
+function rateProblem({ of, limit, amount = 1, verdict }: MetRate): Problem {
   const seconds = retryAfterSeconds(verdict);
+  if (limit.unit !== undefined) {
+    const most = Math.round(limit.requestsPerMinute * limit.unit);
+    const detail = `${OWNERS[of]} limit of ${most} tokens a minute has no room for this call, which may use ${amount * limit.unit}: try again in ${seconds} s.`;
+    return problem("rate_limited", detail, { "retry-after": seconds });
+  }
   return problem("rate_limited", `${OWNERS[of]} rate limit is used up: try again in ${seconds} s.`, {
     "retry-after": seconds,
   });

@@ -18,12 +18,14 @@ export function rateHeaders(rates: readonly MetRate[]): RateHeaders {
   };
 }
 
-function policy({ of, limit: { requestsPerMinute, burst } }: MetRate): string {
+function policy({ of, limit: { requestsPerMinute, burst, unit } }: MetRate): string {
+  if (unit !== undefined) return `"${of}-tokens";q=${Math.round(requestsPerMinute * unit)};w=60;qu="tokens"`;
   return `"${of}";q=${requestsPerMinute};w=60;keyplane-burst=${burst}`;
 }
 
-function rest({ of, verdict }: MetRate): string {
-  return `"${of}";r=${verdict.remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
+function rest({ of, limit: { unit }, verdict }: MetRate): string {
+  const [name, remaining] = unit === undefined ? [of, verdict.remaining] : [`${of}-tokens`, verdict.remaining * unit];
+  return `"${name}";r=${remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
 }
 
 /** Whole seconds, never none: a client that waits so long is admitted. */

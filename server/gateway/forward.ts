@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
@@ -66,6 +67,8 @@ type ForwardedCall = {
   readonly resolveAgain: (last: Resolved) => Resolved | Problem;
   /** Takes what an answer reported, once it is over, however it ended. */
   readonly onAnswered: (answer: CountedAnswer) => void;
+  /** Takes once how it has ended, where what it used is settled. */
+  readonly onOver: ((end: CallEnd) => void) | undefined;
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -100,6 +103,13 @@ class Exchange implements AttemptListener {
   #leaveQueue: (() => void) | undefined;
   /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
   #tap: AnswerTap | undefined;
+  /** Bytes of the answer. */
+  #answered = 0;
+  /** Whether the candidate that is being asked has been sent the call. */
+  #isSent = false;
+  #hasFailed = false;
+  /** Whether how the call has ended was or will be passed on. */
+  #isOver = false;
 
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
     this.#deps = deps;
@@ -139,6 +149,7 @@ class Exchange implements AttemptListener {
     this.#stopPace();
     const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
     this.#attempt = attempt;
+    this.#isSent = false;
     try {
       this.#dispatch(attempt);
     } catch (error) {
@@ -191,6 +202,7 @@ class Exchange implements AttemptListener {
     attempt.slots = to.slots;
     attempt.pool = to;
     const { length, content } = this.#bodyFor({ upstream, model });
+    this.#isSent = true;
     pool.dispatch(
       {
         method: "POST",
@@ -256,6 +268,7 @@ class Exchange implements AttemptListener {
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#response.write(chunk);
     this.#tap?.push(chunk);
+    this.#answered += chunk.length;
     if (this.#response.isWhole) return;
     this.#watchPace();
     if (flows || controller.paused) return;
@@ -305,10 +318,14 @@ class Exchange implements AttemptListener {
     const tap = this.#tap;
     this.#tap = undefined;
     if (tap === undefined) return;
-    const { gatewayId, pathModel, onAnswered } = this.#call;
+    this.#isOver = true;
+    const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const { routeId } = this.#resolved;
     const askedModel = candidate.model ?? pathModel;
-    tap.end(isWhole, (usage) => onAnswered({ gatewayId, routeId, askedModel, usage }));
+    tap.end(isWhole, (usage) => {
+      onAnswered({ gatewayId, routeId, askedModel, usage });
+      onOver?.({ usage, answered: this.#answered });
+    });
   }
 
   #refuseCredential(attempt: UpstreamAttempt): void {
@@ -331,6 +348,7 @@ class Exchange implements AttemptListener {
         return;
       }
     }
+    this.#hasFailed = true;
     this.#breakOff(shown);
   }
 
@@ -364,6 +382,8 @@ class Exchange implements AttemptListener {
     this.#leaveQueue?.();
     this.#call.openCall.end();
     if (this.#attempt !== undefined) this.#count(this.#attempt, false);
+    const isUnanswered = this.#isSent && !this.#hasFailed && !this.#response.begun;
+    if (!this.#isOver) this.#call.onOver?.(isUnanswered ? "unanswered" : "unused");
     this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;

@@ -3,16 +3,19 @@ import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
+import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
-import { chargeRates, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
+import { chargeRates, countsTokens, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
+import { settleTokens } from "../auth/settle-tokens.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import type { Consumer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { type Resolved, resolve, type UpstreamCandidate } from "./resolve.ts";
-import { openTap } from "./tokens/answer-tap.ts";
+import { openTap, reportsUsage } from "./tokens/answer-tap.ts";
+import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
@@ -88,6 +91,8 @@ type Calling<F extends CallFormat> = {
   readonly userAgent: string;
 };
 
+/** Of a body that is at hand. */
+const NO_HEAD = { contentEncoding: undefined, contentLength: undefined };
 /** Beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -116,17 +121,27 @@ export function createLibraryCaller<F extends CallFormat>(
       const { timeoutMs, maxAnswer } = request;
       const found = findWay(deps, formats, request);
       if ("kind" in found) return found;
-      const charged = chargeRates(deps, found.key, found.limits);
-      const rates = charged instanceof Promise ? await charged : charged;
+      const bodyFor = ({ format, model }: Way<F>) => JSON.stringify(request.body(format, model));
+      const isCounted = reportsUsage(found.format.operation) && countsTokens(found.key, found.limits);
+      const expected = isCounted
+        ? await expectedTokens(found.format.operation, NO_HEAD, Buffer.from(bodyFor(found)))
+        : undefined;
+      const rates = await chargeRates(deps, found.key, found.limits, expected && expected.input + expected.output);
       const refusing = refusingRate(rates);
       if (refusing !== undefined) return rateFailure(refusing);
-      // Its key may have been revoked, or its gateway have changed, while the database was asked.
-      const way = charged instanceof Promise ? findWay(deps, formats, request) : found;
+      // Its key may have been revoked, or its gateway have changed, meanwhile.
+      const way = findWay(deps, formats, request);
       if ("kind" in way) {
         refundRates(deps, rates);
         return way;
       }
       const { key, gatewayId, routeId, limits, upstream, model, format } = way;
+      const body = bodyFor(way);
+      const { dialect } = upstream;
+      let isOver = expected === undefined;
+      const over = (end: CallEnd): void => {
+        if (expected !== undefined) settleTokens(deps, rates, usedTokens(dialect, expected, end));
+      };
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
       if (typeof call === "string") {
@@ -145,16 +160,20 @@ export function createLibraryCaller<F extends CallFormat>(
         const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream);
         if (!slots.tryTake()) return failed("too many calls of libraries are under way at this upstream");
         try {
-          const body = JSON.stringify(request.body(format, model));
           const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");
           const [name, credential] = credentialHeader;
           const headers = { ...format.headers, [name]: credential };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
-          const onUsage = (usage: AnswerUsage) =>
+          const onUsage = (usage: AnswerUsage, answered: number) => {
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
-          const { dialect } = upstream;
-          const answer = await post(pool, { path, headers, body, signal, maxAnswer, operation, dialect, onUsage });
+            over({ usage, answered });
+          };
+          const onTapped = () => {
+            isOver = true;
+          };
+          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onTapped, onUsage };
+          const answer = await post(pool, asked);
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {
             outcomes.refusedCredential(gatewayId, upstream);
@@ -171,6 +190,7 @@ export function createLibraryCaller<F extends CallFormat>(
         outcomes.failed(gatewayId, upstream, why);
         return { ...failed(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
       } finally {
+        if (!isOver) over("unused");
         call.end();
       }
     },
@@ -272,7 +292,9 @@ type Post = {
   readonly operation: GatewayOperation;
   readonly dialect: Dialect;
   /** Takes what an answer reported, once it is over, however it ended. */
-  readonly onUsage: (usage: AnswerUsage) => void;
+  readonly onUsage: (usage: AnswerUsage, answered: number) => void;
+  /** Called once the answer is one that {@link onUsage} will be called for. */
+  readonly onTapped: () => void;
 };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
@@ -294,6 +316,7 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
     onInfo: () => assertFewInterimAnswers(++interimAnswers),
   });
   const tap = openTap(asked, status, headers);
+  if (tap !== undefined) asked.onTapped();
   const pieces: Buffer[] = [];
   let length = 0;
   let isWhole = false;
@@ -310,7 +333,7 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
     }
     isWhole = true;
   } finally {
-    tap?.end(isWhole, onUsage);
+    tap?.end(isWhole, (usage) => onUsage(usage, length));
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
 }

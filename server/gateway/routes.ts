@@ -2,8 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
+import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
+import { settleTokens } from "../auth/settle-tokens.ts";
 import { logFailure, Problem, problem, problemOf } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -15,9 +18,12 @@ import { type ForwardingDeps, forward } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } from "./headers/headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
+import { readBody } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { type Resolved, resolve } from "./resolve.ts";
-import { holdToRoute } from "./route-limits.ts";
+import { holdToBody } from "./route-limits.ts";
+import { reportsUsage } from "./tokens/answer-tap.ts";
+import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { createUpstreamPools } from "./upstream/pools.ts";
@@ -103,10 +109,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
-  const read = readHead(raw.rawHeaders, deps.config.vendorHeader);
-  const need = bodyNeed(read, gateway, key.allowedModels);
-  const head = need === "inspect" ? withoutModels(read) : read;
-  const proceed = ({ model, body }: RequestedModel, resolved: Resolved | Problem): void => {
+  const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
+  const need = bodyNeed(sent, gateway, key.allowedModels);
+  const head = need === "inspect" ? withoutModels(sent) : sent;
+  const proceed = (
+    { model, body }: Omit<RequestedModel, "text">,
+    resolved: Resolved | Problem,
+    onOver?: (end: CallEnd) => void,
+  ): void => {
     if (resolved instanceof Problem) {
       refuse(resolved);
       return;
@@ -127,23 +137,46 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       resolved,
       resolveAgain: (last) => resolveAgain(deps, request, model, last),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
+      onOver,
     });
   };
   // Most calls' bodies are not inspected, and so no promise either.
-  if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
-  else {
-    readModels(openCall, { request: raw, call, head, query: targetOf(request).query })
-      .then(async (found) => {
-        if (reply.sent) return;
-        const resolved = resolveAgain(deps, request, found.model);
-        if (resolved instanceof Problem || resolved.limits === undefined) return proceed(found, resolved);
-        const refused = await holdToRoute(deps, request, reply, resolved.limits);
-        if (!reply.sent) proceed(found, refused ?? resolveAgain(deps, request, found.model, resolved));
-      })
-      .catch((error: Error) => {
-        if (!reply.sent) refuse(error);
-      });
+  const counts = reportsUsage(call.operation);
+  if (need !== "inspect" && !(counts && countsTokens(key))) {
+    proceed({ model: call.model, body: need }, resolveFor(request, call.model));
+    return;
   }
+  const read = async (): Promise<RequestedModel> => {
+    if (need === "inspect") return readModels(openCall, { request: raw, call, head, query: targetOf(request).query });
+    if (need === "stream") return { model: call.model, body: need, text: undefined };
+    const text = await readBody(raw, openCall, head.contentLength);
+    return { model: call.model, body: () => text, text };
+  };
+  const hold = async (): Promise<void> => {
+    const found = await read();
+    if (reply.sent) return;
+    const resolved = resolveAgain(deps, request, found.model);
+    if (resolved instanceof Problem) return proceed(found, resolved);
+    const { limits } = resolved;
+    const isCounted = counts && countsTokens(key, limits);
+    if (limits === undefined && !isCounted) return proceed(found, resolved);
+    const expected = isCounted ? await expectedTokens(call.operation, head, found.text) : undefined;
+    if (reply.sent) return;
+    const charged = await holdToBody(deps, request, reply, limits, expected && expected.input + expected.output);
+    if (charged instanceof Problem) {
+      if (!reply.sent) proceed(found, charged);
+      return;
+    }
+    const onOver = (end: CallEnd): void => {
+      if (expected !== undefined) settleTokens(deps, charged, usedTokens(dialect, expected, end));
+    };
+    const again = reply.sent ? undefined : resolveAgain(deps, request, found.model, resolved);
+    if (again === undefined || again instanceof Problem) onOver("unused");
+    if (again !== undefined) proceed(found, again, onOver);
+  };
+  hold().catch((error: Error) => {
+    if (!reply.sent) refuse(error);
+  });
 }
 
 /**

@@ -17,7 +17,12 @@ export type KeyRows = {
 };
 
 /** A rate limit, and whose it is: a key's, or what is known by its id alone, such as a team. */
-export type OwnedRate = { readonly owner: KeyRecord | string; readonly limit: RateLimit };
+export type OwnedRate = {
+  readonly owner: KeyRecord | string;
+  readonly limit: RateLimit;
+  /** As how many requests one counts; 1 where it is left out. */
+  readonly amount?: number | undefined;
+};
 
 /** What can be asked of an index, on the thread that writes it and on those that mirror it. */
 export abstract class IndexTables {
@@ -80,9 +85,14 @@ export abstract class IndexTables {
     this.limits.refund(this.#inCell(rate).cell, unpaid, chargedAt);
   }
 
-  readonly #inCell = ({ owner, limit }: OwnedRate): CellLimit => {
+  /** Charges what was used already, also where nothing is left of the limit. */
+  chargeUsed(rate: OwnedRate, now: number): void {
+    this.limits.chargeUsed(this.#inCell(rate), now);
+  }
+
+  readonly #inCell = ({ owner, limit, amount }: OwnedRate): CellLimit => {
     const cell = typeof owner === "string" ? (this.ownedCells.get(owner) ?? 0) : this.#cellOfKey(owner);
-    return { cell: this.limits.has(cell) ? cell : 0, limit };
+    return { cell: this.limits.has(cell) ? cell : 0, limit, amount };
   };
 
   #cellOfKey(key: KeyRecord): number {

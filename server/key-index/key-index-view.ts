@@ -31,6 +31,8 @@ export type KeyIndexView = {
   chargeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
   /** What `chargeRates` would say, charged to none. */
   judgeRates(rates: readonly OwnedRate[], now: number): readonly RateVerdict[];
+  /** Charges what was used already, also where nothing is left of the limit: later requests wait until it is paid. */
+  chargeUsed(rate: OwnedRate, now: number): void;
   /** Takes back so many nanoseconds of a request that was charged at a time; nothing of what was charged only since. */
   refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void;
   /** Whether keys of another shape than the minted one exist: only then are such looked up. */

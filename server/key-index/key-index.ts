@@ -2,6 +2,7 @@ import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limi
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
+import { tokensId } from "../../domain/access/token-limit.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { packVersion } from "../context/packed-key-id.ts";
 import type { Broadcast } from "./index-messages.ts";
@@ -105,7 +106,9 @@ export class KeyIndex extends IndexTables {
     }
     for (const row of absent) if (!this.#hasEnded(row)) this.#end(row);
     this.#dropOldest(keyId);
-    if (limit !== 0 && this.#limitOf(this.#rowsOf(keyId)) === 0) this.limits.giveBack(limit);
+    const after = this.#rowsOf(keyId);
+    if (limit !== 0 && this.#limitOf(after) === 0) this.limits.giveBack(limit);
+    if (!after.some((row) => this.recordOf(row)?.tokenLimit)) this.#setCell(tokensId(keyId), false);
   }
 
   /** Forgets a key and all its versions. */
@@ -114,6 +117,7 @@ export class KeyIndex extends IndexTables {
     const limit = this.#limitOf(rows);
     for (const row of rows) this.#takeOut(row);
     if (limit !== 0) this.limits.giveBack(limit);
+    this.#setCell(tokensId(keyId), false);
   }
 
   /** Makes room for so many more rows, in turns of the event loop. */
@@ -168,10 +172,14 @@ export class KeyIndex extends IndexTables {
     this.#broadcast({ kind: "team_removed", teamId });
   }
 
-  /** Sees to it that an owner has a cell where its limits have a rate, and none otherwise. */
+  /** Sees to it that an owner has a cell for each rate of its limits, and none otherwise. */
   #giveCell(owner: string, limits: DeclaredLimits | null): void {
+    this.#setCell(owner, limits !== null && limits.rate !== null);
+    this.#setCell(tokensId(owner), limits?.tokens !== undefined);
+  }
+
+  #setCell(owner: string, isCounted: boolean): void {
     const known = this.ownedCells.get(owner);
-    const isCounted = limits !== null && limits.rate !== null;
     if (isCounted === (known !== undefined)) return;
     if (known === undefined) this.ownedCells.set(owner, this.#takeLimit());
     else {
@@ -230,6 +238,7 @@ export class KeyIndex extends IndexTables {
     const packed = packVersion(keyId, version, importedFormat);
     const numbered = packed.whole ? attributes : { ...attributes, identity: { keyId, version } };
     const limit = attributes.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
+    if (attributes.tokenLimit !== null) this.#setCell(tokensId(keyId), true);
     const fields = { ...packed, expiresAt, limit, attributes: this.#numberOf(numbered) };
     return this.rows.table.append(digest, fields);
   }

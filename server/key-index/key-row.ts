@@ -74,6 +74,9 @@ export class KeyRow implements KeyRecord {
   get concurrent(): KeyRecord["concurrent"] {
     return this.#attributes.concurrent;
   }
+  get tokenLimit(): KeyRecord["tokenLimit"] {
+    return this.#attributes.tokenLimit;
+  }
   get subject(): KeyRecord["subject"] {
     return this.#attributes.subject;
   }

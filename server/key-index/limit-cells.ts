@@ -1,4 +1,11 @@
-import { judgeRate, judgeRates, type RateLimit, type RateVerdict, rateCost } from "../../domain/access/rate-limit.ts";
+import {
+  chargeUsed,
+  judgeRate,
+  judgeRates,
+  type RateLimit,
+  type RateVerdict,
+  rateCost,
+} from "../../domain/access/rate-limit.ts";
 
 /** Cells in one buffer. */
 const CHUNK_BITS = 12;
@@ -11,6 +18,8 @@ export type CellLimit = {
   /** 0 for none: nothing is counted then. */
   readonly cell: number;
   readonly limit: RateLimit;
+  /** As how many requests one counts that is charged to it; 1 where it is left out. */
+  readonly amount?: number | undefined;
 };
 
 /**
@@ -61,11 +70,11 @@ export class LimitCells {
    *
    * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
    */
-  charge(cell: number, limit: RateLimit, now: number): RateVerdict {
+  charge(cell: number, limit: RateLimit, now: number, amount = 1): RateVerdict {
     const whole = Math.floor(now);
     for (;;) {
       const held = this.#heldIn(cell);
-      const verdict = judgeRate(limit, Number(held), whole);
+      const verdict = judgeRate(limit, Number(held), whole, amount);
       if (!verdict.admitted || this.#payOne(cell, held, verdict, whole)) return verdict;
     }
   }
@@ -78,7 +87,7 @@ export class LimitCells {
    */
   chargeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
     const only = limits.length === 1 ? limits[0] : undefined;
-    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now)];
+    if (only !== undefined && only.cell !== 0) return [this.charge(only.cell, only.limit, now, only.amount)];
     for (;;) {
       const held = limits.map(({ cell }) => this.#heldIn(cell));
       const verdicts = this.#judge(limits, held, now);
@@ -112,12 +121,22 @@ export class LimitCells {
     Atomics.sub(this.#chunkOf(cell), placeOf(cell) + PAID_AT, BigInt(Math.floor(unpaid)));
   }
 
+  /** Charges what was used already, also where nothing is left of the limit. */
+  chargeUsed({ cell, limit, amount = 1 }: CellLimit, now: number): void {
+    if (cell === 0) return;
+    const whole = Math.floor(now);
+    for (;;) {
+      const held = this.#heldIn(cell);
+      if (this.#payOne(cell, held, { paidAt: chargeUsed(limit, Number(held), whole, amount) }, whole)) return;
+    }
+  }
+
   #heldIn(cell: number): bigint {
     return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), placeOf(cell) + PAID_AT);
   }
 
   #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {
-    const states = limits.map(({ limit }, i) => ({ limit, paidAt: Number(held[i]) }));
+    const states = limits.map(({ limit, amount }, i) => ({ limit, amount, paidAt: Number(held[i]) }));
     return judgeRates(states, Math.floor(now));
   }
 
@@ -126,14 +145,16 @@ export class LimitCells {
     for (const [i, { cell }] of limits.entries()) {
       const verdict = verdicts[i];
       if (cell === 0 || verdict === undefined || this.#payOne(cell, held[i] ?? 0n, verdict, now)) continue;
-      for (const paid of limits.slice(0, i)) if (paid.cell !== 0) this.#takeBack(paid.cell, rateCost(paid.limit));
+      for (const { cell: paid, limit, amount = 1 } of limits.slice(0, i)) {
+        if (paid !== 0) this.#takeBack(paid, amount * rateCost(limit));
+      }
       return false;
     }
     return true;
   }
 
   /** False where another thread has charged the cell since. */
-  #payOne(cell: number, held: bigint, { paidAt }: RateVerdict, now: number): boolean {
+  #payOne(cell: number, held: bigint, { paidAt }: Pick<RateVerdict, "paidAt">, now: number): boolean {
     const chunk = this.#chunkOf(cell);
     const place = placeOf(cell);
     if (Atomics.compareExchange(chunk, place + PAID_AT, held, BigInt(paidAt)) !== held) return false;

@@ -38,6 +38,7 @@ export function resolvePlaceholders(
       allowedModels: null,
       rateLimit: null,
       concurrent: null,
+      tokenLimit: null,
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: only.allowedCIDRs,

@@ -92,6 +92,10 @@ export class ServedState implements KeyIndexView {
     return this.#index.judgeRates(rates, now);
   }
 
+  chargeUsed(rate: OwnedRate, now: number): void {
+    this.#index.chargeUsed(rate, now);
+  }
+
   refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void {
     this.#index.refundRate(rate, unpaid, chargedAt);
   }

@@ -32,8 +32,12 @@ type Held = {
   limit: RateLimit;
   /** Requests that were drawn and not made yet. */
   requests: number;
-  /** Requests that wait for the cell's answer. */
+  /** Requests that wait for the cell's answer, and as how many they count. */
   waiting: number;
+  waitingFor: number;
+  /** What is to be charged after the calls, or given back where it is negative, and whether that is on its way. */
+  toSettle: number;
+  isSettling: boolean;
   /** Requests that there were in this period, refused ones too, and how many one is expected to have. */
   asked: number;
   expected: number;
@@ -79,22 +83,56 @@ export class InstallationLimits {
    * Judges a request, and counts it where it is admitted: at once, but where its cell has to be asked.
    *
    * @param mostWaiting requests that wait for the cell at once: more are refused
+   * @param amount as how many requests it counts
    */
-  charge(limitId: string, limit: RateLimit, mostWaiting: number): RateVerdict | Promise<RateVerdict> {
+  charge(limitId: string, limit: RateLimit, mostWaiting: number, amount = 1): RateVerdict | Promise<RateVerdict> {
     const held = this.#heldOf(limitId, limit);
-    held.asked++;
-    const known = this.#judge(limitId, held);
+    // Calls use tokens in amounts so different that none are drawn ahead.
+    if (limit.unit === undefined) held.asked += amount;
+    const known = this.#judge(limitId, held, amount);
     if (known !== undefined) return known;
-    if (held.waiting >= mostWaiting) return verdictOf(held, false, this.#deps.monotonic());
-    return this.#judgeDrawn(limitId, held);
+    if (held.waiting >= mostWaiting) return verdictOf(held, false, this.#deps.monotonic(), amount);
+    return this.#judgeDrawn(limitId, held, amount);
   }
 
   /** Takes back one request that was charged: the next one has it, or the cell once the period has ended. */
-  refund(limitId: string): void {
+  refund(limitId: string, amount = 1): void {
     const held = this.#limits.get(limitId);
     if (held === undefined) return;
-    held.requests++;
-    held.asked = Math.max(0, held.asked - 1);
+    held.requests += amount;
+    held.asked = Math.max(0, held.asked - amount);
+  }
+
+  /**
+   * Charges what was used beyond what a request was charged, also where the cell has nothing left; or gives back what
+   * was not used, where that is negative. What the database does not take is tried again at the end of the period.
+   */
+  settle(limitId: string, limit: RateLimit, more: number): void {
+    const held = this.#heldOf(limitId, limit);
+    held.toSettle += more;
+    this.#settle(limitId, held);
+  }
+
+  #settle(limitId: string, held: Held): void {
+    if (held.isSettling || held.toSettle === 0) return;
+    held.isSettling = true;
+    const sent = this.#send(limitId, () => {
+      const wanted = held.toSettle;
+      held.toSettle = 0;
+      return { limitId, limit: held.limit, wanted, areUsed: true };
+    });
+    sent
+      .then((cells) => {
+        const drawn = cells.get(limitId);
+        if (drawn !== undefined) held.last = { drawn, at: this.#deps.monotonic() };
+        held.emptyUntil = 0;
+      })
+      // What was on its way is lost.
+      .catch(() => {})
+      .finally(() => {
+        held.isSettling = false;
+        if (this.#deps.monotonic() >= this.#awayUntil) this.#settle(limitId, held);
+      });
   }
 
   /** What a limit that has been charged before has left. */
@@ -115,7 +153,9 @@ export class InstallationLimits {
         // What cannot be given back is lost.
         this.#send(limitId, () => ({ limitId, limit: held.limit, wanted: -spare })).catch(() => {});
       }
-      const isBusy = held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
+      if (now >= this.#awayUntil) this.#settle(limitId, held);
+      const isOwing = held.toSettle !== 0 || held.isSettling;
+      const isBusy = isOwing || held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
       const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
       if (!isBusy && until <= now) this.#limits.delete(limitId);
     }
@@ -130,47 +170,64 @@ export class InstallationLimits {
       known.limit = limit;
       return known;
     }
-    const nothing = { requests: 0, waiting: 0, asked: 0, expected: 0, emptyUntil: 0, paidAt: 0 };
+    const nothing = {
+      requests: 0,
+      waiting: 0,
+      waitingFor: 0,
+      toSettle: 0,
+      isSettling: false,
+      asked: 0,
+      expected: 0,
+      emptyUntil: 0,
+      paidAt: 0,
+    };
     const held: Held = { limit, ...nothing, last: undefined, drawing: undefined };
     this.#limits.set(limitId, held);
     return held;
   }
 
   /** By what is known here; undefined where the cell has to be asked. */
-  #judge(limitId: string, held: Held): RateVerdict | undefined {
+  #judge(limitId: string, held: Held, amount: number): RateVerdict | undefined {
     const now = this.#deps.monotonic();
-    if (held.requests > 0) {
-      held.requests--;
+    if (held.requests >= amount) {
+      held.requests -= amount;
       const isScarce = held.requests < held.expected * ENOUGH && this.#wantedOf(held) > 1;
       if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(limitId, held);
       return verdictOf(held, true, now);
     }
-    if (now < this.#awayUntil) return this.#judgePart(held, now);
-    return now < held.emptyUntil ? verdictOf(held, false, now) : undefined;
+    if (now < this.#awayUntil) return this.#judgePart(held, now, amount);
+    return now < held.emptyUntil ? verdictOf(held, false, now, amount) : undefined;
   }
 
-  async #judgeDrawn(limitId: string, held: Held): Promise<RateVerdict> {
+  async #judgeDrawn(limitId: string, held: Held, amount: number): Promise<RateVerdict> {
     held.waiting++;
+    held.waitingFor += amount;
     try {
       for (;;) {
         await this.#draw(limitId, held);
-        const verdict = this.#judge(limitId, held);
+        const verdict = this.#judge(limitId, held, amount);
         // Undefined where others that waited have taken all that the cell gave.
         if (verdict !== undefined) return verdict;
       }
     } finally {
       held.waiting--;
+      held.waitingFor -= amount;
     }
   }
 
   /** What a thread may admit by itself while the database is away. */
-  #partOf({ requestsPerMinute, burst }: RateLimit): RateLimit {
+  #partOf({ requestsPerMinute, burst, ...counted }: RateLimit): RateLimit {
     const threads = this.#deps.threads();
-    return { requestsPerMinute: requestsPerMinute / threads, burst: Math.max(1, Math.floor(burst / threads)) };
+    return {
+      ...counted,
+      requestsPerMinute: requestsPerMinute / threads,
+      burst: Math.max(1, Math.floor(burst / threads)),
+    };
   }
 
-  #judgePart(held: Held, now: number): RateVerdict {
-    const verdict = judgeRate(this.#partOf(held.limit), held.paidAt, now * NANOSECONDS);
+  #judgePart(held: Held, now: number, amount: number): RateVerdict {
+    const part = this.#partOf(held.limit);
+    const verdict = judgeRate(part, held.paidAt, now * NANOSECONDS, Math.min(amount, part.burst));
     held.paidAt = verdict.paidAt;
     return verdict;
   }
@@ -179,10 +236,10 @@ export class InstallationLimits {
    * What is to be drawn: for who waits, and for what is expected within a period. Nothing ahead where the limit admits
    * less than one request a second and thread: others would be refused for long what this one only expects.
    */
-  #wantedOf({ limit, requests, waiting, asked, expected }: Held): number {
+  #wantedOf({ limit, requests, waitingFor, asked, expected }: Held): number {
     const isFrequent = (limit.requestsPerMinute * PERIOD_MS) / MINUTE_MS >= this.#deps.threads();
     const ahead = isFrequent ? Math.max(expected, asked) - requests : 0;
-    return Math.max(1, waiting, ahead);
+    return Math.max(1, waitingFor - requests, ahead);
   }
 
   /** Asks the cell, once at a time. */
@@ -220,6 +277,11 @@ export class InstallationLimits {
     held.requests += drawn.granted;
     if (drawn.granted === wanted) return;
     const { retryAfter } = cellState(limit, drawn.paidAt, drawn.now);
+    if (limit.unit !== undefined) {
+      // Whenever a call has ended there may be more.
+      held.emptyUntil = now + AGAIN_MS;
+      return;
+    }
     const halfBurst = (limit.burst * requestCost(limit)) / 2;
     held.emptyUntil = now + Math.max(retryAfter, Math.min(AGAIN_MS * MICROSECONDS, halfBurst)) / MICROSECONDS;
   }
@@ -250,17 +312,24 @@ export class InstallationLimits {
 }
 
 /** By what the cell had when it was last asked, and what is held. */
-function verdictOf({ limit, last, requests, emptyUntil }: Held, admitted: boolean, now: number): RateVerdict {
+function verdictOf(
+  { limit, last, requests, emptyUntil }: Held,
+  admitted: boolean,
+  now: number,
+  amount = 1,
+): RateVerdict {
   if (last === undefined) {
     return { admitted, paidAt: 0, remaining: requests, retryAfter: AGAIN_MS * NANOSECONDS, resetAfter: 0 };
   }
   const cellNow = last.drawn.now + (now - last.at) * MICROSECONDS;
-  const { remaining, resetAfter } = cellState(limit, last.drawn.paidAt, cellNow);
+  const missing = Math.max(1, amount - requests);
+  const { remaining, retryAfter, resetAfter } = cellState(limit, last.drawn.paidAt, cellNow, missing);
+  const wait = limit.unit === undefined ? emptyUntil - now : retryAfter / MICROSECONDS;
   return {
     admitted,
     paidAt: 0,
     remaining: admitted ? remaining + requests : 0,
-    retryAfter: admitted ? 0 : Math.max(emptyUntil - now, AGAIN_MS) * NANOSECONDS,
+    retryAfter: admitted ? 0 : Math.max(wait, AGAIN_MS) * NANOSECONDS,
     resetAfter: resetAfter * MICROSECONDS,
   };
 }

@@ -6,7 +6,7 @@ const TEXT = { type: "string" } as const;
 export const RATE_HEADERS: Readonly<Record<string, Header>> = {
   "RateLimit-Policy": {
     description:
-      "The rate limits of the key and of its team, where they have any: draft-ietf-httpapi-ratelimit-headers.",
+      "The rate limits of the key and of its team, where they have any, and at a gateway those of tokens: draft-ietf-httpapi-ratelimit-headers.",
     required: false,
     schema: TEXT,
   },

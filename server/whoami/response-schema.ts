@@ -4,10 +4,10 @@ const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
 const LIMITS = {
   additionalProperties: false,
-  required: ["requestsPerMinute", "burst", "scope", "concurrent"],
+  required: ["requestsPerMinute", "burst", "tokensPerMinute", "scope", "concurrent"],
   properties: {
-    ...{ requestsPerMinute: LIMIT, burst: LIMIT },
-    scope: { ...TEXT_OR_NULL, description: "Who counts the requests: each Replica, or the Installation." },
+    ...{ requestsPerMinute: LIMIT, burst: LIMIT, tokensPerMinute: LIMIT },
+    scope: { ...TEXT_OR_NULL, description: "Who counts requests and tokens: each Replica, or the Installation." },
     concurrent: LIMIT,
   },
 } as const;

@@ -17,7 +17,7 @@ export type Whoami = Awaited<ReturnType<typeof whoami>>;
  * is in no database, and has none.
  */
 export async function whoami(db: Db, key: KeyRecord) {
-  const { keyId, teamId, namespace, version: number, boundGatewayId, rateLimit, concurrent } = key;
+  const { keyId, teamId, namespace, version: number, boundGatewayId, rateLimit, concurrent, tokenLimit } = key;
   const stored = await findKey(db, keyId);
   const version = stored?.versions.find((one) => one.number === number);
   const libraries = await namesOf(db, "libraries", key.libraryIds ?? []);
@@ -42,7 +42,7 @@ export async function whoami(db: Db, key: KeyRecord) {
     defaultLibrary: defaultLibrary === undefined ? null : libraryName(key, defaultLibrary),
     gateway: boundGatewayId === null ? null : ((await findPublicId(db, boundGatewayId)) ?? ""),
     allowedModels: key.allowedModels,
-    limits: limitsJson({ rate: rateLimit, concurrent }),
+    limits: limitsJson({ rate: rateLimit, concurrent, ...(tokenLimit && { tokens: tokenLimit }) }),
     teamLimits: key.teamLimits && limitsJson(key.teamLimits),
     expiresAt: Number.isFinite(key.expiresAt) ? rfc3339Millis(key.expiresAt) : null,
     version: {
@@ -54,11 +54,12 @@ export async function whoami(db: Db, key: KeyRecord) {
   };
 }
 
-function limitsJson({ rate, concurrent }: DeclaredLimits) {
+function limitsJson({ rate, concurrent, tokens }: DeclaredLimits) {
   return {
     requestsPerMinute: rate?.requestsPerMinute ?? null,
     burst: rate?.burst ?? null,
-    scope: rate?.scope ?? null,
+    tokensPerMinute: tokens?.tokensPerMinute ?? null,
+    scope: rate?.scope ?? tokens?.scope ?? null,
     concurrent,
   };
 }

@@ -161,6 +161,7 @@ type KeysTable = {
   burst: number | null;
   rate_scope: string | null;
   concurrent: number | null;
+  tokens_per_minute: Generated<number | null>;
   allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;

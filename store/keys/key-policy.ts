@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { LimitScope } from "../../domain/access/rate-limit.ts";
+import type { LimitScope, TokenLimit } from "../../domain/access/rate-limit.ts";
 import type { SubjectRule } from "../../domain/access/subject.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import type { Tx } from "../database/change.ts";
@@ -25,6 +25,11 @@ export function toLimitScope(column: string | null): LimitScope {
   return column === "Installation" ? column : "Replica";
 }
 
+/** A key's limit of tokens, by its columns. */
+export function toTokenLimit(tokensPerMinute: number | null, scope: string | null): TokenLimit | null {
+  return tokensPerMinute === null ? null : { tokensPerMinute, scope: toLimitScope(scope) };
+}
+
 /** A policy as columns of `keys`. */
 export function policyColumns(policy: KeyPolicy) {
   return {
@@ -39,8 +44,9 @@ export function policyColumns(policy: KeyPolicy) {
     expires_at: toDate(policy.expiresAt),
     requests_per_minute: policy.rateLimit?.requestsPerMinute ?? null,
     burst: policy.rateLimit?.burst ?? null,
-    rate_scope: policy.rateLimit?.scope === "Installation" ? "Installation" : null,
+    rate_scope: (policy.rateLimit ?? policy.tokenLimit)?.scope === "Installation" ? "Installation" : null,
     concurrent: policy.concurrent,
+    tokens_per_minute: policy.tokenLimit?.tokensPerMinute ?? null,
     subject: subjectColumn(policy.subject),
     allowed_cidrs: policy.allowedCIDRs === null ? null : [...policy.allowedCIDRs],
   };

@@ -2,7 +2,7 @@ import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../dom
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
 import { fromDigest } from "../database/digest.ts";
-import { toLimitScope, toSubjectRule } from "./key-policy.ts";
+import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */
 export type IndexedKey = {
@@ -52,6 +52,7 @@ const ATTRIBUTE_COLUMNS = [
   "to_json(allowed_cidrs)",
   "to_json(team_allowed_cidrs)",
   "team_limits",
+  "tokens_per_minute",
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
@@ -113,6 +114,7 @@ function toAttributes(record: string): KeyAttributes {
   const libraryIds = fieldOf("library_ids");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
   const [concurrent, teamLimits] = [fieldOf("concurrent"), fieldOf("team_limits")];
+  const tokensPerMinute = fieldOf("tokens_per_minute");
   const restrictions = {
     subject: toSubjectRule(fieldOf("subject")),
     allowedCIDRs: listOf("to_json(allowed_cidrs)"),
@@ -140,6 +142,7 @@ function toAttributes(record: string): KeyAttributes {
             scope: toLimitScope(fieldOf("rate_scope")),
           },
     concurrent: concurrent === null ? null : Number(concurrent),
+    tokenLimit: toTokenLimit(tokensPerMinute === null ? null : Number(tokensPerMinute), fieldOf("rate_scope")),
     teamLimits: teamLimits === null ? null : (JSON.parse(teamLimits) as DeclaredLimits),
     ...restrictions,
   };

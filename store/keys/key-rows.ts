@@ -9,7 +9,7 @@ import { fromDigest } from "../database/digest.ts";
 import type { Database } from "../database/schema.ts";
 import { toMs } from "../database/times.ts";
 import type { KeyDeclaration } from "./key-declarations.ts";
-import { toLimitScope, toSubjectRule } from "./key-policy.ts";
+import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
@@ -101,7 +101,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent subject allowed_cidrs generation
+  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks recorded_uid recorded_generation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
@@ -147,6 +147,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
               scope: toLimitScope(row.rate_scope),
             },
       concurrent: row.concurrent,
+      tokenLimit: toTokenLimit(row.tokens_per_minute, row.rate_scope),
       subject: toSubjectRule(row.subject),
       allowedCIDRs: row.allowed_cidrs,
     },

@@ -57,6 +57,7 @@ export async function declareLibraryKey(
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
   };

@@ -197,6 +197,7 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
     chargeRates: (rates, now) => index.chargeRates(rates, now),
     judgeRates: (rates, now) => index.judgeRates(rates, now),
+    chargeUsed: (rate, now) => index.chargeUsed(rate, now),
     refundRate: (...refund) => index.refundRate(...refund),
   };
 }
@@ -257,6 +258,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     allowedModels: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
     teamAllowedCIDRs: null,

@@ -82,8 +82,8 @@ describeOnPostgres("two worker threads", (store) => {
   }
 
   /** An answer that goes on, on a connection of its own. */
-  const beginStream = (key: string, gateway = publicId): Promise<Response> =>
-    fetch(`${server.url}/g/${gateway}/v1/chat/completions`, {
+  const beginStream = (key: string, gateway = publicId, url = server.url): Promise<Response> =>
+    fetch(`${url}/g/${gateway}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "m", stream: true }),
@@ -216,6 +216,36 @@ describeOnPostgres("two worker threads", (store) => {
     expect(open).toHaveLength(5);
     await Promise.all(open.map(({ body }) => body?.cancel()));
   });
+
+  test.each(["Replica", "Installation"] as const)(
+    "b128: let no more calls begin than a limit of tokens has room for what they may use, of each %s",
+    async (scope) => {
+      const other = await start();
+      try {
+        // What a call may use: its body, and what an answer without a bound is expected to have.
+        const reserved = JSON.stringify({ model: "m", stream: true }).length + 1_024;
+        const limits = { rate: null, concurrent: null, tokens: { tokensPerMinute: 10 * reserved, scope } };
+        const team = await teamOf(limits);
+        const replicas = scope === "Replica" ? 2 : 1;
+        const begun: Response[] = [];
+        const since = performance.now();
+        await until("all know the keys, and the limit has no room", async () => {
+          const asked = [server.url, other.url].flatMap((url) =>
+            [...team.keys, ...team.keys].map((key) => ({ url, key })),
+          );
+          const answers = await Promise.all(asked.map(({ key, url }) => beginStream(key, team.publicId, url)));
+          begun.push(...answers.filter(({ status }) => status === 200));
+          return answers.every(({ status }) => status === 429);
+        });
+        const minutes = (performance.now() - since) / 60_000;
+        expect(begun.length).toBeGreaterThanOrEqual(10 * replicas);
+        expect(begun.length).toBeLessThanOrEqual(10 * replicas * (1 + minutes));
+        await Promise.all(begun.map(({ body }) => body?.cancel()));
+      } finally {
+        await other.close();
+      }
+    },
+  );
 
   /** Three keys of a team of its own, and its gateway: a thread that knows the keys knows the team's limits already. */
   async function teamOf(limits: TeamDraft["limits"]): Promise<{ publicId: string; keys: readonly string[] }> {

@@ -38,6 +38,7 @@ export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
     ...overrides,

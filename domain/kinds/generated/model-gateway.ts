@@ -79,7 +79,11 @@ export type ModelGatewaySpec = {
        */
       burst?: number;
       /**
-       * Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+       * Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.
+       */
+      tokensPerMinute?: number;
+      /**
+       * Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.
        */
       scope?: "Replica" | "Installation";
       /**

@@ -440,16 +440,16 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "type": "object",
                   "x-kubernetes-validations": [
                     {
-                      "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
-                      "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+                      "rule": "has(self.requestsPerMinute) || has(self.tokensPerMinute) || has(self.concurrent)",
+                      "message": "rateLimit limits nothing: write requestsPerMinute, tokensPerMinute, concurrent or several of them"
                     },
                     {
                       "rule": "!has(self.burst) || has(self.requestsPerMinute)",
                       "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
                     },
                     {
-                      "rule": "!has(self.scope) || has(self.requestsPerMinute)",
-                      "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+                      "rule": "!has(self.scope) || has(self.requestsPerMinute) || has(self.tokensPerMinute)",
+                      "message": "scope belongs to a rate: write requestsPerMinute or tokensPerMinute beside it, or remove scope"
                     }
                   ],
                   "properties": {
@@ -467,8 +467,15 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "minimum": 1,
                       "maximum": 1000000
                     },
+                    "tokensPerMinute": {
+                      "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 100000000
+                    },
                     "scope": {
-                      "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                      "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
                       "type": "string",
                       "enum": [
                         "Replica",
@@ -1663,16 +1670,16 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "object",
             "x-kubernetes-validations": [
               {
-                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
-                "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+                "rule": "has(self.requestsPerMinute) || has(self.tokensPerMinute) || has(self.concurrent)",
+                "message": "rateLimit limits nothing: write requestsPerMinute, tokensPerMinute, concurrent or several of them"
               },
               {
                 "rule": "!has(self.burst) || has(self.requestsPerMinute)",
                 "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
               },
               {
-                "rule": "!has(self.scope) || has(self.requestsPerMinute)",
-                "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+                "rule": "!has(self.scope) || has(self.requestsPerMinute) || has(self.tokensPerMinute)",
+                "message": "scope belongs to a rate: write requestsPerMinute or tokensPerMinute beside it, or remove scope"
               }
             ],
             "properties": {
@@ -1690,8 +1697,15 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "minimum": 1,
                 "maximum": 1000000
               },
+              "tokensPerMinute": {
+                "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 100000000
+              },
               "scope": {
-                "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
                 "type": "string",
                 "enum": [
                   "Replica",
@@ -2310,16 +2324,16 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "object",
             "x-kubernetes-validations": [
               {
-                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
-                "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+                "rule": "has(self.requestsPerMinute) || has(self.tokensPerMinute) || has(self.concurrent)",
+                "message": "rateLimit limits nothing: write requestsPerMinute, tokensPerMinute, concurrent or several of them"
               },
               {
                 "rule": "!has(self.burst) || has(self.requestsPerMinute)",
                 "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
               },
               {
-                "rule": "!has(self.scope) || has(self.requestsPerMinute)",
-                "message": "scope belongs to a rate: write requestsPerMinute beside it, or remove scope"
+                "rule": "!has(self.scope) || has(self.requestsPerMinute) || has(self.tokensPerMinute)",
+                "message": "scope belongs to a rate: write requestsPerMinute or tokensPerMinute beside it, or remove scope"
               }
             ],
             "properties": {
@@ -2337,8 +2351,15 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "minimum": 1,
                 "maximum": 1000000
               },
+              "tokensPerMinute": {
+                "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 100000000
+              },
               "scope": {
-                "description": "Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
                 "type": "string",
                 "enum": [
                   "Replica",

@@ -71,7 +71,9 @@ export type PlatformKeyArgs = {
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: Input<number> | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: Input<"Replica" | "Installation"> | undefined;
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
@@ -154,7 +156,9 @@ export type PlatformKeyState = {
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: number | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: "Replica" | "Installation" | undefined;
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
@@ -265,7 +269,9 @@ export type PlatformTeamArgs = {
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: Input<number> | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: Input<"Replica" | "Installation"> | undefined;
     /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
     concurrent?: Input<number> | undefined;
@@ -335,7 +341,9 @@ export type PlatformTeamState = {
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: number | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: "Replica" | "Installation" | undefined;
     /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
     concurrent?: number | undefined;
@@ -397,7 +405,9 @@ export type ModelGatewayArgs = {
       requestsPerMinute?: Input<number> | undefined;
       /** Requests at once; a minute's worth where it is left out. */
       burst?: Input<number> | undefined;
-      /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      tokensPerMinute?: Input<number> | undefined;
+      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
       scope?: Input<"Replica" | "Installation"> | undefined;
       /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
       concurrent?: Input<number> | undefined;
@@ -451,7 +461,9 @@ export type ModelGatewayState = {
       requestsPerMinute?: number | undefined;
       /** Requests at once; a minute's worth where it is left out. */
       burst?: number | undefined;
-      /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      tokensPerMinute?: number | undefined;
+      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
       scope?: "Replica" | "Installation" | undefined;
       /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
       concurrent?: number | undefined;
@@ -636,7 +648,9 @@ export type GetKeyResult = {
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: number | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: "Replica" | "Installation" | undefined;
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
@@ -739,7 +753,9 @@ export type GetTeamResult = {
     requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: number | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: "Replica" | "Installation" | undefined;
     /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
     concurrent?: number | undefined;
@@ -814,7 +830,9 @@ export type GetGatewayResult = {
       requestsPerMinute?: number | undefined;
       /** Requests at once; a minute's worth where it is left out. */
       burst?: number | undefined;
-      /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      tokensPerMinute?: number | undefined;
+      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
       scope?: "Replica" | "Installation" | undefined;
       /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
       concurrent?: number | undefined;

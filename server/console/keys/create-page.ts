@@ -46,7 +46,7 @@ ${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${dis
 </ol></form></div>`;
 }
 
-const LIMITS = ["networks", "requestsPerMinute", "burst", "concurrent"] as const;
+const LIMITS = ["networks", "requestsPerMinute", "burst", "tokensPerMinute", "concurrent"] as const;
 
 /** Whether there is something to be seen among the limits, which few keys have. */
 function hasLimits(fields: KeyFields, errors: FormErrors): boolean {

@@ -39,7 +39,8 @@ const LABELS: Readonly<Record<keyof ReturnType<typeof fieldsOfSpec>, string>> = 
   expires: "Expires",
   networks: "Networks",
   requestsPerMinute: "Requests a minute",
-  rateScope: "Requests are counted",
+  tokensPerMinute: "Tokens a minute",
+  rateScope: "Requests and tokens are counted",
   burst: "Requests at once",
   concurrent: "Calls under way",
 };

@@ -19,6 +19,7 @@ const FIELDS = [
   { path: "spec.allowedCIDRs", field: "networks", label: "Networks" },
   { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
   { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
+  { path: "spec.rateLimit.tokensPerMinute", field: "tokensPerMinute", label: "Tokens a minute" },
   { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
   { path: "spec.rateLimit", field: "requestsPerMinute", label: "Requests a minute" },
 ] as const satisfies readonly { path: string; field: keyof KeyFields; label: string }[];

@@ -22,6 +22,7 @@ export type KeyFields = {
   readonly networks: string;
   readonly requestsPerMinute: string;
   readonly burst: string;
+  readonly tokensPerMinute: string;
   /** Who counts the requests. */
   readonly rateScope: "Replica" | "Installation";
   readonly concurrent: string;
@@ -30,7 +31,7 @@ export type KeyFields = {
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
   ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
-  ...{ requestsPerMinute: "", burst: "", rateScope: "Replica", concurrent: "" },
+  ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
 };
 
 export function readKeyFields(body: FormBody): KeyFields {
@@ -48,6 +49,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     networks: field(body, "networks"),
     requestsPerMinute: field(body, "requestsPerMinute"),
     burst: field(body, "burst"),
+    tokensPerMinute: field(body, "tokensPerMinute"),
     rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
     concurrent: field(body, "concurrent"),
   };
@@ -87,6 +89,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
     networks: allowedCIDRs.join(", "),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
     burst: String(rateLimit?.burst ?? ""),
+    tokensPerMinute: String(rateLimit?.tokensPerMinute ?? ""),
     rateScope: rateLimit?.scope ?? "Replica",
     concurrent: String(rateLimit?.concurrent ?? ""),
   };
@@ -124,13 +127,21 @@ function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Reco
 }
 
 /** Numbers stay what they are; anything else is said to be none by the check of the spec. */
-function limitsOf({ requestsPerMinute, burst, rateScope, concurrent }: KeyFields): Record<string, unknown> {
-  const given = Object.entries({ requestsPerMinute, burst, concurrent }).filter(([, text]) => text !== "");
+function limitsOf({
+  requestsPerMinute,
+  burst,
+  tokensPerMinute,
+  rateScope,
+  concurrent,
+}: KeyFields): Record<string, unknown> {
+  const given = Object.entries({ requestsPerMinute, burst, tokensPerMinute, concurrent }).filter(
+    ([, text]) => text !== "",
+  );
   const rateLimit = Object.fromEntries(
     given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text]),
   );
   if (given.length === 0) return {};
-  const counted = requestsPerMinute !== "" && rateScope === "Installation";
+  const counted = (requestsPerMinute !== "" || tokensPerMinute !== "") && rateScope === "Installation";
   return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
 }
 

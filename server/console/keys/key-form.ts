@@ -117,10 +117,12 @@ const RATE_SCOPES: Choice = {
 };
 
 /** The fields of a rate limit. */
-export function limitFields({ requestsPerMinute, burst, rateScope, concurrent }: KeyFields, errors: FormErrors): Html {
+export function limitFields(fields: KeyFields, errors: FormErrors): Html {
+  const { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent } = fields;
   return html`${textField("requestsPerMinute", "Requests a minute", requestsPerMinute, errors, "Left empty, they are not limited.")}
 ${textField("burst", "Requests at once", burst, errors, "Left empty, a minute's worth.")}
-${chosenField("rateScope", "Requests are counted", rateScope, RATE_SCOPES, errors)}
+${textField("tokensPerMinute", "Tokens a minute", tokensPerMinute, errors, "Of calls of models. Left empty, they are not limited.")}
+${chosenField("rateScope", "Requests and tokens are counted", rateScope, RATE_SCOPES, errors)}
 ${textField("concurrent", "Calls under way", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}`;
 }
 

@@ -18,7 +18,12 @@ import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 export type ForwardedBody = "stream" | "small" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
 
 /** The model that a request names, and its body for each upstream that it may go to. */
-export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };
+export type RequestedModel = {
+  readonly model: string | undefined;
+  readonly body: ForwardedBody;
+  /** The body as it came, where it was read. */
+  readonly text: Buffer | undefined;
+};
 
 /**
  * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the whole body, since
@@ -55,7 +60,7 @@ export async function readModels(
   const body = await readBody(request, openCall, head.contentLength);
   const spans = await modelsIn(body, call.model !== undefined);
   if (call.model === undefined) {
-    return { model: spans[0]?.value, body: ({ model }) => replaced(body, spans, () => model) };
+    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model) };
   }
   const { model: named } = call;
   if (spans.some(({ value }) => bare(value) !== named)) {
@@ -63,6 +68,7 @@ export async function readModels(
   }
   return {
     model: named,
+    text: body,
     // Each keeps the form that it had: with the collection's name in front, or without.
     body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`)),
   };

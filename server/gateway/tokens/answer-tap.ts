@@ -18,6 +18,11 @@ const REPORTING: ReadonlySet<GatewayOperation> = new Set([
   "gateway.batch_embed_contents",
 ]);
 
+/** Whether the answers to an operation may report what the call used. */
+export function reportsUsage(operation: GatewayOperation): boolean {
+  return REPORTING.has(operation);
+}
+
 /** What is shown an answer's bytes as they pass, and never holds them up. */
 export type AnswerTap = {
   push(bytes: Buffer): void;

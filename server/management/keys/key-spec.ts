@@ -28,7 +28,11 @@ function declaredSpec(
 ): ApiManagedKeySpec {
   const gateway = gateways.get(policy.boundGatewayId ?? "");
   const library = libraries.get(policy.mcpDefaultLibraryId ?? "");
-  const rateLimit = limitSpec({ rate: policy.rateLimit, concurrent: policy.concurrent });
+  const rateLimit = limitSpec({
+    rate: policy.rateLimit,
+    concurrent: policy.concurrent,
+    ...(policy.tokenLimit && { tokens: policy.tokenLimit }),
+  });
   const libraryRefs = policy.libraryIds?.flatMap((id) => libraries.get(id) ?? []);
   return {
     displayName: policy.displayName,

@@ -23,6 +23,7 @@ import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
 import { sql as usageHours, indexes as usageHoursIndexes } from "../../migrations/039-usage-hours.ts";
 import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
 import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts";
+import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -63,6 +64,7 @@ export const MIGRATIONS = [
   { version: 39, name: "usage-hours", script: usageHours, indexes: usageHoursIndexes },
   { version: 40, name: "limits-of-teams", script: limitsOfTeams },
   { version: 41, name: "key-declarations", script: keyDeclarations },
+  { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

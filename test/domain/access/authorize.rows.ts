@@ -45,6 +45,7 @@ const KEY = {
   allowedModels: null,
   rateLimit: null,
   concurrent: null,
+  tokenLimit: null,
   subject: null,
   allowedCIDRs: null,
   teamAllowedCIDRs: null,

@@ -4,6 +4,10 @@ import { declareLimits, limitSpec } from "../../../domain/access/declared-limits
 test.each([
   [undefined, null],
   [{ concurrent: 4 }, { rate: null, concurrent: 4 }],
+  [
+    { tokensPerMinute: 9_000, scope: "Installation" },
+    { rate: null, concurrent: null, tokens: { tokensPerMinute: 9_000, scope: "Installation" } },
+  ],
   [{ requestsPerMinute: 60 }, { rate: { requestsPerMinute: 60, burst: 60, scope: "Replica" }, concurrent: null }],
   [
     { requestsPerMinute: 60, burst: 5, scope: "Installation", concurrent: 4 } as const,

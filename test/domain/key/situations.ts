@@ -111,6 +111,7 @@ export const KEY: KeySituation = {
     expiresAt: null,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
   },

@@ -144,6 +144,7 @@ export const RULE_CASES: readonly RuleCase[] = [
     rule: "a rate limit limits something",
     accepts: [
       key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4 } }"),
+      key("{ preset: MCPReadOnly, rateLimit: { tokensPerMinute: 9000 } }"),
       team("{ rateLimit: { concurrent: 4 } }"),
       gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, rateLimit: { concurrent: 4 }")} }`),
     ],
@@ -174,7 +175,10 @@ export const RULE_CASES: readonly RuleCase[] = [
   },
   {
     rule: "who counts belongs to a rate",
-    accepts: [key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, scope: Installation, concurrent: 4 } }")],
+    accepts: [
+      key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, scope: Installation, concurrent: 4 } }"),
+      team("{ rateLimit: { tokensPerMinute: 9000, scope: Installation } }"),
+    ],
     refuses: [
       key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, scope: Installation } }"),
       team("{ rateLimit: { concurrent: 4, scope: Replica } }"),

@@ -102,6 +102,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     acceptsImportedFormat: () => false,
     chargeRates: () => [],
     judgeRates: () => [],
+    chargeUsed: () => {},
     refundRate: () => {},
   };
   const { rawHeaders, url } = CARRY[carrier](key);

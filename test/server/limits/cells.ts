@@ -10,8 +10,8 @@ export function cellsInMemory(clock: { now: number }) {
     if (database.isAway) throw new Error("the database is away");
     const now = clock.now * 1e3;
     const drawn = new Map(
-      draws.map(({ limitId, limit, wanted }) => {
-        const given = drawRequests(limit, paidAt.get(limitId) ?? 0, now, wanted);
+      draws.map(({ limitId, limit, wanted, areUsed }) => {
+        const given = drawRequests(limit, paidAt.get(limitId) ?? 0, now, wanted, areUsed);
         paidAt.set(limitId, given.paidAt);
         return [limitId, given];
       }),

@@ -55,7 +55,7 @@ describe("whoami", () => {
       subjectAccess: { mode: "Bound", subject: "user-4711" },
       allowedCIDRs: ["127.0.0.0/8", "::1/128"],
       expiresAfter: "1h",
-      rateLimit: { requestsPerMinute: 600, burst: 10, concurrent: 3 },
+      rateLimit: { requestsPerMinute: 600, burst: 10, tokensPerMinute: 9_000, concurrent: 3 },
     });
     const { status, body, text } = await ask(secret);
     expect([status, body]).toEqual([
@@ -71,7 +71,7 @@ describe("whoami", () => {
         defaultLibrary: "notes",
         gateway: "research-main",
         allowedModels: ["fast"],
-        limits: { requestsPerMinute: 600, burst: 10, scope: "Replica", concurrent: 3 },
+        limits: { requestsPerMinute: 600, burst: 10, tokensPerMinute: 9_000, scope: "Replica", concurrent: 3 },
         expiresAt: expect.stringMatching(/Z$/),
         version: { number: 1, state: "active", mintedAt: expect.stringMatching(/Z$/), retiresAt: null },
       },
@@ -99,14 +99,14 @@ describe("whoami", () => {
   });
 
   test("says what all calls of its team are limited to", async () => {
-    const spec = { rateLimit: { requestsPerMinute: 6_000, scope: "Installation", concurrent: 50 } };
+    const spec = { rateLimit: { tokensPerMinute: 9_000, scope: "Installation", concurrent: 50 } };
     const team = await api.send("POST", "/teams", { name: "limited", spec });
     const made = await api.send("POST", "/keys", { name: "agent", team: "limited", spec: { preset: "MCPReadOnly" } });
     await until("the replica knows the key", async () => (await ask(made.body.secret)).status === 200);
     expect((await ask(made.body.secret)).body).toMatchObject({
       teamId: team.body.id,
       limits: { requestsPerMinute: null, burst: null, scope: null, concurrent: null },
-      teamLimits: { requestsPerMinute: 6_000, burst: 6_000, scope: "Installation", concurrent: 50 },
+      teamLimits: { requestsPerMinute: null, tokensPerMinute: 9_000, scope: "Installation", concurrent: 50 },
     });
   });
 

@@ -68,6 +68,7 @@ async function makeBoundKey(store: Store) {
       expiresAt: NOW + 2 * HOUR,
       rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
       concurrent: 3,
+      tokenLimit: { tokensPerMinute: 9_000, scope: "Replica" },
       allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
     }),
   });
@@ -361,6 +362,7 @@ describeOnEachEngine("The change feed", (store) => {
         allowedModels: ["fast chat", "a,b"],
         rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
         concurrent: 3,
+        tokenLimit: { tokensPerMinute: 9_000, scope: "Replica" },
         subject: null,
         allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
         teamAllowedCIDRs: null,
@@ -378,6 +380,7 @@ describeOnEachEngine("The change feed", (store) => {
         allowedModels: null,
         rateLimit: null,
         concurrent: null,
+        tokenLimit: null,
         subject: null,
         allowedCIDRs: null,
         teamAllowedCIDRs: null,
@@ -389,6 +392,7 @@ describeOnEachEngine("The change feed", (store) => {
   test.each<TeamDraft["limits"]>([
     { rate: { requestsPerMinute: 60, burst: 5, scope: "Installation" }, concurrent: 7 },
     { rate: null, concurrent: 7 },
+    { rate: null, concurrent: null, tokens: { tokensPerMinute: 9_000, scope: "Installation" } },
   ])("b124: the limits of a team, %j, come with the team and with each of its keys, and go again", async (limits) => {
     const home = await makeTeam(store());
     const [one, other] = [await reserveKey(store(), home), await reserveKey(store(), await makeTeam(store()))];

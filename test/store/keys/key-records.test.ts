@@ -64,6 +64,7 @@ function recordOf(home: Home, { key, digest, number }: Reservation, attributes: 
       allowedModels: null,
       rateLimit: null,
       concurrent: null,
+      tokenLimit: null,
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: null,

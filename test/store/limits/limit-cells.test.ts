@@ -2,30 +2,40 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { drawRequests } from "../../../domain/access/limit-draw.ts";
+import type { RateLimit } from "../../../domain/access/rate-limit.ts";
+import { tokenRate } from "../../../domain/access/token-limit.ts";
 import { drawFromCells } from "../../../store/limits/limit-cells.ts";
 import { prune } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { unique } from "../fixtures.ts";
 
-const limit = fc.record({
+const requests = fc.record({
   requestsPerMinute: fc.integer({ min: 1, max: 1_000_000 }),
   burst: fc.integer({ min: 1, max: 1_000_000 }),
 });
+const tokens = fc.integer({ min: 1, max: 100_000_000 }).map((tokensPerMinute): RateLimit => {
+  return tokenRate({ tokensPerMinute, scope: "Installation" });
+});
+const limit = fc.oneof(requests, tokens);
 
 describeOnEachEngine("The cells of limits", (store) => {
-  test("b123: give what the rule gives, draw after draw", async () => {
+  test("b123, b128: give what the rule gives, draw after draw", async () => {
     const draws = fc.array(
-      fc.record({ limit, wanted: fc.integer({ min: -100, max: 2_000 }).filter((wanted) => wanted !== 0) }),
+      fc.record({
+        limit,
+        wanted: fc.integer({ min: -100, max: 200_000 }).filter((wanted) => wanted !== 0),
+        areUsed: fc.boolean(),
+      }),
       { minLength: 1, maxLength: 6 },
     );
     await fc.assert(
       fc.asyncProperty(draws, async (asked) => {
         const limitId = unique("limit");
         let paidAt: number | undefined;
-        for (const { limit, wanted } of asked) {
-          const drawn = (await drawFromCells(store().db, [{ limitId, limit, wanted }])).get(limitId);
+        for (const { limit, wanted, areUsed } of asked) {
+          const drawn = (await drawFromCells(store().db, [{ limitId, limit, wanted, areUsed }])).get(limitId);
           if (drawn === undefined) throw new Error("a cell gave no answer");
-          expect(drawn).toEqual(drawRequests(limit, paidAt ?? drawn.now, drawn.now, wanted));
+          expect(drawn).toEqual(drawRequests(limit, paidAt ?? drawn.now, drawn.now, wanted, areUsed));
           ({ paidAt } = drawn);
         }
       }),
@@ -55,6 +65,21 @@ describeOnEachEngine("The cells of limits", (store) => {
     const drawn = (await drawFromCells(store().db, [{ limitId, limit, wanted: 1 }])).get(limitId);
     expect(drawn?.granted).toBe(0);
     expect((drawn?.paidAt ?? 0) - (drawn?.now ?? 0)).toBe(1_000_000);
+  });
+
+  test("b128: tokens that were used are owed by all replicas, beyond what any may draw, and can be given back", async () => {
+    const limitId = unique("limit");
+    const limit = tokenRate({ tokensPerMinute: 600, scope: "Installation" });
+    const draw = async (wanted: number, areUsed = false) =>
+      (await drawFromCells(store().db, [{ limitId, limit, wanted, areUsed }])).get(limitId)?.granted;
+    expect(await draw(600)).toBe(600);
+    expect(await draw(6_000, true)).toBe(6_000);
+    expect(await draw(1)).toBe(0);
+    await draw(-6_000);
+    expect(await draw(1)).toBe(0);
+    await draw(-100);
+    expect(await draw(100)).toBe(100);
+    expect(await draw(1_000_000, true)).toBeLessThanOrEqual(36_010);
   });
 
   test("are forgotten once they owe nothing", async () => {

@@ -97,7 +97,9 @@ export type PlatformKeySpecArgs = {
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: Input<number> | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: Input<"Replica" | "Installation"> | undefined;
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
@@ -177,7 +179,9 @@ export type PlatformTeamSpecArgs = {
     requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
-    /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    tokensPerMinute?: Input<number> | undefined;
+    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
     scope?: Input<"Replica" | "Installation"> | undefined;
     /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
     concurrent?: Input<number> | undefined;
@@ -311,7 +315,9 @@ export type ModelGatewaySpecArgs = {
       requestsPerMinute?: Input<number> | undefined;
       /** Requests at once; a minute's worth where it is left out. */
       burst?: Input<number> | undefined;
-      /** Who counts the requests: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      tokensPerMinute?: Input<number> | undefined;
+      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
       scope?: Input<"Replica" | "Installation"> | undefined;
       /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
       concurrent?: Input<number> | undefined;

@@ -77,6 +77,7 @@ export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
     overlap: DEFAULT_OVERLAP,
     rateLimit: null,
     concurrent: null,
+    tokenLimit: null,
     subject: null,
     allowedCIDRs: null,
     secret: {

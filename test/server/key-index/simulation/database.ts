@@ -204,6 +204,7 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
       allowedModels: null,
       rateLimit: null,
       concurrent: null,
+      tokenLimit: null,
       subject: null,
       allowedCIDRs: null,
       teamAllowedCIDRs: null,

@@ -1,0 +1,65 @@
+import type { Dialect } from "../access/key-record.ts";
+import type { AnswerUsage, Tokens } from "./tokens.ts";
+
+/** What a call is expected to use, in tokens. */
+export type ExpectedTokens = { readonly input: number; readonly output: number };
+
+/** What is known of a call before it is made. */
+type AskedCall = {
+  /** Of its body; undefined where that is not known. */
+  readonly bytes: number | undefined;
+  /** The most that it lets the model write; undefined where it does not say so, or where that was not read. */
+  readonly mostOutput: number | undefined;
+  /** Whether the model writes anything: to embed a text is to read alone. */
+  readonly isWritten: boolean;
+};
+
+/** Of a body whose length is not known before it has come. */
+export const UNKNOWN_INPUT = 8_192;
+/** Of an answer that the call does not bound, or whose bound was not read. */
+export const UNKNOWN_OUTPUT = 1_024;
+
+/** How a call has ended: what its answer reported, or that there was none. */
+export type CallEnd =
+  | {
+      readonly usage: AnswerUsage;
+      /** Bytes of the answer that came. */
+      readonly answered: number;
+    }
+  /** Broken off while an upstream was at work on it. */
+  | "unanswered"
+  /** No upstream has done it: it was refused, or failed. */
+  | "unused";
+
+/** What a call may use: no text has more tokens than bytes, and no answer more than it is let have. */
+export function expectTokens({
+  bytes = UNKNOWN_INPUT,
+  mostOutput = UNKNOWN_OUTPUT,
+  isWritten,
+}: AskedCall): ExpectedTokens {
+  return { input: bytes, output: isWritten ? mostOutput : 0 };
+}
+
+/**
+ * What a call has used in the end, in tokens: what its answer reported. One that reports nothing, or what cannot be, has
+ * used what was expected at least; one that was cut has read its input, and written what was reported or, up to what was
+ * expected, no less than there were bytes.
+ */
+export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): number {
+  if (end === "unused") return 0;
+  if (end === "unanswered") return expected.input;
+  const { tokens, ending, isDoubtful } = end.usage;
+  const all = expected.input + expected.output;
+  const [input, output] = [inputOf(dialect, tokens), tokens.output + tokens.reasoning];
+  if (ending === "cut") {
+    const read = input + tokens.cached > 0 ? input : expected.input;
+    return read + Math.max(output, Math.min(expected.output, end.answered));
+  }
+  if (ending !== "reported") return all;
+  return isDoubtful ? Math.max(input + output, all) : input + output;
+}
+
+/** As the providers count it for their own limits: Anthropic leaves out what is read from its cache, others do not. */
+function inputOf(dialect: Dialect, { input, cached, cache_write_5m, cache_write_1h }: Tokens): number {
+  return input + cache_write_5m + cache_write_1h + (dialect === "anthropic" ? 0 : cached);
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import {
+  type CallEnd,
+  expectTokens,
+  UNKNOWN_INPUT,
+  UNKNOWN_OUTPUT,
+  usedTokens,
+} from "../../../domain/usage/token-reservation.ts";
+import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
+
+const EXPECTED = { input: 1_000, output: 500 };
+const answer = (usage: Partial<AnswerUsage>, answered = 0): CallEnd => ({
+  usage: { tokens: NO_TOKENS, model: undefined, ending: "reported", isDoubtful: false, ...usage },
+  answered,
+});
+const TOKENS = { ...NO_TOKENS, input: 10, cached: 7, cache_write_5m: 3, output: 20, reasoning: 5, tool_calls: 2 };
+
+test.each([
+  [
+    { bytes: 400, mostOutput: 50, isWritten: true },
+    { input: 400, output: 50 },
+  ],
+  [
+    { bytes: undefined, mostOutput: undefined, isWritten: true },
+    { input: UNKNOWN_INPUT, output: UNKNOWN_OUTPUT },
+  ],
+  [
+    { bytes: 400, mostOutput: undefined, isWritten: false },
+    { input: 400, output: 0 },
+  ],
+])("b128: of %j is expected %j", (asked, expected) => {
+  expect(expectTokens(asked)).toEqual(expected);
+});
+
+test.each<[string, CallEnd, number]>([
+  ["reports its use: what it says, the provider's tools left out", answer({ tokens: TOKENS }), 45],
+  ["says nothing of it: what was expected", answer({ ending: "unreported" }), 1_500],
+  ["cannot be read: what was expected", answer({ ending: "unread" }), 1_500],
+  ["reports what cannot be: no less than was expected", answer({ tokens: TOKENS, isDoubtful: true }), 1_500],
+  ["is cut before it reports: its input, and no fewer tokens than bytes", answer({ ending: "cut" }, 90), 1_090],
+  ["is cut late: its input, and what it could have", answer({ ending: "cut" }, 9_000), 1_500],
+  ["is cut after a report: what it says", answer({ ending: "cut", tokens: TOKENS }, 4), 45],
+  ["is cut long after a report: no fewer tokens than bytes", answer({ ending: "cut", tokens: TOKENS }, 200), 220],
+  ["is broken off before it begins: its input", "unanswered", 1_000],
+  ["no upstream gives: nothing", "unused", 0],
+])("b128: an answer that %s", (_, end, used) => {
+  expect(usedTokens("openai", EXPECTED, end)).toBe(used);
+});
+
+test("b128: what Anthropic reads from its cache does not count, as it does not for its own limits", () => {
+  expect(usedTokens("anthropic", EXPECTED, answer({ tokens: TOKENS }))).toBe(38);
+});
