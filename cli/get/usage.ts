@@ -84,7 +84,11 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
     return;
   }
   if (rows.length === 0) return hasHeadings ? out("nothing was counted") : undefined;
-  const columns = columnsOf(by, step !== undefined && step !== "total", format === "wide");
+  const columns = [
+    ...columnsOf(by, step !== undefined && step !== "total"),
+    ...costColumns(rows),
+    ...(format === "wide" ? [ID] : []),
+  ];
   const table = formatTable(
     columns.map(([heading]) => heading),
     rows.map((row) => columns.map(([, cell]) => String(cell(row) ?? "-"))),
@@ -128,12 +132,27 @@ const FIGURE_COLUMNS: readonly Column[] = [
   ["DOUBTFUL", ({ doubtful }) => doubtful],
 ];
 
-function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean, isWide: boolean): readonly Column[] {
+/** Exactly, or what it is at least; a dash where nothing is known. */
+const COST: Column["1"] = ({ cost, knownCost }) => {
+  if (cost !== null || knownCost === null) return cost;
+  return /[1-9]/.test(knownCost) ? `>=${knownCost}` : null;
+};
+
+/** Where the server has prices. */
+function costColumns(rows: readonly UsageJson[]): readonly Column[] {
+  const currency = rows[0]?.currency ?? null;
+  if (currency === null) return [];
+  return [
+    [`COST (${currency})`, COST],
+    ["UNPRICED", ({ unpricedTokens, unpricedToolCalls }) => (unpricedTokens ?? 0) + (unpricedToolCalls ?? 0)],
+  ];
+}
+
+function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean): readonly Column[] {
   return [
     ...(hasSteps ? [["FROM", ({ from }: UsageJson) => from.replace(":00.000Z", "Z")] as const] : []),
     ...GROUP_COLUMNS[by],
     ...FIGURE_COLUMNS,
-    ...(isWide ? [ID] : []),
   ];
 }
 
@@ -159,4 +178,10 @@ const CSV_COLUMNS: readonly Column[] = [
   ["unreported", ({ unreported }) => unreported],
   ["unread", ({ unread }) => unread],
   ["doubtful", ({ doubtful }) => doubtful],
+  ["currency", ({ currency }) => currency],
+  ["cost", ({ cost }) => cost],
+  ["known_cost", ({ knownCost }) => knownCost],
+  ["unpriced_tokens", ({ unpricedTokens }) => unpricedTokens],
+  ["unpriced_tool_calls", ({ unpricedToolCalls }) => unpricedToolCalls],
+  ["price_list", ({ priceList }) => priceList],
 ];

@@ -1,4 +1,4 @@
-import type { UsageStep } from "../../../store/usage/read-usage.ts";
+import type { UsageStep } from "../../../store/usage/usage-question.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,4 +1,4 @@
-import type { UsageStep } from "../../../store/usage/read-usage.ts";
+import type { UsageStep } from "../../../store/usage/usage-question.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
 import { problem } from "../../http/errors.ts";
 
