@@ -47,6 +47,7 @@ import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener, listenerUrl } from "./public-listener.ts";
 import { startUpkeep } from "./upkeep.ts";
+import { openPrices } from "./usage/price-file.ts";
 import { UsageBuffer } from "./usage/usage.ts";
 import { NOTICE_INTERVAL_MS, noticeExpiries } from "./webhooks/expiry-notices.ts";
 import { startWebhooks } from "./webhooks/sender.ts";
@@ -100,7 +101,7 @@ const COLLECT_MS = 1_000;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws ConfigError where the bootstrap token's file, a client secret's or the certificate's holds none
+ * @throws ConfigError where the bootstrap token's file, a client secret's, the certificate's or the price list's holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer({
@@ -122,6 +123,7 @@ export async function startServer({
   await assertClientSecrets(config.consoleClients);
   if (config.tls !== null) await readCertificate(config.tls);
   const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
+  const prices = await openPrices(config.pricesFile, log);
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
   if (hasSpareToken) {
     log.warn(
@@ -164,7 +166,7 @@ export async function startServer({
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
-    ...{ ...calling, keyring, refusals, metrics, managementToken },
+    ...{ ...calling, keyring, refusals, metrics, managementToken, prices },
     answers: new AnswerRoom(answerLimits(1)),
     recordRoom: new RecordRoom(clock.monotonic),
     validateJwt: config.oidc && createJwtValidator(config.oidc, time),
@@ -210,6 +212,7 @@ export async function startServer({
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
+    await prices.close();
     await Promise.all([libraries.close(), embedder.close(), conversations.close(), generator.close()]);
     await Promise.all([usage.close(), refusals.close()]);
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);

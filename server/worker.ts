@@ -26,6 +26,7 @@ import { createMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
+import { openPrices } from "./usage/price-file.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
 import { TokenCounter } from "./usage/token-counts.ts";
 import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
@@ -74,6 +75,7 @@ const tellUsage = () => {
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
 const bootstrapToken = await openConfiguredToken(config);
+const prices = await openPrices(config.pricesFile);
 const usage: UsageRecorder = {
   record(key, at, consumer) {
     if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
@@ -88,7 +90,7 @@ const { installationLimits, close: closeLimits } = openInstallationLimits(store,
 const calling = { store, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
-  ...calling,
+  ...{ ...calling, prices },
   answers: new AnswerRoom(answerLimits(config.workers)),
   recordRoom: new RecordRoom(systemClock.monotonic),
   refusals,
@@ -113,6 +115,7 @@ main.on("message", async (message: ToWorker) => {
   await listener.drain(message.graceMs);
   await embedder.close();
   bootstrapToken?.close();
+  await prices.close();
   for (const timer of timers) clearInterval(timer);
   closeLimits();
   tellUsage();

@@ -84,7 +84,11 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
     return;
   }
   if (rows.length === 0) return hasHeadings ? out("nothing was counted") : undefined;
-  const columns = columnsOf(by, step !== undefined && step !== "total", format === "wide");
+  const columns = [
+    ...columnsOf(by, step !== undefined && step !== "total"),
+    ...costColumns(rows),
+    ...(format === "wide" ? [ID] : []),
+  ];
   const table = formatTable(
     columns.map(([heading]) => heading),
     rows.map((row) => columns.map(([, cell]) => String(cell(row) ?? "-"))),
@@ -142,12 +146,27 @@ function sumOf(counts: readonly (number | null)[]): number | null {
   return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
 }
 
-function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean, isWide: boolean): readonly Column[] {
+/** Exactly, or what it is at least; a dash where nothing is known. */
+const COST: Column["1"] = ({ cost, knownCost }) => {
+  if (cost !== null || knownCost === null) return cost;
+  return /[1-9]/.test(knownCost) ? `>=${knownCost}` : null;
+};
+
+/** Where the server has prices. */
+function costColumns(rows: readonly UsageJson[]): readonly Column[] {
+  const currency = rows[0]?.currency ?? null;
+  if (currency === null) return [];
+  return [
+    [`COST (${currency})`, COST],
+    ["UNPRICED", ({ unpricedTokens, unpricedToolCalls }) => (unpricedTokens ?? 0) + (unpricedToolCalls ?? 0)],
+  ];
+}
+
+function columnsOf(by: (typeof GROUPS)[number], hasSteps: boolean): readonly Column[] {
   return [
     ...(hasSteps ? [["FROM", ({ from }: UsageJson) => from.replace(":00.000Z", "Z")] as const] : []),
     ...GROUP_COLUMNS[by],
     ...FIGURE_COLUMNS,
-    ...(isWide ? [ID] : []),
   ];
 }
 
@@ -156,6 +175,9 @@ const CSV_COLUMNS: readonly Column[] = [
     (name): Column => [name, (row) => row[name]],
   ),
   ...FIGURES.map(([name]): Column => [snakeCase(name), (row) => row[name]]),
+  ...(["currency", "cost", "knownCost", "unpricedTokens", "unpricedToolCalls", "priceList"] as const).map(
+    (name): Column => [snakeCase(name), (row) => row[name]],
+  ),
 ];
 
 /** `cacheWrites5m` as `cache_writes_5m`. */

@@ -25,7 +25,10 @@ export async function readStdin(paths: readonly string[]): Promise<string | unde
  * @param flag that names the paths; empty where they are arguments
  * @throws UsageError for one of the paths that leads nowhere
  */
-export function assertPresent(paths: readonly string[], flag: "--filename " | "" = "--filename "): void {
+export function assertPresent(
+  paths: readonly string[],
+  flag: "--filename " | "--price-list " | "" = "--filename ",
+): void {
   const absent = paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
   if (absent !== undefined) throw new UsageError(`${flag}${absent}: there is no such file or folder`);
 }

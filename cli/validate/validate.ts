@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../../domain/manifest/diagnostic.ts";
 import { findDuplicateManifests } from "../../domain/manifest/manifest-set.ts";
 import { findSetWarnings } from "../../domain/manifest/set-warnings.ts";
+import { parsePriceList } from "../../domain/usage/parse-price-list.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
@@ -14,29 +16,38 @@ type Output = StructuredFormat | "sarif";
 /** What ends with 1. */
 type FailOn = "errors" | "warnings";
 
-type Flags = { readonly filename?: readonly string[]; readonly output?: Output; readonly failOn: FailOn };
+type Flags = {
+  readonly filename?: readonly string[];
+  readonly priceList?: string;
+  readonly output?: Output;
+  readonly failOn: FailOn;
+};
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
     .command("validate")
     .description("check manifests as admission would, and what they refer to, without a cluster")
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
+    .option("--price-list <path>", "the price list of a server to check")
     .example("keyplane validate -f manifests", "check a folder with all below it")
     .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
     .example("keyplane validate -f manifests -o sarif > keyplane.sarif", "for code scanning, by the lines of files")
+    .example("keyplane validate --price-list prices.yaml", "check the price list of a server, before it reads it")
     .example("kustomize build . | keyplane validate -f -", "check what another program writes")
     .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for warnings, too")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml", "sarif"]))
     .addOption(
       new Option("--fail-on <severity>", "what to exit with 1 for").choices(["errors", "warnings"]).default("errors"),
     )
-    .action(async ({ filename: paths = [], output, failOn }: Flags) => {
-      exit(await runValidate({ paths, stdin: await readStdin(paths), output, failOn }, out));
+    .action(async ({ filename: paths = [], priceList: prices, output, failOn }: Flags) => {
+      exit(await runValidate({ paths, prices, stdin: await readStdin(paths), output, failOn }, out));
     });
 };
 
 type ValidateOptions = {
   readonly paths: readonly string[];
+  /** A price list. */
+  readonly prices?: string | undefined;
   /** What came by standard input, where a path is `-`. */
   readonly stdin?: string | undefined;
   /** Undefined for lines. */
@@ -53,21 +64,25 @@ type ValidateOptions = {
  * @throws UsageError for no path, and for one that leads nowhere
  */
 export async function runValidate(
-  { paths, stdin, output, failOn = "errors" }: ValidateOptions,
+  { paths, prices, stdin, output, failOn = "errors" }: ValidateOptions,
   out: (text: string) => void,
 ): Promise<number> {
-  if (paths.length === 0) throw new UsageError("nothing to validate: name a file or a folder with --filename");
+  if (paths.length === 0 && prices === undefined) {
+    throw new UsageError("nothing to validate: name a file or a folder with --filename");
+  }
   assertPresent(paths);
+  if (prices !== undefined) assertPresent([prices], "--price-list ");
   const files = [...new Set(paths.flatMap(listManifestFiles))];
-  const found = check(files, stdin);
+  const found = check(files, stdin, prices);
   if (output === "sarif") out(outputText(sarifOf(found.diagnostics), "json"));
   else if (output !== undefined) out(outputText(found, output));
   else {
     for (const diagnostic of found.diagnostics) out(formatDiagnostic(diagnostic));
-    out(printable(summarize(found, files, paths)));
+    if (prices !== undefined) out(printable(`${prices}: ${priceSummary(found, prices)}`));
+    if (paths.length > 0) out(printable(summarize(found, files, paths)));
   }
   const faults = found.errors + (failOn === "warnings" ? found.warnings : 0);
-  return faults > 0 || isNothing(found) ? 1 : 0;
+  return faults > 0 || (paths.length > 0 && isNothing(found)) ? 1 : 0;
 }
 
 /** As `-o json` has it. */
@@ -80,13 +95,25 @@ type Checked = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-function check(files: readonly string[], stdin: string | undefined): Checked {
+/** What is wrong with a price list; it has no manifests. */
+function checkPrices(file: string): Diagnostic[] {
+  const read = parsePriceList(readFileSync(file, "utf8"));
+  return "list" in read ? [] : read.faults.map((fault) => ({ severity: "error", file, ...fault }));
+}
+
+function priceSummary({ diagnostics }: Checked, prices: string): string {
+  const faults = diagnostics.filter(({ file }) => file === prices).length;
+  return faults === 0 ? "a price list" : `a price list with ${count(faults, "error")}`;
+}
+
+function check(files: readonly string[], stdin: string | undefined, prices: string | undefined): Checked {
   const checked = files.map((file) => readManifestFile(file, { stdin }));
   const entries = checked.flatMap((file) => file.entries);
   const diagnostics = [
     ...checked.flatMap((file) => file.diagnostics),
     ...findDuplicateManifests(entries),
     ...findSetWarnings(entries, Date.now()),
+    ...(prices === undefined ? [] : checkPrices(prices)),
   ];
   const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
   return {
@@ -94,10 +121,10 @@ function check(files: readonly string[], stdin: string | undefined): Checked {
     errors: error.length,
     warnings: warning.length,
     passedOver: checked.reduce((sum, file) => sum + file.passedOver, 0),
-    diagnostics: inFileOrder(
-      diagnostics,
-      checked.map(({ file }) => file),
-    ),
+    diagnostics: inFileOrder(diagnostics, [
+      ...checked.map(({ file }) => file),
+      ...(prices === undefined ? [] : [prices]),
+    ]),
   };
 }
 

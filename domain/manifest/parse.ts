@@ -144,7 +144,8 @@ const QUOTES_NOTHING = [
   "MULTILINE_IMPLICIT_KEY",
 ];
 
-function explainSyntax({ code, message }: YAMLError): string {
+/** Says what is wrong with the syntax of YAML, and quotes nothing that may be secret. */
+export function explainSyntax({ code, message }: YAMLError): string {
   if (code === "TAB_AS_INDENT") return "this is not YAML: a tab indents this line: indent it with spaces";
   if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
   if (code === "BAD_DQ_ESCAPE")

@@ -23,8 +23,8 @@ import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
-  const { store, keyring, clock } = deps;
-  const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
+  const { store, keyring, clock, prices } = deps;
+  const management: Management = { store, keyring, clock, prices, receipts: createReceipts(store, clock) };
   protectPages(app, deps.config);
   app.addHook("onRequest", refuseForeignHosts(deps.config));
   showProblems(app, deps.log);

@@ -57,6 +57,8 @@ export type ServerConfig = {
   readonly retentionMs: number;
   /** How long requests and tokens are kept by day, in milliseconds. */
   readonly usageRetentionMs: number;
+  /** The price list of models; null for none. */
+  readonly pricesFile: string | null;
   /** How long a replica decides without having asked the database for the feed's head, in milliseconds. */
   readonly leaseMs: number;
 };
@@ -109,6 +111,7 @@ export function parseServerConfig(
     leaksGithubKeysUrl: settings.leaksGithubKeysUrl,
     retentionMs: settings.auditRetention,
     usageRetentionMs: settings.usageRetention,
+    pricesFile: settings.prices,
     leaseMs: settings.lease,
   };
 }

@@ -41,6 +41,10 @@ export const LISTENER_SETTINGS = {
     parse: usageRetention,
     wanted: "a duration from 40 to 3660 days, such as 400d or 9600h",
   }),
+  prices: anyText({
+    takes: "<file>",
+    help: "the price list that usage is priced by, in YAML; it is read again as it changes",
+  }),
   vendorHeader: withDefault("x-goog-api-key", {
     takes: "<name>",
     help: "the first carrier of a key",

@@ -1,6 +1,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
+import type { CurrentPrices } from "../usage/price-file.ts";
 import type { Receipts } from "./keys/receipt.ts";
 
 /** What the routes of the management API share. */
@@ -9,4 +10,5 @@ export type Management = {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly receipts: Receipts;
+  readonly prices: CurrentPrices;
 };

@@ -22,8 +22,8 @@ import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
 /** The management API (spec §7, docs/reference/management-api.md): what the Pulumi provider and the commands use. */
 export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
-  const { store, keyring, clock } = deps;
-  const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
+  const { store, keyring, clock, prices } = deps;
+  const management: Management = { store, keyring, clock, prices, receipts: createReceipts(store, clock) };
   parseJsonOnly(app);
   validateStrictly(app);
   app.addHook("preValidation", refuseUnstorableBodies);

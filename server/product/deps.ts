@@ -14,6 +14,7 @@ import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
+import type { CurrentPrices } from "../usage/price-file.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
 /** All that the server's parts are given. */
@@ -27,6 +28,7 @@ export type ServerDeps = {
   /** For records of the memory's saves. */
   readonly recordRoom: RecordRoom;
   readonly usage: UsageRecorder;
+  readonly prices: CurrentPrices;
   readonly refusals: RefusalRecorder;
   /** Null where there is one replica alone. */
   readonly installationLimits: InstallationLimits | null;

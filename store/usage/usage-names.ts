@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { identifyKeys } from "../keys/key-search.ts";
-import type { UsageGroup } from "./read-usage.ts";
+import type { UsageGroup } from "./usage-question.ts";
 
 /** Objects of one name that are taken together: one that was made again is counted as another. */
 const MAX_NAMESAKES = 1_000;

@@ -60,6 +60,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/operations/kubernetes.md: Deleting a namespace": ["test/infra/chart/gone-namespace.cluster.test.ts"],
   "docs/operations/kubernetes.md: Upgrading": ["test/e2e/chart/chart.e2e.test.ts"],
   "docs/operations/kubernetes.md: Argo CD": ["test/infra/argo-cd.cluster.test.ts"],
+  "docs/operations/costs.md": ["test/cli/get/usage-cost.test.ts"],
   "docs/operations/leaks.md": ["test/cli/leaks-docs.test.ts"],
   "docs/operations/reading.md": ["test/cli/reading.test.ts"],
   "docs/operations/webhooks.md": ["test/server/webhooks/guide.test.ts", "test/server/webhooks/sender.test.ts"],

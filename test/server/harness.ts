@@ -22,6 +22,7 @@ import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
+import { NO_PRICES } from "../../server/usage/price-file.ts";
 import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
@@ -107,6 +108,7 @@ export async function startHarness({
       countRequest: (_key, operation) => counted.push(operation),
       countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
     },
+    prices: NO_PRICES,
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     installationLimits: limits?.(clock) ?? null,
@@ -310,6 +312,7 @@ function testConfig(): ServerConfig {
     leaksGithubKeysUrl: null,
     retentionMs: DEFAULT_RETENTION_MS,
     usageRetentionMs: 400 * 24 * 3_600_000,
+    pricesFile: null,
     leaseMs: LEASE_MS,
   };
 }

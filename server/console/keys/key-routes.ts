@@ -50,7 +50,7 @@ export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["
 
 /** The page of one key. */
 export function keyPageRoutes(app: FastifyInstance, management: Management): void {
-  const { store, clock } = management;
+  const { store, clock, prices } = management;
 
   app.get<{ Params: KeyIdParams; Querystring: Readonly<Record<string, unknown>> }>(
     "/keys/:id",
@@ -60,12 +60,13 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const { key, rights } = await seeKey(management, request);
       const events = await listKeyEvents(store.db, key.id, { beforeId, limit: EVENTS + 1 });
       const shown = events.slice(0, EVENTS);
+      const used = { keyIds: [key.id], prices: prices.current() };
       const content = keyContent({
         key,
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
         events: shown,
         requests: await seeRequests(management, key.id),
-        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), { keyIds: [key.id] }, ["model"]),
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

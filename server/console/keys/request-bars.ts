@@ -1,7 +1,6 @@
 import { REQUEST_SCOPES, REQUEST_SLOT_MS, type RequestScope } from "../../../domain/access/request-scope.ts";
+import { HOUR_MS } from "../../../domain/duration.ts";
 import type { RequestCount } from "../../../store/keys/request-counts.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Requests that were let through within one piece of time, by scope. */
 export type RequestBar = {

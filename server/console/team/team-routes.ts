@@ -18,7 +18,7 @@ import { teamsContent } from "./teams-page.ts";
 const PAGE = 50;
 
 /** The viewer's teams: who is in them, and what each may do. */
-export function teamRoutes(app: FastifyInstance, { store, clock }: Management): void {
+export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/team",
     { config: { console: true } },
@@ -47,12 +47,10 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
       const principal = principalOf(request);
       const rights = await rightsOf(store.db, principal);
       const team = await seeObject(store.db, "team", rights, request.params.id);
+      const used = { teamIds: [team.id], prices: prices.current() };
       const page = {
         team,
-        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), { teamIds: [team.id] }, [
-          "key",
-          "model",
-        ]),
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["key", "model"]),
         role: roleInWords(rights, team.id),
         roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),
         isViewer: (member: TeamMember) => isNamed(principal, member),

@@ -1,18 +1,27 @@
 import { NO_FIGURES, type TokenFigures } from "../../../domain/usage/token-count.ts";
+import { NO_COST, type UsageCost } from "../../../domain/usage/usage-cost.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { readUsage, type UsageGroup, type UsageQuestion } from "../../../store/usage/read-usage.ts";
+import { readUsage, type UsageRow } from "../../../store/usage/read-usage.ts";
 import { type UsageName, usageNames } from "../../../store/usage/usage-names.ts";
+import type { UsageGroup, UsageQuestion } from "../../../store/usage/usage-question.ts";
 import { piecesOf, type UsageRange } from "./usage-ranges.ts";
 
 /** Rows of a table: those that used most. */
 const ROWS = 50;
 
 /** What was used: within a piece of time, or by one key, team or model. */
-export type Used = { readonly requests: number | undefined; readonly figures: TokenFigures };
+export type Used = {
+  readonly requests: number | undefined;
+  readonly figures: TokenFigures;
+  /** Of nothing where nothing is priced. */
+  readonly cost: UsageCost;
+};
 
 /** What a page shows of usage. */
 export type SeenUsage = {
   readonly range: UsageRange;
+  /** Null where nothing is priced. */
+  readonly currency: string | null;
   /** Milliseconds since the epoch, for each piece of the range. */
   readonly pieces: readonly (Used & { readonly from: number })[];
   readonly total: Used;
@@ -31,7 +40,7 @@ export async function seeUsage(
   db: Db,
   now: number,
   range: UsageRange,
-  of: Pick<UsageQuestion, "teamIds" | "keyIds">,
+  of: Pick<UsageQuestion, "teamIds" | "keyIds" | "prices">,
   by: readonly UsageGroup[],
 ): Promise<SeenUsage> {
   const times = piecesOf(range, now);
@@ -46,6 +55,7 @@ export async function seeUsage(
   for (const group of by) tables.push(await seeTable(db, { ...question, by: group, step: "total", limit: ROWS + 1 }));
   return {
     range,
+    currency: of.prices?.currency ?? null,
     pieces: times.map((from) => ({ from, ...usedOf(found.get(from)) })),
     total: usedOf(total),
     tables,
@@ -68,6 +78,7 @@ async function seeTable(db: Db, question: UsageQuestion): Promise<UsageTable> {
   };
 }
 
-function usedOf(row: Used | undefined): Used {
-  return { requests: row === undefined ? 0 : row.requests, figures: row?.figures ?? NO_FIGURES };
+function usedOf(row: UsageRow | undefined): Used {
+  const { requests, figures, cost = NO_COST } = row ?? { requests: 0, figures: NO_FIGURES };
+  return { requests, figures, cost };
 }

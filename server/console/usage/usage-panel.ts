@@ -1,5 +1,6 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { TokenFigures } from "../../../domain/usage/token-count.ts";
+import { isWholeCost } from "../../../domain/usage/usage-cost.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { chartLegend, columnChart, numeral, shortNumeral } from "../column-chart.ts";
@@ -47,7 +48,7 @@ function nothing({ title }: UsageRange): Html {
   return html`<p class="muted">${title}: no requests. They are counted as they are let through, and shown here some ten seconds later.</p>`;
 }
 
-function used({ range, pieces, total, tables }: SeenUsage): Html {
+function used({ range, pieces, total, tables, currency }: SeenUsage): Html {
   const kinds = KINDS.map((kind, series) => ({ ...kind, series })).filter(({ of }) => of(total.figures) > 0);
   const label = (from: number) => (range.name === "month" ? monthDay(from) : clock(from));
   const chart = { title: "", labelEvery: range.labelEvery };
@@ -77,14 +78,14 @@ function used({ range, pieces, total, tables }: SeenUsage): Html {
   });
   return html`<div class="charts two">${requests}${kinds.length > 0 && tokens}</div>
 ${kinds.length > 0 && chartLegend("Kinds of tokens in the chart", kinds)}
-${tables.map((one) => groupTable(one))}
+${costText(total, currency)}${tables.map((one) => groupTable(one, currency))}
 <details><summary>By time</summary>${table(
     "Usage by time",
-    ["From", ...FIGURES.map(([heading]) => heading)],
+    ["From", ...FIGURES.map(([heading]) => heading), ...costHeading(currency)],
     pieces
       .filter(({ requests: count, figures }) => (count ?? 0) + figures.calls > 0)
       .toReversed()
-      .map((piece) => [label(piece.from), ...cellsOf(piece)]),
+      .map((piece) => [label(piece.from), ...cellsOf(piece), ...costCell(piece, currency)]),
     "figures",
   )}</details>
 <p class="muted small">Requests that were let through, and tokens as the models' answers reported them; no column is part of another. Times are UTC.${gapsText(total.figures)}</p>`;
@@ -102,13 +103,50 @@ function cellsOf({ requests, figures }: Used): string[] {
   return FIGURES.map(([heading, of]) => shortNumeral(heading === "Requests" ? (requests ?? 0) : of(figures)));
 }
 
-function groupTable({ by, rows, isCut }: UsageTable): Html | string {
+function costHeading(currency: string | null): string[] {
+  return currency === null ? [] : [`Cost in ${currency}`];
+}
+
+function costCell(row: Used, currency: string | null): string[] {
+  return currency === null ? [] : [amountText(row)];
+}
+
+/** With two decimals: `keyplane get usage` has all six. */
+function amountText({ cost, figures }: Used): string {
+  const cents = (cost.trillionths + CENT / 2n) / CENT;
+  const amount = cents === 0n && cost.trillionths > 0n ? "under 0.01" : amountOf(cents);
+  if (isWholeCost(cost, figures)) return amount;
+  return cost.trillionths === 0n ? "unknown" : `at least ${amount}`;
+}
+
+function amountOf(cents: bigint): string {
+  return `${(cents / 100n).toLocaleString("en-US")}.${String(cents % 100n).padStart(2, "0")}`;
+}
+
+/** In trillionths of a currency's unit. */
+const CENT = 10_000_000_000n;
+
+function costText(total: Used, currency: string | null): Html | string {
+  if (currency === null) return "";
+  const { unpricedTokens, unpricedToolCalls } = total.cost;
+  const parts = [
+    ...(unpricedTokens > 0 ? [`${numeral(unpricedTokens)} tokens`] : []),
+    ...(unpricedToolCalls > 0 ? [`${numeral(unpricedToolCalls)} calls of tools`] : []),
+  ];
+  return html`<p>Cost: <b>${amountText(total)} ${currency}</b>${parts.length > 0 && `; ${parts.join(" and ")} have no price`}</p>`;
+}
+
+function groupTable({ by, rows, isCut }: UsageTable, currency: string | null): Html | string {
   if (rows.length === 0) return "";
   const { title, heading } = TABLES[by === "key" || by === "team" ? by : "model"];
   const hasRequests = rows[0]?.requests !== undefined;
   const figures = FIGURES.filter(([name]) => hasRequests || name !== "Requests").map(([name]) => name);
-  const columns: readonly Column[] = [[heading, "named"], ...figures];
-  const cells = rows.map((row) => [nameOf(by, row), ...cellsOf(row).slice(hasRequests ? 0 : 1)]);
+  const columns: readonly Column[] = [[heading, "named"], ...figures, ...costHeading(currency)];
+  const cells = rows.map((row) => [
+    nameOf(by, row),
+    ...cellsOf(row).slice(hasRequests ? 0 : 1),
+    ...costCell(row, currency),
+  ]);
   return html`<h3>${title}</h3>${table(`Usage ${title.toLowerCase()}`, columns, cells, "figures")}${
     isCut &&
     html`<p class="muted small">The ${rows.length} of most requests and answers: <code>keyplane get usage</code> has all.</p>`

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
-import type { UsageStep } from "../../../store/usage/read-usage.ts";
+import type { UsageStep } from "../../../store/usage/usage-question.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,10 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { PriceList } from "../../../domain/usage/price-list.ts";
+import { type ShownCost, showCost } from "../../../domain/usage/usage-cost.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { UsageGroup, UsageRow, UsageStep } from "../../../store/usage/read-usage.ts";
+import type { UsageRow } from "../../../store/usage/read-usage.ts";
 import { usageNames } from "../../../store/usage/usage-names.ts";
+import type { UsageGroup, UsageStep } from "../../../store/usage/usage-question.ts";
 import { endOfStep, type UsageSpan } from "./usage-times.ts";
 
 /** What usage may be added up by in a question of the API. */
@@ -9,7 +12,7 @@ export const USAGE_GROUPS = ["key", "team", "gateway", "route", "model"] as cons
 export const USAGE_STEPS = ["total", "hour", "day"] as const satisfies UsageStep[];
 
 /** What one key, team, gateway, route or model used within one piece of time. */
-export type UsageJson = {
+export type UsageJson = ShownCost & {
   /** RFC 3339: from then on, and before then. */
   readonly from: string;
   readonly to: string;
@@ -39,18 +42,26 @@ export type UsageJson = {
   readonly doubtful: number;
 };
 
+type Shown = {
+  readonly by: UsageGroup;
+  readonly step: UsageStep;
+  readonly span: UsageSpan;
+  /** What the rows were priced by. */
+  readonly prices: PriceList | null;
+};
+
 /** Rows as they are shown, in the same order. */
 export async function usageJson(
   db: Db,
   rows: readonly UsageRow[],
-  { by, step, span }: { readonly by: UsageGroup; readonly step: UsageStep; readonly span: UsageSpan },
+  { by, step, span, prices }: Shown,
 ): Promise<UsageJson[]> {
   const parted = rows.map((row) => {
     const [id = "", route = ""] = by === "route" ? row.group.split(" ") : [row.group];
     return { ...row, id, route };
   });
   const names = await usageNames(db, by, [...new Set(parted.map(({ id }) => id))]);
-  return parted.map(({ at, id, route, requests, figures }) => {
+  return parted.map(({ at, id, route, requests, figures, cost }) => {
     const named = names.get(id);
     return {
       from: rfc3339Millis(Math.max(at, span.from)),
@@ -75,6 +86,7 @@ export async function usageJson(
       unreported: figures.unreported,
       unread: figures.unread,
       doubtful: figures.doubtful,
+      ...showCost(prices, cost, figures),
     };
   });
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { isKnownModel, readUsage, type UsagePosition } from "../../../store/usage/read-usage.ts";
+import { isKnownModel, readUsage } from "../../../store/usage/read-usage.ts";
 import { type UsageObject, usageIdsNamed } from "../../../store/usage/usage-names.ts";
+import type { UsagePosition } from "../../../store/usage/usage-question.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
@@ -15,6 +16,7 @@ import { usageSpan } from "./usage-times.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 const COUNT = { type: "integer" } as const;
+const COUNT_OR_NULL = { type: ["integer", "null"] } as const;
 
 const USAGE = closedObject("Usage", {
   from: { ...TIMESTAMP, description: "From then on: of whole hours or days in UTC." },
@@ -42,6 +44,16 @@ const USAGE = closedObject("Usage", {
   unreported: { ...COUNT, description: "Answers that reported no usage." },
   unread: { ...COUNT, description: "Answers in a coding that is not read." },
   doubtful: { ...COUNT, description: "Answers that reported what cannot be." },
+  currency: { ...TEXT_OR_NULL, description: "By ISO 4217; null for a server without --prices." },
+  cost: {
+    ...TEXT_OR_NULL,
+    description:
+      "In the currency's unit, with six decimals; null where a part is not known: something has no price, or an answer is cut, unreported, unread or doubtful.",
+  },
+  knownCost: { ...TEXT_OR_NULL, description: "Of what is known: the cost is at least that." },
+  unpricedTokens: { ...COUNT_OR_NULL, description: "Tokens that have no price." },
+  unpricedToolCalls: { ...COUNT_OR_NULL, description: "Calls of tools that have no price." },
+  priceList: { ...TEXT_OR_NULL, description: "The price list's version: the first 12 digits of its SHA-256." },
 });
 
 const QUERY = {
@@ -72,12 +84,12 @@ type Query = PageQuery & {
 } & { readonly [K in "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
 
 /** Requests and tokens: of the caller's teams, and for the installation's own of all. */
-export function usageRoutes(app: FastifyInstance, { store, clock }: Management): void {
+export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceFile }: Management): void {
   app.get<{ Querystring: Query }>(
     "/usage",
     {
       config: managedRoute({
-        summary: "Requests and tokens by key, team, gateway, route or model, over hours, days or months",
+        summary: "Requests, tokens and their cost by key, team, gateway, route or model, over hours, days or months",
         response: pageSchema(USAGE),
         refusals: ["not_found"],
       }),
@@ -89,8 +101,9 @@ export function usageRoutes(app: FastifyInstance, { store, clock }: Management):
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const visible = visibleTeams(await rightsOf(store.db, principalOf(request)));
       const teamIds = await idsOf(store.db, "team", named.team, visible);
+      const prices = priceFile.current();
       const question = {
-        ...{ ...span, by, step, model, after, limit: limit + 1 },
+        ...{ ...span, by, step, model, after, prices, limit: limit + 1 },
         teamIds: teamIds ?? visible,
         keyIds: await idsOf(store.db, "key", named.about, visible),
         gatewayIds: await idsOf(store.db, "gateway", named.gateway, visible),
@@ -98,7 +111,7 @@ export function usageRoutes(app: FastifyInstance, { store, clock }: Management):
       const rows = await readUsage(store.db, question);
       if (rows.length === 0 && model !== undefined) await requireModel(store.db, model, visible);
       const shown = rows.slice(0, limit);
-      const items: readonly UsageJson[] = await usageJson(store.db, shown, { by, step, span });
+      const items: readonly UsageJson[] = await usageJson(store.db, shown, { by, step, span, prices });
       return { items, nextCursor: rows.length > limit ? cursorOf(shown.at(-1)) : null };
     },
   );

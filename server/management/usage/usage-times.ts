@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
-import type { UsageStep } from "../../../store/usage/read-usage.ts";
+import type { UsageStep } from "../../../store/usage/usage-question.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
 import { problem } from "../../http/errors.ts";
 

@@ -15,6 +15,7 @@ const values = (await readdir(EXAMPLES)).filter((file) => file.startsWith("value
 /** All that can be asked for at once. */
 const EVERYTHING = [
   ...["bootstrapToken.existingSecret=bootstrap", "trustedCa.existingConfigMap=ca", "tls.existingSecret=tls"],
+  ...["prices.existingConfigMap=prices", "prices.key=list.yaml"],
   ...["database.ca.existingConfigMap=database-ca", "database.ca.key=root.pem"],
   ...["oidc.audience=keyplane", "oidc.adminGroups={platform admins}", "keyNamespaces={team-a,team-b}"],
   ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=keyplane"],
@@ -31,7 +32,12 @@ const AMBIGUOUS = [
   ...["adminHost=::", "keyNamespaces={2024}", "controller.mode=namespaced", "image.pullSecrets={1}"],
   ...["database.existingSecret=1e3", "database.key=on", "encryptionKey.existingSecret=1", "tls.existingSecret=2"],
   ...["database.ca.existingSecret=8", "database.ca.key=off"],
-  ...["trustedCa.existingConfigMap=3", "controller.priorityClassName=4", "oidc.audience=a: b #c"],
+  ...[
+    "trustedCa.existingConfigMap=3",
+    "prices.existingConfigMap=9",
+    "controller.priorityClassName=4",
+    "oidc.audience=a: b #c",
+  ],
   ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=a #b"],
   ...["ingress.className=5", "ingress.host=6", "ingress.tlsSecret=7"],
 ].flatMap((setting) => ["--set-string", setting]);

@@ -1,3 +1,4 @@
+import type { Environment } from "../../../domain/environment.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { openMigrated } from "../../env/database/engines.ts";
@@ -15,11 +16,12 @@ export type Pages = Awaited<ReturnType<typeof startPages>>;
 export type Visitor = ReturnType<typeof visitorOf>;
 
 /** A server on a database of its own, whose pages the installation's own looks at, who came by a one-time link. */
-export async function startPages(store?: Store) {
+export async function startPages(store?: Store, settings: Environment = {}) {
   const own = store ?? (await openMigrated());
   const env = {
     ...{ KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" },
     KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8",
+    ...settings,
   };
   const api = await startApi(own, env, undefined, managementToken("console", TOKEN));
   const browser = await signIn(own);

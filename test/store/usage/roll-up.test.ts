@@ -5,8 +5,9 @@ import type { Store } from "../../../store/database/store.ts";
 import { addRequestCounts } from "../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/token-counts.ts";
 import { prune, pruneUsage } from "../../../store/retention.ts";
-import { readUsage, type UsageQuestion } from "../../../store/usage/read-usage.ts";
+import { readUsage } from "../../../store/usage/read-usage.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
+import type { UsageQuestion } from "../../../store/usage/usage-question.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, makeTeam, reserveKey, unique } from "../fixtures.ts";
 

@@ -4,6 +4,7 @@ import { systemClock } from "../../../../runtime/clock.ts";
 import { createKey } from "../../../../server/management/keys/api-managed-keys.ts";
 import { makeShownKey } from "../../../../server/management/keys/make-shown-key.ts";
 import { createReceipts } from "../../../../server/management/keys/receipt.ts";
+import { NO_PRICES } from "../../../../server/usage/price-file.ts";
 import { activateVersion } from "../../../../store/keys/key-versions.ts";
 import { recordUsage } from "../../../../store/keys/usage.ts";
 import { makeTeam, reserveKey, run, unique } from "../../../store/fixtures.ts";
@@ -175,7 +176,8 @@ describe("A form that is sent again where its answer was seen", () => {
 test("b116: replaces nothing where the browser has turned to another answer, however late its request is heard", async () => {
   const made = { name: unique("late"), team: "payments", namespace: "", spec: { preset: "MCPReadOnly" } };
   const { store } = pages;
-  const management = { store, keyring, clock: systemClock, receipts: createReceipts(store, systemClock) };
+  const receipts = createReceipts(store, systemClock);
+  const management = { store, keyring, clock: systemClock, receipts, prices: NO_PRICES };
   const context = {
     store,
     keyring,

@@ -1,0 +1,57 @@
+import { type RawBuilder, sql } from "kysely";
+import { type PriceList, type PriceOrder, priceOrder } from "../../domain/usage/price-list.ts";
+import { TOKEN_KINDS, type TokenKind } from "../../domain/usage/tokens.ts";
+
+/** What is counted in tokens; the other kind is calls. */
+const TOKENS = TOKEN_KINDS.filter((kind) => kind !== "tool_calls");
+
+/** The parts of a statement that prices what is counted; rows are by model and days of prices before they are by group. */
+export type Pricing = {
+  /** Tables of the statement, after one called `parted` with `model`, `span` and figures. */
+  readonly tables: RawBuilder<unknown>;
+  /** Joins a row `c` of `parted` with its prices `p`. */
+  readonly joins: RawBuilder<unknown>;
+  /** Sums over rows of a group. */
+  readonly columns: RawBuilder<unknown>;
+  /** Between which days of prices a time is. */
+  spanOf(time: RawBuilder<unknown>): RawBuilder<unknown>;
+};
+
+/**
+ * Prices counts where they are read, so that the answer has as many rows as without, and each count once. All is exact:
+ * sums and products of `numeric`.
+ */
+export function pricingBy(list: PriceList): Pricing {
+  const order = priceOrder(list);
+  const priceOf = (kind: TokenKind) => sql.ref(`p.price_${kind}`);
+  const countOf = (kind: TokenKind) => sql.ref(`c.${kind}`);
+  const plus = (parts: readonly RawBuilder<unknown>[]) => sql.join(parts, sql` + `);
+  const cost = plus(TOKEN_KINDS.map((kind) => sql`${countOf(kind)} * coalesce(${priceOf(kind)}, 0)`));
+  const unpriced = plus(TOKENS.map((kind) => sql`case when ${priceOf(kind)} is null then ${countOf(kind)} else 0 end`));
+  return {
+    tables: sql`${namesTable(order)}, ${spansTable(order)}, models as materialized (
+      select model, (select n.place from price_names n
+        where case when n.is_prefix then starts_with(m.model, n.name) else m.model = n.name end
+        order by n.place limit 1) as name
+      from (select distinct model from parted) m)`,
+    joins: sql`join models on models.model = c.model
+      left join price_spans p on p.name = models.name and c.span >= p.first and c.span < p.last`,
+    columns: sql`sum(${cost})::text as cost, sum(${unpriced})::bigint as "unpricedTokens",
+      sum(case when p.price_tool_calls is null then c.tool_calls else 0 end)::bigint as "unpricedToolCalls"`,
+    spanOf: (time) => sql`width_bucket((extract(epoch from ${time}) * 1000)::float8, ${[...order.days]}::float8[])`,
+  };
+}
+
+function namesTable({ names }: PriceOrder): RawBuilder<unknown> {
+  return sql`price_names (place, name, is_prefix) as materialized (select * from unnest(${names.map((_, place) => place)}::int[],
+    ${names.map(({ name }) => name)}::text[], ${names.map(({ isPrefix }) => isPrefix)}::boolean[]))`;
+}
+
+function spansTable({ spans }: PriceOrder): RawBuilder<unknown> {
+  const columns = sql.join(TOKEN_KINDS.map((kind) => sql.ref(`price_${kind}`)));
+  const prices = sql.join(
+    TOKEN_KINDS.map((kind) => sql`${spans.map(({ prices: of }) => of[kind]?.toString() ?? null)}::numeric[]`),
+  );
+  return sql`price_spans (name, first, last, ${columns}) as materialized (select * from unnest(${spans.map(({ name }) => name)}::int[],
+    ${spans.map(({ first }) => first)}::int[], ${spans.map(({ end }) => end)}::int[], ${prices}))`;
+}
