@@ -10,8 +10,9 @@ import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
+import { withPolicyDefaults } from "../../domain/key/policies/policy-defaults.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
-import type { RuleSince } from "../../domain/manifest/manifest-policies.ts";
+import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
@@ -63,13 +64,13 @@ export function forecastKey(input: ForecastInput): KeyForecast {
 
 /** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */
 function observe(input: ForecastInput): ObservedKey | undefined {
-  const { declared, object, before, after, secrets } = input;
+  const { declared, object, after, secrets } = input;
   const spec = declared?.spec ?? object?.spec;
   const named = declared ?? object?.metadata;
   if (spec === undefined || named === undefined) return undefined;
   const { namespace, name } = named;
   const spoken = declareKey(namespace, name, spec);
-  const stored = object === undefined ? undefined : storedKey(object, before);
+  const stored = object === undefined ? undefined : heldNow(object, input);
   const { references } = after.resolve(spoken, namespace, stored?.teamId ?? null);
   const { effective: key, verdict } = holdPlanned({ named: declared, namespace }, spoken, stored, references, input);
   const secret = { namespace, name: key.secret.name };
@@ -102,6 +103,24 @@ function observe(input: ForecastInput): ObservedKey | undefined {
     reportedUse: null,
     steadyFrom: Number.NEGATIVE_INFINITY,
   };
+}
+
+/** What is stored of a key: what its spec says, as the policies that there are hold it. */
+function heldNow(object: KeyObject, { before, since, now }: ForecastInput): StoredKey | undefined {
+  const stored = storedKey(object, before);
+  const { namespace, name } = object.metadata;
+  if (stored === undefined || object.spec === undefined) return stored;
+  const declared = declareKey(namespace, name, object.spec);
+  const { references } = before.resolve(declared, namespace, stored.teamId);
+  const named = before.find("PlatformKey", { namespace, name });
+  const world = { after: before, since, now };
+  const { effective } = holdPlanned({ named, namespace }, declared, stored, references, world);
+  // A key whose status says nothing of policies has their defaults already.
+  const hasDefaults = findCondition(object.status?.conditions, "PolicyViolated") === undefined;
+  const { policies } = policiesIn(before, before.teamOf(namespace), since);
+  const { rateLimit, concurrent } = hasDefaults ? withPolicyDefaults(declared, policies) : effective;
+  const { expiresAt } = effective;
+  return { ...stored, policy: { ...stored.policy, expiresAt, rateLimit, concurrent } };
 }
 
 /** What an import will learn: neither the secret itself is looked at, nor a key that is to be taken over. */

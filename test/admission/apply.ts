@@ -1,4 +1,5 @@
 import { parse } from "yaml";
+import { isClusterScoped, isKind } from "../../domain/kinds/kinds.ts";
 import type { Answer, Kubernetes } from "../env/kubernetes/client.ts";
 import { until } from "../env/until.ts";
 
@@ -23,6 +24,7 @@ type ApplyOptions = {
 const PLURALS: Readonly<Record<string, string>> = {
   PlatformKey: "platformkeys",
   PlatformTeam: "platformteams",
+  PlatformKeyPolicy: "platformkeypolicies",
   ModelGateway: "modelgateways",
   MemoryLibrary: "memorylibraries",
   Secret: "secrets",
@@ -72,11 +74,12 @@ export function urlOf(text: string): string | undefined {
   const { name, namespace } = metadata ?? {};
   const plural = typeof kind === "string" ? PLURALS[kind] : undefined;
   const group = typeof apiVersion === "string" ? GROUPS[apiVersion] : undefined;
-  const named = (kind === "PlatformTeam" ? [name] : [name, namespace]).every(
+  const isOfCluster = typeof kind === "string" && isKind(kind) && isClusterScoped(kind);
+  const named = (isOfCluster ? [name] : [name, namespace]).every(
     (part) => typeof part === "string" && /^[a-z0-9]/.test(part),
   );
   if (plural === undefined || group === undefined || !named) return undefined;
-  if (kind !== "PlatformTeam") return `${group}/namespaces/${namespace}/${plural}/${name}`;
+  if (!isOfCluster) return `${group}/namespaces/${namespace}/${plural}/${name}`;
   return namespace === undefined ? `${group}/${plural}/${name}` : undefined;
 }
 

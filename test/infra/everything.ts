@@ -57,11 +57,17 @@ export async function doEverything(
 ): Promise<void> {
   const world = inNamespace(kubernetes, namespace);
   const team = `${API}/platformteams/team-${namespace}`;
+  const policy = `${API}/platformkeypolicies/policy-${namespace}`;
   await world.apply(`
 apiVersion: keyplane.dev/v1alpha1
 kind: PlatformTeam
 metadata: { name: team-${namespace} }
 spec: { namespaces: [${namespace}] }
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKeyPolicy
+metadata: { name: policy-${namespace} }
+spec: { teamSelector: { matchNames: [team-${namespace}] }, maxKeys: 1000 }
 ---${manifests(namespace)}`);
   const names = ["whole", "lost", "edited", "orphan", "retained", "imported"];
   await world.ready(...names);
@@ -81,7 +87,7 @@ spec: { namespaces: [${namespace}] }
   }
 
   await refuseRival(world, namespace);
-  await outrun(world, team, hasAsked);
+  await outrun(world, { team, policy }, hasAsked);
 
   for (const name of names) await world.remove(world.path("platformkeys", name));
   for (const [secret, isLeft] of [
@@ -96,6 +102,7 @@ spec: { namespaces: [${namespace}] }
   }
   await world.remove(world.path("modelgateways", "main"));
   await world.remove(world.path("memorylibraries", "handbook"));
+  await world.remove(policy);
   await world.remove(team);
 }
 
@@ -115,26 +122,31 @@ spec: { namespaces: [${namespace}] }
   await world.remove(rival);
 }
 
+function changedSpec(plural: string, turn: number): Readonly<Record<string, unknown>> {
+  if (plural === "platformkeypolicies") return { maxKeys: 1_000 + turn };
+  if (plural !== "modelgateways") return { displayName: `Turn ${turn}` };
+  return { routes: [{ model: `m${turn}`, routeID: "rt", upstream: "openai", upstreamModel: "m" }] };
+}
+
 /** Changes an object of each kind again and again, until a status was refused since it was about an older one. */
 async function outrun(
   world: ReturnType<typeof inNamespace>,
-  team: string,
+  { team, policy }: { readonly team: string; readonly policy: string },
   hasAsked: (plural: string) => Promise<boolean>,
 ): Promise<void> {
   const objects = {
     platformteams: team,
+    platformkeypolicies: policy,
     modelgateways: world.path("modelgateways", "main"),
     memorylibraries: world.path("memorylibraries", "handbook"),
     platformkeys: world.path("platformkeys", "whole"),
   };
   for (const [plural, path] of Object.entries(objects)) {
     let turn = 0;
-    const isRouted = plural === "modelgateways";
     await until(`a write to one of the ${plural} was outrun`, async () => {
       const changes = Array.from({ length: 20 }, () => {
         turn += 1;
-        const routes = [{ model: `m${turn}`, routeID: "rt", upstream: "openai", upstreamModel: "m" }];
-        return world.change(path, { spec: isRouted ? { routes } : { displayName: `Turn ${turn}` } });
+        return world.change(path, { spec: changedSpec(plural, turn) });
       });
       await Promise.all(changes);
       return hasAsked(plural);

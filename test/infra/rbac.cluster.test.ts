@@ -351,6 +351,8 @@ kind: ClusterRole
 metadata: { name: keyplane-controller }
 rules:
   - { apiGroups: [keyplane.dev], resources: [platformteams, platformteams/status], verbs: [get, list, watch, patch] }
+  - { apiGroups: [keyplane.dev], resources: [platformkeypolicies], verbs: [get, list, watch] }
+  - { apiGroups: [keyplane.dev], resources: [platformkeypolicies/status], verbs: [patch] }
   - { apiGroups: [""], resources: [namespaces], verbs: [get] }
 `;
 const DECLARATIONS_ROLE = `

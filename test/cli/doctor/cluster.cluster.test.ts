@@ -90,7 +90,7 @@ describe("keyplane doctor --kubeconfig", () => {
 
   it("asks for itself as the controller's own account, and notes what it may not see", async () => {
     expect(await doctor("--kubeconfig", await accountKubeconfig(kubernetes))).toEqual([
-      ...["platformkeys", "platformteams", "modelgateways", "memorylibraries"].map((plural) =>
+      ...["platformkeys", "platformteams", "platformkeypolicies", "modelgateways", "memorylibraries"].map((plural) =>
         expect.stringContaining(`note custom-resources: the CustomResourceDefinition ${plural}.keyplane.dev cannot be`),
       ),
       NO_LEASE,

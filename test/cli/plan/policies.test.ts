@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readBase } from "../../../cli/plan/base.ts";
+import { makePlan } from "../../../cli/plan/make-plan.ts";
+import { key, team } from "../up.ts";
+
+const NOW = Date.parse("2026-11-01T00:00:00Z");
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keyplane-plan-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Files = Readonly<Record<string, string>>;
+
+function write(side: string, files: Files): string {
+  const path = join(folder, side);
+  mkdirSync(path);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, `${name}.yaml`), text);
+  return path;
+}
+
+/** What a plan says that has some files in the place of others. */
+async function plan(main: Files, branch: Files): Promise<string[]> {
+  const { objects } = await makePlan({
+    paths: [write("branch", branch)],
+    stdin: undefined,
+    held: readBase(write("main", main), NOW),
+    isWhole: true,
+    lastUsedAt: () => null,
+    findSecrets: async () => () => undefined,
+    now: NOW,
+  });
+  return objects.flatMap(({ changes }) => changes.map(({ text }) => text));
+}
+
+const policy = (rules: string) =>
+  `apiVersion: keyplane.dev/v1alpha1\nkind: PlatformKeyPolicy\nmetadata: { name: production }\nspec: { teamSelector: {}, ${rules} }\n`;
+const FILES: Files = {
+  team: team("research", "dev"),
+  reader: key("reader", "scopes: [memory:read]"),
+  writer: key("writer", "scopes: [memory:write]"),
+};
+
+test("a plan names the keys that a policy puts under a deadline, and when it is", async () => {
+  const said = await plan(FILES, { ...FILES, policy: policy("gracePeriod: 24h, allowedScopes: [memory:read]") });
+  expect(said).toEqual([
+    "create PlatformKeyPolicy production",
+    "update PlatformKey dev/writer: expires: never -> 2026-11-02T00:00:00.000Z",
+    expect.stringContaining(
+      "PlatformKey dev/writer breaks a policy: The key works until 2026-11-02T00:00:00Z, and is refused from then on until it meets its policies. spec.scopes: memory:write may not be given",
+    ),
+  ]);
+});
+
+test("a plan says that a new key which breaks a policy will not be issued", async () => {
+  const main = { team: FILES.team ?? "", policy: policy("allowedScopes: [memory:read]") };
+  const said = await plan(main, { ...main, writer: FILES.writer ?? "" });
+  expect(said).toEqual([
+    "create PlatformKey dev/writer: no key is minted yet",
+    expect.stringContaining("PlatformKey dev/writer will not be ready: PolicyViolated: The key is not issued."),
+  ]);
+});
+
+test("a plan says nothing where a policy and its keys stay as they are", async () => {
+  const rules = "expiry: { default: 480h }, rateLimit: { concurrent: { default: 4 } }";
+  const files = { ...FILES, policy: policy(rules) };
+  expect(await plan(files, files)).toEqual([]);
+});
