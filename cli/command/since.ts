@@ -1,5 +1,9 @@
 import { DAY_MS, parseDuration } from "../../domain/duration.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** A day, or a time of it with its zone: without one it would be another on each machine. */
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /**
  * A moment as a flag gives it: so long ago, or a time.
@@ -10,9 +14,16 @@ import { UsageError } from "./usage-error.ts";
  */
 export function parseMoment(flag: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
-  const at = /^\d{4}-/.test(text) ? Date.parse(text) : now - msOf(text);
+  const at = /^\d{4}-/.test(text) ? timeOf(text) : now - msOf(text);
   if (!Number.isNaN(at)) return at;
   throw new UsageError(`${flag} ${text}: write a duration such as 24h or 30d, or a time such as 2026-11-21T08:00:00Z`);
+}
+
+/** NaN for no time, as for one of a day that no month has. */
+function timeOf(text: string): number {
+  const day = TIME.exec(text)?.[1];
+  const begin = day === undefined ? Number.NaN : Date.parse(day);
+  return !Number.isNaN(begin) && rfc3339(begin).startsWith(`${day}T`) ? Date.parse(text) : Number.NaN;
 }
 
 function msOf(text: string): number {

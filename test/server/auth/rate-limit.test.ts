@@ -2,41 +2,21 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
-import type { RoutePlugin } from "../../../server/app.ts";
-import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { allDialects } from "../gateway/gateway.ts";
-import { startUpstream, type Upstream } from "../gateway/upstream.ts";
-import { type Harness, indexedKey, keyRecord, startHarness } from "../harness.ts";
+import { type Harness, indexedKey, keyRecord } from "../harness.ts";
+import { startLimited } from "./limited-harness.ts";
 
-const atoms: RoutePlugin = (app) => {
-  app.get("/atoms", { config: { operation: "atoms.list" } }, async () => ({ items: [] }));
-  app.post("/atoms", { config: { operation: "atoms.create" } }, async () => ({}));
-};
-
+let limited: Awaited<ReturnType<typeof startLimited>>;
 let harness: Harness;
-let upstream: Upstream;
+let call: typeof limited.call;
+let post: typeof limited.post;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  harness = await startHarness({ mounts: [atoms, gatewayRoutes, mcpRoutes].map((routes) => ({ at: "", routes })) });
-  harness.addGateway({ publicId: "main", ...allDialects(upstream.url) });
+  limited = await startLimited();
+  ({ harness, call, post } = limited);
 });
-afterAll(async () => {
-  await harness.close();
-  await upstream.close();
-});
+afterAll(() => limited.close());
 
 /** A key that may make `burst` requests at once, and one a second. */
 const limitedTo = (burst: number) => ({ rateLimit: { requestsPerMinute: 60, burst, scope: "Replica" as const } });
-
-function call(key: string, path = "/atoms", init: RequestInit = {}): Promise<Response> {
-  return fetch(harness.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
-}
-
-function post(key: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  const type = { "content-type": "application/json", ...headers };
-  return call(key, path, { method: "POST", headers: type, body: JSON.stringify(body) });
-}
 
 test("a key is let through until its burst is used up, learns what is left, and is let through again once its time has come", async () => {
   const key = harness.addKey(limitedTo(2));

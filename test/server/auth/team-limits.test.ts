@@ -6,35 +6,21 @@ import type { TeamRecord } from "../../../domain/access/membership.ts";
 import type { DeclaredLimits } from "../../../domain/access/rate-limit.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
-import type { RoutePlugin } from "../../../server/app.ts";
 import { decide } from "../../../server/auth/decide.ts";
-import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { until } from "../../env/until.ts";
-import { allDialects } from "../gateway/gateway.ts";
-import { startUpstream, type Upstream } from "../gateway/upstream.ts";
-import { type Harness, indexedKey, keyRecord, startHarness } from "../harness.ts";
+import { type Harness, indexedKey, keyRecord } from "../harness.ts";
+import { startLimited } from "./limited-harness.ts";
 
 let held: Promise<void> = Promise.resolve();
-const atoms: RoutePlugin = (app) => {
-  app.get("/atoms", { config: { operation: "atoms.list" } }, async () => {
-    await held;
-    return { items: [] };
-  });
-  app.post("/atoms", { config: { operation: "atoms.create" } }, async () => ({}));
-};
-
+let limited: Awaited<ReturnType<typeof startLimited>>;
 let harness: Harness;
-let upstream: Upstream;
+let call: typeof limited.call;
+let post: typeof limited.post;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  harness = await startHarness({ mounts: [atoms, gatewayRoutes, mcpRoutes].map((routes) => ({ at: "", routes })) });
-  harness.addGateway({ publicId: "main", ...allDialects(upstream.url) });
+  limited = await startLimited(() => held);
+  ({ harness, call, post } = limited);
 });
-afterAll(async () => {
-  await harness.close();
-  await upstream.close();
-});
+afterAll(() => limited.close());
 beforeEach(() => declareTeam(null));
 
 /** Declares the limits of team-a, as the feed has it; keys are added with them. */
@@ -51,15 +37,6 @@ function declareTeam(limits: DeclaredLimits | null): DeclaredLimits | null {
 
 const rateOf = (burst: number) => ({ requestsPerMinute: 60, burst, scope: "Replica" as const });
 const teamOf = (burst: number, concurrent: number | null = null) => declareTeam({ rate: rateOf(burst), concurrent });
-
-function call(key: string, path = "/atoms", init: RequestInit = {}): Promise<Response> {
-  return fetch(harness.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
-}
-
-function post(key: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  const type = { "content-type": "application/json", ...headers };
-  return call(key, path, { method: "POST", headers: type, body: JSON.stringify(body) });
-}
 
 const statusesOf = async (keys: readonly string[]) => {
   const statuses: number[] = [];
