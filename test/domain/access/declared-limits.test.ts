@@ -5,7 +5,7 @@ test.each([
   [undefined, null],
   [{ concurrent: 4 }, { rate: null, concurrent: 4 }],
   [
-    { tokensPerMinute: 9_000, scope: "Installation" },
+    { tokensPerMinute: 9_000, scope: "Installation" } as const,
     { rate: null, concurrent: null, tokens: { tokensPerMinute: 9_000, scope: "Installation" } },
   ],
   [{ requestsPerMinute: 60 }, { rate: { requestsPerMinute: 60, burst: 60, scope: "Replica" }, concurrent: null }],
