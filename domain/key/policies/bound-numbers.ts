@@ -49,7 +49,12 @@ export function boundNumbers(
     rateLimit:
       requestsPerMinute === null
         ? null
-        : { scope: "Replica", ...rateLimit, requestsPerMinute, burst: burst ?? requestsPerMinute },
+        : {
+            scope: declared.tokenLimit?.scope ?? "Replica",
+            ...rateLimit,
+            requestsPerMinute,
+            burst: burst ?? requestsPerMinute,
+          },
     concurrent: boundValue(
       {
         asked: concurrent,

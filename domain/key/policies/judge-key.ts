@@ -17,6 +17,7 @@ export type JudgedKey = Pick<
   | "expiresAt"
   | "rotationInterval"
   | "rateLimit"
+  | "tokenLimit"
   | "concurrent"
   | "allowedCIDRs"
 >;

@@ -29,12 +29,13 @@ export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readon
   return {
     ...key,
     expiresAfter: key.expiresAt === null ? (key.expiresAfter ?? expiresAfter) : key.expiresAfter,
-    rateLimit: key.rateLimit ?? rateOf(requestsPerMinute),
+    rateLimit: key.rateLimit ?? rateOf(requestsPerMinute, key),
     concurrent: key.concurrent ?? concurrent,
   };
 }
 
-/** A rate that a policy sets, a minute's worth at once; null for none. */
-export function rateOf(requestsPerMinute: number | null): JudgedKey["rateLimit"] {
-  return requestsPerMinute === null ? null : { requestsPerMinute, burst: requestsPerMinute, scope: "Replica" };
+/** A rate that a policy sets, a minute's worth at once, counted where the key's tokens are; null for none. */
+function rateOf(requestsPerMinute: number | null, { tokenLimit }: JudgedKey): JudgedKey["rateLimit"] {
+  const scope = tokenLimit?.scope ?? "Replica";
+  return requestsPerMinute === null ? null : { requestsPerMinute, burst: requestsPerMinute, scope };
 }

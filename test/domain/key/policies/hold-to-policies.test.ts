@@ -67,6 +67,15 @@ describe("a new key", () => {
   });
 });
 
+test("the requests that a policy gives a key are counted where its tokens are", () => {
+  const rateLimit = { tokensPerMinute: 9_000, scope: "Installation" };
+  const rules = { rateLimit: { requestsPerMinute: { default: 60 } } };
+  for (const stored of [null, {}]) {
+    const { effective } = hold({ key: { rateLimit }, rules, stored, since: NOW - 30 * DAY });
+    expect(effective.rateLimit).toEqual({ requestsPerMinute: 60, burst: 60, scope: "Installation" });
+  }
+});
+
 describe("a key that was issued", () => {
   test("works on until the grace period is over, and ends then", () => {
     const { effective, verdict } = hold({ rules: { allowedScopes: ["memory:write"] } });
