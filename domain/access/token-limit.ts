@@ -1,6 +1,6 @@
 import type { DeclaredRate, TokenLimit } from "./rate-limit.ts";
 
-/** Of a minute's tokens: what a limit is counted by is never rounded by more than a thousandth. */
+/** Of a minute's tokens. The time that one costs is never rounded by more than a thousandth; calls are rounded up to whole ones. */
 const UNITS_A_MINUTE = 60_000;
 
 /** A limit of tokens as a rate, which counts in units of so many tokens that the time of one can be measured. */

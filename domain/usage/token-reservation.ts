@@ -40,23 +40,30 @@ export function expectTokens({
   return { input: bytes, output: isWritten ? mostOutput : 0 };
 }
 
+/** What a call has used in the end, in tokens. The larger counts, an estimate no further than what was reserved. */
+export type UsedTokens = {
+  /** As its answer says. */
+  readonly reported: number;
+  /** Where its answer does not say all of it. */
+  readonly estimated: number;
+};
+
 /**
- * What a call has used in the end, in tokens: what its answer reported. One that reports nothing, or what cannot be, has
- * used what was expected at least; one that was cut has read its input, and written what was reported or, up to what was
- * expected, no less than there were bytes.
+ * What a call has used in the end: what its answer reported. One that reports nothing, or what cannot be, is taken to have
+ * used what was expected; one that was cut has read its input, and written what was reported or, up to what was expected,
+ * no fewer tokens than bytes.
  */
-export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): number {
-  if (end === "unused") return 0;
-  if (end === "unanswered") return expected.input;
+export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): UsedTokens {
+  if (end === "unused") return { reported: 0, estimated: 0 };
+  if (end === "unanswered") return { reported: 0, estimated: expected.input };
   const { tokens, ending, isDoubtful } = end.usage;
-  const all = expected.input + expected.output;
   const [input, output] = [inputOf(dialect, tokens), tokens.output + tokens.reasoning];
+  const reported = input + output;
   if (ending === "cut") {
     const read = input + tokens.cached > 0 ? input : expected.input;
-    return read + Math.max(output, Math.min(expected.output, end.answered));
+    return { reported, estimated: read + Math.min(expected.output, end.answered) };
   }
-  if (ending !== "reported") return all;
-  return isDoubtful ? Math.max(input + output, all) : input + output;
+  return { reported, estimated: ending === "reported" && !isDoubtful ? 0 : expected.input + expected.output };
 }
 
 /** As the providers count it for their own limits: Anthropic leaves out what is read from its cache, others do not. */

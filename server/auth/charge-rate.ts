@@ -87,15 +87,25 @@ export function countsTokens({ tokenLimit, teamLimits }: KeyRecord, route?: Owne
 export function refundRates({ index, clock, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
   const now = clock.monotonic() * NANOSECONDS;
   return rates.map((rate) => {
-    const { owner, limit, amount, verdict, at } = rate;
+    const { limit, amount, verdict, at } = rate;
     if (installationLimits !== null && limit.scope === "Installation") {
-      if (now - at < PERIOD_MS * NANOSECONDS) installationLimits.refund(idOf(owner), amount);
-      return { ...rate, verdict: installationLimits.rest(idOf(owner), limit) };
+      return takeBackDrawn(installationLimits, rate, now - at < PERIOD_MS * NANOSECONDS);
     }
     const unpaid = unpaidOf(limit, verdict, now, amount);
     index.refundRate(rate, unpaid, at);
     return { ...rate, verdict: rateState(limit, verdict.paidAt - unpaid, now) };
   });
+}
+
+/** What a thread has admitted by itself, while the database is away, no cell has given: it cannot have it back. */
+function takeBackDrawn(
+  installationLimits: DrawnDeps["installationLimits"],
+  { owner, amount, limit, verdict, ...rate }: MetRate,
+  isInTime = true,
+): MetRate {
+  const id = idOf(owner);
+  if (isInTime && verdict.paidAt === 0) installationLimits.refund(id, amount);
+  return { ...rate, owner, amount, limit, verdict: installationLimits.rest(id, limit) };
 }
 
 function ratesOf(of: LimitOwner, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
@@ -154,22 +164,19 @@ function chargeDrawn(
 ): Met {
   const now = () => clock.monotonic() * NANOSECONDS;
   const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
-  const takeBack = (rates: readonly AppliedRate[]): MetRate[] =>
-    rates.map(({ of, owner, limit, amount }) => {
-      installationLimits.refund(idOf(owner), amount);
-      return { of, owner, limit, amount, verdict: installationLimits.rest(idOf(owner), limit), at: now() };
-    });
+  const takeBack = (rates: readonly MetRate[]): MetRate[] =>
+    rates.map((rate) => takeBackDrawn(installationLimits, rate));
   const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
     const rate = drawn[place];
     if (rate === undefined) {
       const local = metNow("chargeRates");
-      return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(drawn)]);
+      return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(charged)]);
     }
     const { of, owner, limit, amount, mostWaiting } = rate;
     const goOn = (verdict: RateVerdict): Met => {
       const one = { of, owner, limit, amount, verdict, at: now() };
       if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
-      return inOrder([...judged, ...takeBack(drawn.slice(0, place)), one]);
+      return inOrder([...judged, ...takeBack(charged), one]);
     };
     const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting, amount);
     return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);

@@ -1,25 +1,25 @@
 import { rateCost } from "../../domain/access/rate-limit.ts";
+import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
 import { idOf, type MetRate, type RateDeps } from "./charge-rate.ts";
 
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
 
 /**
- * Charges what a call has used in the end to the limits of tokens that it was charged to before: what is more than that,
- * also where nothing is left, so that later calls wait; what was not used is given back.
- *
- * @param used tokens
+ * Charges what a call has used in the end to the limits of tokens that it was charged to before: what was reported beyond
+ * that, also where nothing is left, so that later calls wait; what was not used is given back.
  */
 export function settleTokens(
   { index, clock, installationLimits }: RateDeps,
   rates: readonly MetRate[],
-  used: number,
+  { reported, estimated }: UsedTokens,
 ): void {
   const now = clock.monotonic() * NANOSECONDS;
   for (const rate of rates) {
     const { owner, limit, amount = 1, verdict } = rate;
     if (limit.unit === undefined) continue;
-    const more = Math.ceil(used / limit.unit) - amount;
+    const used = Math.max(Math.ceil(reported / limit.unit), Math.min(Math.ceil(estimated / limit.unit), amount));
+    const more = used - amount;
     if (installationLimits !== null && limit.scope === "Installation") {
       // What a thread admits by itself, while the database is away, no cell has given.
       if (more > 0 || verdict.paidAt === 0) installationLimits.settle(idOf(owner), limit, more);

@@ -147,18 +147,20 @@ export class InstallationLimits {
       // What there was in one period is expected of the next; what was more in the one before fades.
       held.expected = Math.max(held.asked, Math.floor((held.expected + held.asked) / 2));
       held.asked = 0;
-      const spare = held.requests - held.expected;
-      if (spare > 0 && now >= this.#awayUntil) {
-        held.requests -= spare;
-        // What cannot be given back is lost.
-        this.#send(limitId, () => ({ limitId, limit: held.limit, wanted: -spare })).catch(() => {});
-      }
+      if (now >= this.#awayUntil) this.#giveBack(limitId, held, held.requests - held.expected);
       if (now >= this.#awayUntil) this.#settle(limitId, held);
       const isOwing = held.toSettle !== 0 || held.isSettling;
       const isBusy = isOwing || held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
       const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
       if (!isBusy && until <= now) this.#limits.delete(limitId);
     }
+  }
+
+  /** What cannot be given back is lost. */
+  #giveBack(limitId: string, held: Held, spare: number): void {
+    if (spare <= 0) return;
+    held.requests -= spare;
+    this.#send(limitId, () => ({ limitId, limit: held.limit, wanted: -spare })).catch(() => {});
   }
 
   #heldOf(limitId: string, limit: RateLimit): Held {
@@ -212,6 +214,8 @@ export class InstallationLimits {
     } finally {
       held.waiting--;
       held.waitingFor -= amount;
+      // What is too little for those that waited may be enough for others.
+      if (held.limit.unit !== undefined && held.waiting === 0) this.#giveBack(limitId, held, held.requests);
     }
   }
 

@@ -64,13 +64,13 @@ export class AnswerReader {
     return {
       tokens,
       model: typeof model === "string" ? model : undefined,
-      ending: this.#ending(isWhole),
+      ending: this.#ending(isWhole, !isSound || Object.keys(reported).length > 0),
       isDoubtful: !isSound || !fits || isTwice,
     };
   }
 
-  #ending(isWhole: boolean): AnswerEnding {
-    if (this.#times === 0) return isWhole ? "unreported" : "cut";
+  #ending(isWhole: boolean, saysAny: boolean): AnswerEnding {
+    if (!saysAny) return isWhole ? "unreported" : "cut";
     // Gemini reports it in every piece, Anthropic first and last, OpenAI at the end alone.
     const isFinal = this.#dialect === "gemini" ? isWhole : this.#last !== undefined || this.#dialect === "openai";
     return isFinal ? "reported" : "cut";

@@ -102,6 +102,19 @@ test.each(SCOPES)(
   },
 );
 
+test("b124: what was admitted while the database was away gives nothing back that no cell has given", async () => {
+  const { charge, takeBack, database, passTo, clock } = open("Installation", "Installation", { key: 8, team: 4 }, 4);
+  database.isAway = true;
+  const admitted = await charge();
+  expect([refusedBy(admitted), refusedBy(await charge())]).toEqual(["none", "team"]);
+  takeBack(admitted);
+  database.isAway = false;
+  await passTo(clock.now + 1_000);
+  const before = database.draws;
+  await charge();
+  expect(database.draws - before, "both cells are asked").toBe(2);
+});
+
 test.each(SCOPES)("b124: what is taken back at once, of a limit of scope %s, is there again", async (scope) => {
   const { charge, takeBack } = open(scope, "Replica", { key: 1, team: 100 });
   const charged = await charge();

@@ -113,9 +113,9 @@ function openThreads(count: number) {
   const cells = cellsInMemory(clock);
   const deps = { draw: cells.draw, mostDraws: 2, threads: () => count, monotonic: () => clock.now };
   const threads = Array.from({ length: count }, () => new InstallationLimits(deps));
-  const charge = async (thread: InstallationLimits | undefined, limit: RateLimit, limitId = "a") => {
+  const charge = async (thread: InstallationLimits | undefined, limit: RateLimit, limitId = "a", amount = 1) => {
     if (thread === undefined) throw new RangeError("there are fewer threads");
-    return thread.charge(limitId, limit, 1_000);
+    return thread.charge(limitId, limit, 1_000, amount);
   };
   return { ...cells, clock, threads, charge };
 }
@@ -201,6 +201,16 @@ test("b123: while the database is away each thread admits its part of the limit,
   database.isAway = false;
   await passTo(clock.now + 1_000);
   expect((await Promise.all(threads.map(admittedBy))).reduce((sum, one) => sum + one, 0)).toBe(8);
+});
+
+test("b128: what a cell has of a call that it has too little for goes back at once, for calls that need less", async () => {
+  const { threads, charge, passTo, clock } = openThreads(2);
+  const limit = { requestsPerMinute: 60_000, burst: 60_000, unit: 1 };
+  const [one, other] = threads;
+  expect((await charge(other, limit, "a", 30_000)).admitted).toBe(true);
+  expect((await charge(one, limit, "a", 60_000)).admitted).toBe(false);
+  await passTo(clock.now);
+  expect((await charge(other, limit, "a", 29_000)).admitted).toBe(true);
 });
 
 test("b123: statements draw from as many cells as one may, and nothing is kept of limits that are not used", async () => {

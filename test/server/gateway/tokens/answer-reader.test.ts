@@ -191,6 +191,14 @@ describe("An answer's usage", () => {
     expect(read(reported, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
   });
 
+  test("is said to be unreported where it has no figure that is known", () => {
+    for (const usage of [{}, { total_tokens: 5_000 }]) {
+      const answer = JSON.stringify({ model: "gpt-4o", choices: [], usage });
+      expect(read(answer, { dialect: "openai" })).toMatchObject({ tokens: NO_TOKENS, ending: "unreported" });
+      expect(read(events({ usage }), { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
+    }
+  });
+
   test("is said to be unreported where a whole answer has none", () => {
     for (const text of ["", "{}", "null", "not json", '{"usage":null}', '{"a":{"usage":{"prompt_tokens":5}}}']) {
       expect(read(text, { dialect: "openai" }), text).toMatchObject({ tokens: NO_TOKENS, ending: "unreported" });
