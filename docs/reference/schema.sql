@@ -192,7 +192,7 @@ create table key_declarations (
   key_id text not null,
   owner_uid text not null,
   generation bigint not null,
-  spec jsonb,
+  spec json,
   constraint key_declarations_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_declarations_pkey PRIMARY KEY (key_id)
 );

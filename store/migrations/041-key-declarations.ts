@@ -5,7 +5,7 @@ create table key_declarations (
   key_id text primary key references keys (id),
   owner_uid text not null,
   generation bigint not null,
-  -- Null for one that is too long to be kept.
-  spec jsonb
+  -- In the order of its fields as they were written. Null for one that is too long to be kept.
+  spec json
 );
 `;

@@ -11,6 +11,7 @@ describeWorlds("the recorded declaration of a key", (setup) => {
     const { id } = await world.stored("agent");
     const recorded = async () => (await findKeyDeclaration(world.store.db, id))?.spec;
     expect(await recorded()).toEqual(world.get("PlatformKey", "agent")?.spec);
+    expect(Object.keys((await recorded()) ?? {})).toEqual(Object.keys(world.get("PlatformKey", "agent")?.spec ?? {}));
     await world.declare(key("agent", { ...spec, rotation: { interval: "48h" }, deletionPolicy: "Retain" }));
     expect(await recorded()).toMatchObject({ rotation: { interval: "48h" }, deletionPolicy: "Retain" });
     await recordKeyDeclaration(world.store.db, id, {
