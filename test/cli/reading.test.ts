@@ -195,7 +195,10 @@ describe("keyplane get", () => {
 
   test("says in one line what was written wrongly, and where nothing is to be read", async () => {
     for (const [args, says] of [
-      [["get", "pods", ...data], "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
+      [
+        ["get", "pods", ...data],
+        "get pods: there is no such kind: write keys, teams, policies, gateways, libraries or all",
+      ],
       [["get", "kyes", ...data], "get kyes: there is no such kind: did you mean keys?"],
       [["describe", "kye", "agent", ...data], "describe kye: there is no such kind: did you mean key?"],
       [["get", "all", "agent", ...data], "all takes no name: say of which kind"],

@@ -29,6 +29,7 @@ test("doctor looks at what is declared in the namespaces that the controller ser
   expect(asked).toEqual([
     ...["namespaces/team-a/platformkeys", "namespaces/team-b/platformkeys"],
     "platformteams",
+    "platformkeypolicies",
     ...["namespaces/team-a/modelgateways", "namespaces/team-b/modelgateways"],
     ...["namespaces/team-a/memorylibraries", "namespaces/team-b/memorylibraries"],
   ]);

@@ -21,7 +21,7 @@ test.each([
   ["kyes", "get kyes: there is no such kind: did you mean keys?"],
   ["gatway", "get gatway: there is no such kind: did you mean gateway?"],
   ["al", "get al: there is no such kind: did you mean all?"],
-  ["pods", "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
+  ["pods", "get pods: there is no such kind: write keys, teams, policies, gateways, libraries or all"],
 ])("a word that means no kind is refused with the one that was meant: %s", (word, message) => {
   expect(unknownKind("get", word, "all").message).toBe(message);
 });

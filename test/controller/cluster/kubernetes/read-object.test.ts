@@ -141,7 +141,7 @@ describe("an object of the API server", () => {
 
   it("keeps no more than the port speaks of", () => {
     expect(Object.keys(readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
-      ["createdAt", "deleting", "finalizers", "generation", "kind", "name"].concat([
+      ["createdAt", "deleting", "finalizers", "generation", "kind", "labels", "name"].concat([
         "namespace",
         "resourceVersion",
         "spec",
