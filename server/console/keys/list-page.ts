@@ -1,3 +1,5 @@
+import type { IssuedNames } from "../../../domain/access/team-member.ts";
+import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
@@ -20,6 +22,8 @@ export type KeyList = {
   readonly isPartial: boolean;
   /** Names of teams to choose from: some of them, where there are very many. */
   readonly teams: readonly string[];
+  /** What the issuer says of a viewer who is in no team; null for all others. */
+  readonly outsider: IssuedNames | null;
   /** Whether the viewer may make a key in any team. */
   readonly mayCreate: boolean;
   /** Milliseconds since the epoch. */
@@ -89,7 +93,15 @@ function nameOf({ id, name, displayName, team }: KeyJson): Html {
   return html`<a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span>`;
 }
 
-function nothing({ query, mayCreate, isPartial }: KeyList): Html {
+/** By which names a team could have the viewer as a member. */
+function noTeam({ subject, groups }: IssuedNames): Html {
+  return html`<div class="empty"><h2>You are in no team</h2><p class="muted">Keys belong to teams. Send this to a person who writes PlatformTeams: a team has you as a member by your subject, or by one of your groups.</p>
+<pre id="names" tabindex="0" aria-label="What your issuer says of you">${writeYaml({ subject, groups })}</pre>
+<p class="actions"><button type="button" data-copy="names">Copy</button></p></div>`;
+}
+
+function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
+  if (outsider !== null) return noTeam(outsider);
   if (isPartial) return html`<div class="empty"><p>None of the keys that were looked through so far.</p></div>`;
   if (query.text === "" && query.state === undefined && query.team === "" && query.after === undefined) {
     return html`<div class="empty"><h2>No API keys yet</h2><p class="muted">A key lets a program use a gateway or the memory, and no more than its scopes say.</p>${

@@ -4,7 +4,7 @@ import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
 import { requestedTeams } from "../../management/requested-teams.ts";
-import { mayInSomeTeam, type Rights, rightsOf } from "../../management/rights.ts";
+import { mayInSomeTeam, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { offeredTeams } from "../team-field.ts";
 import { listContent } from "./list-page.ts";
@@ -19,7 +19,8 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     { config: { console: true } },
     async (request, reply) => {
       const query = readListQuery(request.query);
-      const rights = await rightsOf(store.db, principalOf(request));
+      const principal = principalOf(request);
+      const rights = await rightsOf(store.db, principal);
       const found = await find(query, rights);
       const [only, ...others] = found.keys;
       // A prefix from a log leads to its key in one step; while a person types (htmx), the key is the first row.
@@ -33,6 +34,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         next: found.next,
         isPartial: found.isPartial,
         teams: await offeredTeams(store.db, rights),
+        outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,
         mayCreate: mayInSomeTeam(rights, "make keys"),
         now,
       };

@@ -121,7 +121,7 @@ describe("In a browser, where something has gone wrong,", () => {
     expect(await page.locator("main").innerText()).toContain("you may be in its team no longer");
     await checkPage(page, "removed");
     await page.goto(`${pages.url}/dashboard/keys`);
-    expect(await page.locator("main").innerText()).toContain("No API keys yet");
+    expect(await page.locator("main").innerText()).toContain("You are in no team");
     expect((await pages.send("GET", `/keys/${key.id}`)).body.displayName).not.toContain("left");
   });
 

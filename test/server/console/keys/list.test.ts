@@ -35,6 +35,14 @@ async function list(search: string): Promise<string[]> {
 }
 
 describe("the list of keys", () => {
+  test("says to who is in no team by which names a team could have them as a member", async () => {
+    const { text } = await (await pages.as("newcomer <b>")).get("/keys");
+    expect(text).toContain("<h2>You are in no team</h2>");
+    expect(text).toContain("subject: newcomer &lt;b&gt;");
+    expect(text).not.toContain("No API keys yet");
+    expect((await pages.get("/keys?q=nothing-is-called-so")).text).not.toContain("You are in no team");
+  });
+
   test("has a page of fifty and the rest behind a link, in the order of names", async () => {
     const first = await pages.get("/keys");
     const next = /href="\/dashboard(\/keys\?after=[^"]+)"[^>]*>Next page/.exec(first.text)?.[1];
