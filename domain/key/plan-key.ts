@@ -25,6 +25,7 @@ import {
   type StoredVersion,
   versionIn,
 } from "./stored-key.ts";
+import { type KeptEnd, versionEnd } from "./version-end.ts";
 import {
   retireOldAt,
   retiringEndsAt,
@@ -52,8 +53,13 @@ export type KeyAction =
   /** Notes that the version may be read from here on, and writes the Secret. */
   | { readonly do: "Publish"; readonly number: number }
   | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
-  /** `expiresAfter` counts anew from the mint of each version that lives. */
-  | { readonly do: "UpdatePolicy"; readonly policy: KeyPolicy; readonly expiresAfter: number | null }
+  /** `expiresAfter` counts anew from the mint of each version that lives, but for those whose end is kept. */
+  | {
+      readonly do: "UpdatePolicy";
+      readonly policy: KeyPolicy;
+      readonly expiresAfter: number | null;
+      readonly keptEnds?: readonly KeptEnd[];
+    }
   /** Ends the old versions whose deadline has passed. */
   | { readonly do: "Retire" }
   /** Ends an old version before its deadline: its successor has been adopted. */
@@ -117,13 +123,14 @@ function planPolicy(
   observed: ObservedDeclaration,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
-  const { declared, references } = observed;
+  const { declared, references, verdict } = observed;
   if (isOutdated(observed, key)) return undefined;
   if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
   const policy = policyOf(declared, references);
   const isAsDeclared =
-    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared);
-  return isAsDeclared ? undefined : { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
+  if (isAsDeclared) return undefined;
+  return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter, keptEnds: verdict.keptEnds };
 }
 
 /** A declaration that breaks a policy, or is held to one that cannot be read, can suspend the key and nothing else. */
@@ -134,7 +141,8 @@ function planHeld(
   if (declared.state !== "Suspended" || key.policy.suspended) return undefined;
   const active = versionIn(key, "active");
   const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
-  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter };
+  const keptEnds = key.versions.filter(isLiving).map(({ number, expiresAt }) => ({ number, expiresAt }));
+  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
 }
 
 function planLife(observed: ObservedKey, now: number): KeyAction {
@@ -279,11 +287,15 @@ function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
   return isDeepStrictEqual(sorted(a), sorted(b));
 }
 
-/** Whether each version that lives ends when `expiresAfter` says, counted from its mint. */
-function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean {
+/** Whether each version that lives ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */
+function endsAsDeclared(
+  key: StoredKey,
+  { expiresAfter }: DeclaredKey,
+  { keptEnds }: ObservedDeclaration["verdict"],
+): boolean {
   return key.versions
     .filter(isLiving)
-    .every(({ mintedAt, expiresAt }) => expiresAt === (expiresAfter === null ? null : mintedAt + expiresAfter));
+    .every((version) => version.expiresAt === versionEnd(version, expiresAfter, keptEnds));
 }
 
 /**

