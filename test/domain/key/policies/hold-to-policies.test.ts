@@ -142,4 +142,28 @@ describe("a key that was issued", () => {
     expect(effective.expiresAfter).toBe(11 * DAY);
     expect(verdict.ends).toEqual([]);
   });
+
+  test("b126: that must have an end has none by the deadline that it was given for want of one", () => {
+    const rules = { expiry: { required: true } };
+    const { verdict, effective } = hold({ rules, stored: { expiresAt: NOW + GRACE } });
+    expect(verdict).toMatchObject({ endsAt: NOW + GRACE, ends: [expect.stringContaining("must have an end")] });
+    expect(effective.expiresAt).toBe(NOW + GRACE);
+    const longer = hold({ rules: { ...rules, gracePeriod: "336h" }, stored: { expiresAt: NOW + GRACE } });
+    expect([longer.verdict.endsAt, longer.effective.expiresAt]).toEqual([NOW + 2 * GRACE, NOW + 2 * GRACE]);
+    const other = hold({ rules: { ...rules, gracePeriod: "336h" }, stored: { expiresAt: NOW + DAY } });
+    expect(other.effective.expiresAt).toBe(NOW + 2 * GRACE);
+  });
+
+  test("that must have an end keeps a declared one that is taken away once the rule is due", () => {
+    const rules = { expiry: { required: true } };
+    const { verdict, effective } = hold({ rules, stored: { expiresAt: NOW + DAY }, since: NOW - GRACE });
+    expect([verdict.endsAt, effective.expiresAt]).toEqual([null, NOW + DAY]);
+    const ended = hold({ rules, stored: { expiresAt: NOW - DAY }, since: NOW - GRACE - DAY });
+    expect(ended.verdict.endsAt).toBe(NOW - DAY);
+  });
+
+  test("has an end where a policy's longest life gives it one", () => {
+    const { verdict, effective } = hold({ rules: { expiry: { required: true, max: "480h" } } });
+    expect([verdict.endsAt, effective.expiresAfter]).toEqual([null, 20 * DAY]);
+  });
 });
