@@ -7,6 +7,7 @@ import { expiryNotice } from "./expiry-notice.ts";
 import { mayMint } from "./issuance-block.ts";
 import { type MintReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 import { keyConditions } from "./key-conditions.ts";
+import { isNoWider } from "./no-wider.ts";
 import {
   deliveredVersion,
   governedKey,
@@ -130,10 +131,18 @@ function planPolicy(
   const isAsDeclared =
     key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
   if (isAsDeclared) return undefined;
+  if (references.teamId === null && isWider(key, policy, declared)) return planHeld(observed, key);
   return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** A declaration that breaks a policy, or is held to one that cannot be read, can suspend the key and nothing else. */
+/** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
+function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKey): boolean {
+  const endsLater = (version: StoredVersion) =>
+    (versionEnd(version, expiresAfter) ?? Number.POSITIVE_INFINITY) > (version.expiresAt ?? Number.POSITIVE_INFINITY);
+  return !isNoWider(policy, key.policy) || key.versions.filter(isLiving).some(endsLater);
+}
+
+/** A declaration that is not applied, as one that breaks a policy, can suspend the key and nothing else. */
 function planHeld(
   { declared }: ObservedDeclaration,
   key: StoredKey,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld, type World } from "../fixtures/world.ts";
+import { HOUR, key, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
@@ -84,6 +84,17 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect(world.record(plaintext)?.expiresAt).toBe(Number.POSITIVE_INFINITY);
     await world.declare(key("agent", { ...WRITER, state: "Suspended" }));
     expect((await world.stored("agent")).policy).toMatchObject({ scopes: ["memory:read"], suspended: true });
+  });
+
+  it("is not freed of it where the team gives up its namespace", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", WRITER));
+    await world.declare(READ_ONLY);
+    const { expiresAt } = (await world.stored("agent")).policy;
+    expect(expiresAt).not.toBeNull();
+    await world.declare(team("team-a", ["another"]));
+    await world.declare(key("agent", { scopes: [...WRITER.scopes, "gateway:generate"] }));
+    expect(world.condition("Ready", "agent")).toBe("False/NamespaceUnclaimed");
+    expect((await world.stored("agent")).policy).toMatchObject({ expiresAt, scopes: WRITER.scopes });
   });
 
   it("has its defaults as effective values, and its spec as it was", async (context) => {
