@@ -11,7 +11,8 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import { withPolicyDefaults } from "../../domain/key/policies/policy-defaults.ts";
-import type { StoredKey } from "../../domain/key/stored-key.ts";
+import { isLiving, type StoredKey } from "../../domain/key/stored-key.ts";
+import { versionEnd } from "../../domain/key/version-end.ts";
 import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";
@@ -114,13 +115,18 @@ function heldNow(object: KeyObject, { before, since, now }: ForecastInput): Stor
   const { references } = before.resolve(declared, namespace, stored.teamId);
   const named = before.find("PlatformKey", { namespace, name });
   const world = { after: before, since, now };
-  const { effective } = holdPlanned({ named, namespace }, declared, stored, references, world);
+  const { effective, verdict } = holdPlanned({ named, namespace }, declared, stored, references, world);
   // A key whose status says nothing of policies has their defaults already.
   const hasDefaults = findCondition(object.status?.conditions, "PolicyViolated") === undefined;
   const { policies } = policiesIn(before, before.teamOf(namespace), since);
   const { rateLimit, concurrent } = hasDefaults ? withPolicyDefaults(declared, policies) : effective;
   const { expiresAt } = effective;
-  return { ...stored, policy: { ...stored.policy, expiresAt, rateLimit, concurrent } };
+  const versions = stored.versions.map((version) =>
+    policies.length > 0 && isLiving(version)
+      ? { ...version, expiresAt: versionEnd(version, effective.expiresAfter, verdict.keptEnds) }
+      : version,
+  );
+  return { ...stored, versions, policy: { ...stored.policy, expiresAt, rateLimit, concurrent } };
 }
 
 /** What an import will learn: neither the secret itself is looked at, nor a key that is to be taken over. */

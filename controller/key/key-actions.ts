@@ -242,8 +242,8 @@ export async function actOnStore(
     confirmations.changed(uid, await keyChanges.revoke(keyId, action.reason));
     keyMemory.held.delete(uid);
   } else {
-    const { policy, expiresAfter } = action;
-    confirmations.changed(uid, await keyChanges.updatePolicy({ keyId, policy, expiresAfter, generation }));
+    const { policy, expiresAfter, keptEnds = [] } = action;
+    confirmations.changed(uid, await keyChanges.updatePolicy({ keyId, policy, expiresAfter, keptEnds, generation }));
   }
   const event = eventOf(action, stored);
   if (event !== undefined) keyMemory.events.set(uid, [...(keyMemory.events.get(uid) ?? []), event]);
@@ -254,7 +254,7 @@ function eventOf(action: StoreAction, stored: StoredKey): ClusterEvent | undefin
     const message = `The key and all its versions are revoked (${action.reason}).`;
     return { type: "Normal", reason: "Revoked", message };
   }
-  const message = policyChange(stored, action.policy, action.expiresAfter);
+  const message = policyChange(stored, action);
   return message === "" ? undefined : { type: "Normal", reason: "Updated", message };
 }
 

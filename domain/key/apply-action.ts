@@ -2,6 +2,7 @@ import type { DeclaredKey } from "./declared-key.ts";
 import { isHeal } from "./issuance-policy.ts";
 import type { KeyAction } from "./plan-key.ts";
 import { isLiving, type KeyIdentity, type RevocationReason, type StoredKey, type StoredVersion } from "./stored-key.ts";
+import { versionEnd } from "./version-end.ts";
 import { MAX_RETIRING, retiringEndsAt, succeededBy } from "./version-room.ts";
 
 /** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
@@ -198,13 +199,13 @@ function activate(before: StoredKey, number: number, retireOldAt: number, now: n
 
 function updatePolicy(
   key: StoredKey,
-  { policy, expiresAfter }: KeyAction & { do: "UpdatePolicy" },
+  { policy, expiresAfter, keptEnds }: KeyAction & { do: "UpdatePolicy" },
   generation: number,
 ): StoredKey {
   if (key.state === "revoked") return key;
   refuseWhere(generation < key.generation, "a later generation has been applied");
   const changed = changeVersions(key, (version) =>
-    isLiving(version) ? { expiresAt: expiresAfter === null ? null : version.mintedAt + expiresAfter } : undefined,
+    isLiving(version) ? { expiresAt: versionEnd(version, expiresAfter, keptEnds) } : undefined,
   );
   return { ...changed, policy, generation, state: policy.suspended ? "suspended" : "active" };
 }

@@ -1,7 +1,9 @@
 /** What is reported to people of a change of a key, once it is made. */
 import { isDeepStrictEqual } from "node:util";
 import type { MintReason } from "./issuance-policy.ts";
+import type { KeyAction } from "./plan-key.ts";
 import { type KeyPolicy, type StoredKey, versionIn } from "./stored-key.ts";
+import { versionEnd } from "./version-end.ts";
 
 const WHY: Readonly<Record<MintReason, string>> = {
   FirstVersion: "",
@@ -42,14 +44,17 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
 };
 
 /** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
-export function policyChange(key: StoredKey, policy: KeyPolicy, expiresAfter: number | null): string {
+export function policyChange(
+  key: StoredKey,
+  { policy, expiresAfter, keptEnds }: Omit<Extract<KeyAction, { do: "UpdatePolicy" }>, "do">,
+): string {
   const names = Object.entries(FIELDS);
   const before: Readonly<Record<string, unknown>> = key.policy;
   const after: Readonly<Record<string, unknown>> = policy;
   const changed = names.filter(([field]) => !isDeepStrictEqual(before[field], after[field])).map(([, name]) => name);
   const active = versionIn(key, "active");
-  const lifetime = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
-  if (active !== undefined && lifetime !== expiresAfter) changed.push("expiresAfter");
+  if (active !== undefined && active.expiresAt !== versionEnd(active, expiresAfter, keptEnds))
+    changed.push("expiresAfter");
   const sentences: string[] = [];
   if (policy.suspended !== key.policy.suspended) {
     sentences.push(policy.suspended ? "The key is suspended, and refused." : "The key is no longer suspended.");

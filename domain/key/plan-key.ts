@@ -7,6 +7,7 @@ import { expiryNotice } from "./expiry-notice.ts";
 import { mayMint } from "./issuance-block.ts";
 import { type MintReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 import { keyConditions } from "./key-conditions.ts";
+import { isNoWider } from "./no-wider.ts";
 import {
   deliveredVersion,
   governedKey,
@@ -25,6 +26,7 @@ import {
   type StoredVersion,
   versionIn,
 } from "./stored-key.ts";
+import { type KeptEnd, versionEnd } from "./version-end.ts";
 import {
   retireOldAt,
   retiringEndsAt,
@@ -52,8 +54,13 @@ export type KeyAction =
   /** Notes that the version may be read from here on, and writes the Secret. */
   | { readonly do: "Publish"; readonly number: number }
   | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
-  /** `expiresAfter` counts anew from the mint of each version that lives. */
-  | { readonly do: "UpdatePolicy"; readonly policy: KeyPolicy; readonly expiresAfter: number | null }
+  /** `expiresAfter` counts anew from the mint of each version that lives, but for those whose end is kept. */
+  | {
+      readonly do: "UpdatePolicy";
+      readonly policy: KeyPolicy;
+      readonly expiresAfter: number | null;
+      readonly keptEnds?: readonly KeptEnd[];
+    }
   /** Ends the old versions whose deadline has passed. */
   | { readonly do: "Retire" }
   /** Ends an old version before its deadline: its successor has been adopted. */
@@ -117,16 +124,25 @@ function planPolicy(
   observed: ObservedDeclaration,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
-  const { declared, references } = observed;
+  const { declared, references, verdict } = observed;
   if (isOutdated(observed, key)) return undefined;
   if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
   const policy = policyOf(declared, references);
   const isAsDeclared =
-    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared);
-  return isAsDeclared ? undefined : { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
+  if (isAsDeclared) return undefined;
+  if (references.teamId === null && isWider(key, policy, declared)) return planHeld(observed, key);
+  return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** A declaration that breaks a policy, or is held to one that cannot be read, can suspend the key and nothing else. */
+/** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
+function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKey): boolean {
+  const endsLater = (version: StoredVersion) =>
+    (versionEnd(version, expiresAfter) ?? Number.POSITIVE_INFINITY) > (version.expiresAt ?? Number.POSITIVE_INFINITY);
+  return !isNoWider(policy, key.policy) || key.versions.filter(isLiving).some(endsLater);
+}
+
+/** A declaration that is not applied, as one that breaks a policy, can suspend the key and nothing else. */
 function planHeld(
   { declared }: ObservedDeclaration,
   key: StoredKey,
@@ -134,7 +150,8 @@ function planHeld(
   if (declared.state !== "Suspended" || key.policy.suspended) return undefined;
   const active = versionIn(key, "active");
   const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
-  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter };
+  const keptEnds = key.versions.filter(isLiving).map(({ number, expiresAt }) => ({ number, expiresAt }));
+  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
 }
 
 function planLife(observed: ObservedKey, now: number): KeyAction {
@@ -279,11 +296,15 @@ function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
   return isDeepStrictEqual(sorted(a), sorted(b));
 }
 
-/** Whether each version that lives ends when `expiresAfter` says, counted from its mint. */
-function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean {
+/** Whether each version that lives ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */
+function endsAsDeclared(
+  key: StoredKey,
+  { expiresAfter }: DeclaredKey,
+  { keptEnds }: ObservedDeclaration["verdict"],
+): boolean {
   return key.versions
     .filter(isLiving)
-    .every(({ mintedAt, expiresAt }) => expiresAt === (expiresAfter === null ? null : mintedAt + expiresAfter));
+    .every((version) => version.expiresAt === versionEnd(version, expiresAfter, keptEnds));
 }
 
 /**

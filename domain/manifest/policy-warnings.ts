@@ -21,7 +21,7 @@ export function policyWarnings(object: WorldObject, world: ManifestWorld, now: n
   const { policies } = policiesIn(world, world.teamOf(object.namespace), () => now);
   if (policies.length === 0) return [];
   const declared = withPolicyDefaults(declareKey(object.namespace, object.name, object.spec), policies);
-  return judgeKey(declared, policies, { bornAt: now, keysBefore: keysBeforeIn(world, object) }).map(
+  return judgeKey(declared, policies, { bornAt: now, now, keysBefore: keysBeforeIn(world, object) }).map(
     ({ policy, field, message }) => ({
       path: field.split("."),
       message: `${message}; PlatformKeyPolicy ${policy} asks for it, and a new key that breaks it is not issued`,

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type AuditedFields, changedFields } from "../../domain/audited-fields.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
+import type { KeptEnd } from "../../domain/key/version-end.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
@@ -60,6 +61,8 @@ export type PolicyUpdate = {
   readonly generation: number;
   /** When a version ends, in milliseconds from its mint; null for never. */
   readonly expiresAfter: number | null;
+  /** Ends of versions that are others than that. */
+  readonly keptEnds?: readonly KeptEnd[];
   /** Of a key that the management API made. */
   readonly spec?: ApiManagedKeySpec;
   /** What manages it, which stays as it is where this is left out. */
@@ -115,6 +118,10 @@ export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]
     ) given
     where key_id = given.id and state <> all(${ENDED_VERSION_STATES}::text[])
       and expires_at is distinct from minted_at + given.lifetime`.execute(tx);
+  await saveKeptEnds(
+    tx,
+    due.flatMap(({ key, update: { keptEnds = [] } }) => keptEnds.map((end) => ({ keyId: key.id, ...end }))),
+  );
   const after = await findKeys(tx, ids);
   await appendAudit(
     tx,
@@ -131,6 +138,15 @@ export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]
       };
     }),
   );
+}
+
+async function saveKeptEnds(tx: Tx, ends: readonly (KeptEnd & { readonly keyId: string })[]): Promise<void> {
+  if (ends.length === 0) return;
+  await sql`update key_versions set expires_at = to_timestamp(given.ms / 1000)
+    from (select * from unnest(${ends.map(({ keyId }) => keyId)}::text[], ${ends.map((end) => end.number)}::int[],
+      ${ends.map(({ expiresAt }) => expiresAt)}::float8[]) as listed (id, number, ms)) given
+    where key_id = given.id and key_versions.number = given.number
+      and state <> all(${ENDED_VERSION_STATES}::text[])`.execute(tx);
 }
 
 async function findKeys(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LoadedKey>> {

@@ -1,9 +1,11 @@
 /** The numbers that hold of a key that was issued before its policies' rules came to hold. */
 import type { DeclaredKey } from "../declared-key.ts";
-import { isLiving, type StoredKey, type StoredVersion, versionIn } from "../stored-key.ts";
+import type { StoredKey } from "../stored-key.ts";
+import type { KeptEnd } from "../version-end.ts";
+import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundValue, lowest } from "./bounds.ts";
 import type { Bounds } from "./declared-policy.ts";
-import { type PolicyDefaults, policyDefaults, withPolicyDefaults } from "./policy-defaults.ts";
+import { policyDefaults, withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicy } from "./team-policies.ts";
 
@@ -11,6 +13,7 @@ type BoundedKey = {
   readonly effective: DeclaredKey;
   /** Defaults that do not hold yet, as sentences. */
   readonly coming: readonly string[];
+  readonly keptEnds: readonly KeptEnd[];
   /** The next moment at which time alone makes a rule hold, in milliseconds since the epoch; Infinity for none. */
   readonly nextAt: number;
 };
@@ -25,7 +28,7 @@ export function boundNumbers(
   const defaults = policyDefaults(policies);
   const isDue = (...rules: readonly RuleName[]) =>
     policies.every((policy) => rules.every((rule) => !asks(policy, rule) || (dueAt(policy, rule) ?? Infinity) <= now));
-  const expiresAfter = boundLife(declared, stored, policies, defaults, isDue("expiry.default", "expiry.max"), now);
+  const { expiresAfter, keptEnds, rotationInterval } = boundLife(declared, stored, policies, now);
   const { rateLimit, concurrent } = declared;
   const isRateDue = isDue("rateLimit.requestsPerMinute.default", "rateLimit.requestsPerMinute.max");
   const max = maxOf(policies.map(({ requestsPerMinute }) => requestsPerMinute));
@@ -43,9 +46,12 @@ export function boundNumbers(
   const effective: DeclaredKey = {
     ...declared,
     expiresAfter,
-    rotationInterval: isDue("rotation.maxInterval")
-      ? boundInterval({ ...declared, expiresAfter }, stored, policies, now)
-      : declared.rotationInterval,
+    rotationInterval: lowest([
+      rotationInterval,
+      isDue("rotation.maxInterval")
+        ? boundInterval({ ...declared, expiresAfter }, stored, policies, now)
+        : declared.rotationInterval,
+    ]),
     rateLimit:
       requestsPerMinute === null
         ? null
@@ -67,36 +73,16 @@ export function boundNumbers(
   };
   const dates = policies.flatMap((policy) => Object.values(policy.since).map((since) => since + policy.gracePeriod));
   return {
-    effective,
-    coming: comingDefaults(declared, effective, policies),
+    ...{ effective, keptEnds },
+    coming: comingDefaults(declared, effective, policies, isLifeComing(declared, stored, policies, now)),
     nextAt: Math.min(...dates.filter((at) => at > now), Number.POSITIVE_INFINITY),
   };
-}
-
-/** The version that is in use, or else the one that is on its way. */
-export function currentVersion(stored: StoredKey): StoredVersion | undefined {
-  return versionIn(stored, "active") ?? stored.versions.find(isLiving);
 }
 
 /** How long the key's version lives by its own end, in milliseconds; null without one. */
 export function lifeOfVersion(stored: StoredKey): number | null {
   const version = currentVersion(stored);
   return version === undefined || version.expiresAt === null ? null : version.expiresAt - version.mintedAt;
-}
-
-function boundLife(
-  { expiresAfter: asked, expiresAt }: DeclaredKey,
-  stored: StoredKey,
-  policies: readonly TeamPolicy[],
-  defaults: PolicyDefaults,
-  isDue: boolean,
-  now: number,
-): number | null {
-  const max = maxOf(policies.map(({ expiry }) => expiry));
-  const bornAt = currentVersion(stored)?.mintedAt ?? now;
-  if (expiresAt !== null && (max === null || expiresAt <= bornAt + max)) return asked;
-  const given = expiresAt === null ? defaults.expiresAfter : null;
-  return boundValue({ asked, given, max, has: lifeOfVersion(stored) }, isDue);
 }
 
 /** A key whose versions end sooner needs no rotation. */
@@ -129,12 +115,32 @@ function asks({ expiry, maxInterval, requestsPerMinute, concurrent }: TeamPolicy
   return (asked[rule] ?? null) !== null;
 }
 
-function comingDefaults(declared: DeclaredKey, effective: DeclaredKey, policies: readonly TeamPolicy[]): string[] {
+/** Whether a default gives an end, which does not hold yet, to a version that is older than the rule. */
+function isLifeComing(
+  { expiresAfter, expiresAt }: DeclaredKey,
+  stored: StoredKey,
+  policies: readonly TeamPolicy[],
+  now: number,
+): boolean {
+  const bornAt = currentVersion(stored)?.mintedAt ?? now;
+  const isComing = (policy: TeamPolicy) =>
+    (dueAt(policy, "expiry.default") ?? Number.POSITIVE_INFINITY) > now &&
+    (policy.since["expiry.default"] ?? Number.POSITIVE_INFINITY) > bornAt;
+  const given = policies.filter(({ expiry }) => expiry.default !== null);
+  return expiresAfter === null && expiresAt === null && given.some(isComing);
+}
+
+function comingDefaults(
+  declared: DeclaredKey,
+  effective: DeclaredKey,
+  policies: readonly TeamPolicy[],
+  isEndComing: boolean,
+): string[] {
   const given = withPolicyDefaults(declared, policies);
-  const isComing = <F extends "expiresAfter" | "rateLimit" | "concurrent">(field: F) =>
+  const isComing = <F extends "rateLimit" | "concurrent">(field: F) =>
     declared[field] === null && given[field] !== null && effective[field] === null;
   return [
-    ...(isComing("expiresAfter")
+    ...(isEndComing
       ? ["spec.expiresAfter: none is declared, and the default comes to hold, counted from the mint of each version."]
       : []),
     ...(isComing("rateLimit")

@@ -5,9 +5,10 @@
  */
 import type { DeclaredKey } from "../declared-key.ts";
 import type { StoredKey } from "../stored-key.ts";
-import { boundNumbers, currentVersion, lifeOfVersion } from "./bound-numbers.ts";
+import type { KeptEnd } from "../version-end.ts";
+import { currentVersion } from "./bound-life.ts";
+import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
-import type { DeclaredPolicy } from "./declared-policy.ts";
 import { ANYTHING, type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
@@ -27,12 +28,14 @@ export type PolicyVerdict = {
   readonly bounded: readonly string[];
   /** The next moment at which time alone makes a rule hold; Infinity for none. */
   readonly nextAt: number;
+  /** Of versions that are older than a rule: their ends, which that rule sets no earlier than it is due. */
+  readonly keptEnds: readonly KeptEnd[];
   readonly unreadable: readonly string[];
 };
 
 /** Of a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
-  ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], unreadable: [] },
+  ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
   nextAt: Number.POSITIVE_INFINITY,
 };
 
@@ -66,7 +69,7 @@ export function holdToPolicies(key: HeldKey): HoldResult {
 function holdNew({ declared, team, keysBefore, now }: HeldKey): HoldResult {
   const { policies, unreadable } = team;
   const effective = withPolicyDefaults(declared, policies);
-  const refused = judgeKey(effective, policies, { bornAt: now, keysBefore }).map(violationText);
+  const refused = judgeKey(effective, policies, { bornAt: now, now, keysBefore }).map(violationText);
   return { effective, verdict: { ...NO_VERDICT, refused, unreadable } };
 }
 
@@ -81,10 +84,12 @@ const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
 function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const { declared, team, keysBefore, now } = key;
   const { policies, unreadable } = team;
-  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, keysBefore };
-  const { effective, coming, nextAt } = boundNumbers(declared, stored, policies, now);
-  const judged = withKeptEnd(withPolicyDefaults(declared, policies), stored, policies);
-  const violations = judgeKey(judged, policies, facts);
+  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
+  const { effective, coming, keptEnds, nextAt } = boundNumbers(declared, stored, policies, now);
+  const judged = withKeptEnd(withPolicyDefaults(declared, policies), stored, policies, now);
+  // A longest life gives an end too.
+  const isBounded = effective.expiresAfter !== null;
+  const violations = judgeKey(judged, policies, facts).filter(({ rule }) => !(rule === "expiry.required" && isBounded));
   const [bounding, others] = [
     violations.filter(({ rule }) => BOUNDING.has(rule)),
     violations.filter(({ rule }) => !BOUNDING.has(rule)),
@@ -93,11 +98,11 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const added = others.filter((violation) => isAdded(violation, before));
   const lasting = others.filter((violation) => !added.includes(violation));
   const endsAt = lowest(lasting.map((violation) => deadlineOf(policies, violation)));
-  const kept = withKeptEnd(effective, stored, policies);
+  const kept = withKeptEnd(effective, stored, policies, now);
   return {
     effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt]) },
     verdict: {
-      ...{ refused: [], unreadable, endsAt, nextAt },
+      ...{ refused: [], unreadable, endsAt, nextAt, keptEnds },
       notApplied: added.map(violationText),
       ends: lasting.map(violationText),
       bounded: [...bounding.map(violationText), ...coming],
@@ -105,11 +110,17 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   };
 }
 
-/** Where a key must have an end, one that it has stays though it is declared no more. */
-function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: readonly DeclaredPolicy[]): K {
-  const isRequired = policies.some(({ expiryRequired }) => expiryRequired);
-  if (!isRequired || key.expiresAfter !== null || key.expiresAt !== null) return key;
-  return { ...key, expiresAfter: lifeOfVersion(stored), expiresAt: stored.policy.expiresAt };
+/**
+ * Where a key must have an end, one that it has stays though it is declared no more. A deadline that a policy stored as
+ * the key's end is none of its own: one that is still to come where the rule is due already cannot be that.
+ */
+function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: readonly TeamPolicy[], now: number): K {
+  const requiring = policies.filter(({ expiryRequired }) => expiryRequired);
+  if (requiring.length === 0 || key.expiresAfter !== null || key.expiresAt !== null) return key;
+  const isDue = requiring.every((policy) => (dueAt(policy, "expiry.required") ?? Number.POSITIVE_INFINITY) <= now);
+  const { expiresAt } = stored.policy;
+  const isOwn = isDue && expiresAt !== null && expiresAt > now;
+  return { ...key, expiresAfter: lifeOfVersion(stored), expiresAt: isOwn ? expiresAt : null };
 }
 
 /** The key as the store has it: what an edit adds to that is not applied. Its end and its rotation are as judged. */

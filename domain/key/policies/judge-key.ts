@@ -26,6 +26,8 @@ export type JudgedKey = Pick<
 export type KeyFacts = {
   /** When the key's version was minted; of a new key the moment that it is judged at. Milliseconds since the epoch. */
   readonly bornAt: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
   /** How many keys its team has that are not revoked and come before it; null where no rule asks. */
   readonly keysBefore: number | null;
 };
@@ -85,8 +87,12 @@ const hasEnd: Check = ({ expiresAfter, expiresAt }, { expiryRequired }) => {
 const endsInTime: Check = (key, { expiry: { max } }, facts) => {
   if (max === null || lifeOf(key, facts) <= max) return undefined;
   const field = key.expiresAt === null ? "spec.expiresAfter" : "spec.expiresAt";
+  const isOlder = facts.now - facts.bornAt > max;
+  const rotate = isOlder ? ", and change rotation.trigger for a new one, since the one in use is older" : "";
   const step =
-    key.expiresAt === null ? `write at most ${durationText(max)}` : "write an earlier time, or rotate the key first";
+    key.expiresAt === null
+      ? `write at most ${durationText(max)}${rotate}`
+      : "write an earlier time, or rotate the key first";
   return { field, message: `a version lives for at most ${durationText(max)}: ${step}`, values: [] };
 };
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld, type World } from "../fixtures/world.ts";
+import { HOUR, key, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
@@ -53,6 +53,28 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect(world.record(plaintext)).toMatchObject({ expiresAt: Number.POSITIVE_INFINITY });
   });
 
+  it("is rotated, and not cut off, where it is older than a new one lets a version become", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    await world.advance(365 * DAY);
+    await world.declare(policy({ expiry: { max: "2160h" } }));
+    const { expiresAt = "" } = await world.status("agent");
+    expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(365 * DAY + 6 * DAY);
+    expect(await messageOf(world, "agent")).toContain("change rotation.trigger for a new one");
+
+    await world.declare(key("agent", { expiresAfter: "2160h" }));
+    expect(world.record(plaintext)?.expiresAt).toBe(Date.parse(expiresAt));
+
+    await world.advance(7 * DAY + HOUR);
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    const next = await world.plaintextOf("agent");
+    expect(next).not.toBe(plaintext);
+    const [newest, old] = (await world.stored("agent")).versions;
+    expect((newest?.expiresAt ?? 0) - (newest?.mintedAt ?? 0)).toBe(90 * DAY);
+    expect([newest?.state, old?.state]).toEqual(["active", "retiring"]);
+    expect(world.record(plaintext)).toBeDefined();
+  });
+
   it("is not changed by an edit that breaks it", async (context) => {
     const world = await startWorld(context, setup(), READ_ONLY, key("agent", { scopes: ["memory:read"] }));
     const plaintext = await world.plaintextOf("agent");
@@ -62,6 +84,17 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect(world.record(plaintext)?.expiresAt).toBe(Number.POSITIVE_INFINITY);
     await world.declare(key("agent", { ...WRITER, state: "Suspended" }));
     expect((await world.stored("agent")).policy).toMatchObject({ scopes: ["memory:read"], suspended: true });
+  });
+
+  it("is not freed of it where the team gives up its namespace", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", WRITER));
+    await world.declare(READ_ONLY);
+    const { expiresAt } = (await world.stored("agent")).policy;
+    expect(expiresAt).not.toBeNull();
+    await world.declare(team("team-a", ["another"]));
+    await world.declare(key("agent", { scopes: [...WRITER.scopes, "gateway:generate"] }));
+    expect(world.condition("Ready", "agent")).toBe("False/NamespaceUnclaimed");
+    expect((await world.stored("agent")).policy).toMatchObject({ expiresAt, scopes: WRITER.scopes });
   });
 
   it("has its defaults as effective values, and its spec as it was", async (context) => {

@@ -9,6 +9,7 @@ import {
 import { isHeal } from "../../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../../domain/key/plan-key.ts";
 import { isLiving, type StoredKey } from "../../../domain/key/stored-key.ts";
+import type { KeptEnd } from "../../../domain/key/version-end.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
@@ -74,7 +75,15 @@ const write: fc.Arbitrary<Write> = fc.oneof(
       retireOldAt: fc.constantFrom(-1, 0, 1, 5, 5, 5, 9, 9),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("UpdatePolicy" as const), policy, expiresAfter: lifetime() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("UpdatePolicy" as const),
+      policy,
+      expiresAfter: lifetime(),
+      keptEnds: keptEnds(),
+    }),
+  },
   { weight: 4, arbitrary: fc.constant({ do: "Retire" as const }) },
   {
     weight: 4,
@@ -95,6 +104,16 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 function lifetime(): fc.Arbitrary<number | null> {
   return fc.constantFrom(null, null, 2 * HOUR, 4 * HOUR + 7);
+}
+
+function keptEnds(): fc.Arbitrary<readonly KeptEnd[]> {
+  return fc.constantFrom(
+    [],
+    [
+      { number: 1, expiresAt: NOW + HOUR },
+      { number: 2, expiresAt: null },
+    ],
+  );
 }
 
 /** Six versions, of which the last would be one too many beside the others, unless they end. */

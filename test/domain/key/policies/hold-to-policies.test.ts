@@ -103,7 +103,7 @@ describe("a key that was issued", () => {
   test("is given a default once the grace period is over", () => {
     const rules = { expiry: { default: "480h" }, rateLimit: { requestsPerMinute: { default: 60 } } };
     const before = hold({ rules });
-    expect(before.effective).toMatchObject({ expiresAfter: null, rateLimit: null });
+    expect(before.effective).toMatchObject({ expiresAfter: 20 * DAY, rateLimit: null });
     expect(before.verdict.bounded).toHaveLength(2);
     expect(before.verdict.nextAt).toBe(NOW + GRACE);
     const after = hold({ rules, since: NOW - GRACE });
@@ -123,7 +123,7 @@ describe("a key that was issued", () => {
     const rules = { expiry: { max: "480h" }, rateLimit: { requestsPerMinute: { max: 100 } } };
     const expiresAt = NOW + 30 * DAY;
     const before = hold({ key, stored, rules, expiresAt });
-    expect(before.effective).toMatchObject({ expiresAfter: 40 * DAY, rateLimit: { requestsPerMinute: 600 } });
+    expect(before.effective).toMatchObject({ expiresAfter: 20 * DAY, rateLimit: { requestsPerMinute: 600 } });
     const after = hold({ key, stored, rules, expiresAt, since: NOW - GRACE });
     expect(after.effective).toMatchObject({
       expiresAfter: 20 * DAY,
@@ -150,5 +150,29 @@ describe("a key that was issued", () => {
     const { effective, verdict } = hold({ rules, expiresAt: NOW + DAY, since: NOW - GRACE });
     expect(effective.expiresAfter).toBe(11 * DAY);
     expect(verdict.ends).toEqual([]);
+  });
+
+  test("b126: that must have an end has none by the deadline that it was given for want of one", () => {
+    const rules = { expiry: { required: true } };
+    const { verdict, effective } = hold({ rules, stored: { expiresAt: NOW + GRACE } });
+    expect(verdict).toMatchObject({ endsAt: NOW + GRACE, ends: [expect.stringContaining("must have an end")] });
+    expect(effective.expiresAt).toBe(NOW + GRACE);
+    const longer = hold({ rules: { ...rules, gracePeriod: "336h" }, stored: { expiresAt: NOW + GRACE } });
+    expect([longer.verdict.endsAt, longer.effective.expiresAt]).toEqual([NOW + 2 * GRACE, NOW + 2 * GRACE]);
+    const other = hold({ rules: { ...rules, gracePeriod: "336h" }, stored: { expiresAt: NOW + DAY } });
+    expect(other.effective.expiresAt).toBe(NOW + 2 * GRACE);
+  });
+
+  test("that must have an end keeps a declared one that is taken away once the rule is due", () => {
+    const rules = { expiry: { required: true } };
+    const { verdict, effective } = hold({ rules, stored: { expiresAt: NOW + DAY }, since: NOW - GRACE });
+    expect([verdict.endsAt, effective.expiresAt]).toEqual([null, NOW + DAY]);
+    const ended = hold({ rules, stored: { expiresAt: NOW - DAY }, since: NOW - GRACE - DAY });
+    expect(ended.verdict.endsAt).toBe(NOW - DAY);
+  });
+
+  test("has an end where a policy's longest life gives it one", () => {
+    const { verdict, effective } = hold({ rules: { expiry: { required: true, max: "480h" } } });
+    expect([verdict.endsAt, effective.expiresAfter]).toEqual([null, 20 * DAY]);
   });
 });

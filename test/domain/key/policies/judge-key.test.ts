@@ -19,7 +19,7 @@ function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: ob
 function broken(key: object, rules: object, keysBefore: number | null = null): string[] {
   const policies = [declarePolicy("one", specOf("PlatformKeyPolicy", { teamSelector: {}, ...rules }))];
   const declared = withPolicyDefaults(declareKey("ns", "key", specOf("PlatformKey", key)), policies);
-  return judgeKey(declared, policies, { bornAt: NOW, keysBefore }).map(({ rule }) => rule);
+  return judgeKey(declared, policies, { bornAt: NOW, now: NOW, keysBefore }).map(({ rule }) => rule);
 }
 
 test.each([
@@ -94,7 +94,7 @@ test("of several policies all must hold, and the strictest default is given, wit
   const given = withPolicyDefaults(declareKey("ns", "key", specOf("PlatformKey", READER)), policies);
   expect(given).toMatchObject({ expiresAfter: 480 * 3_600_000, rateLimit: { requestsPerMinute: 50, burst: 50 } });
   const declared = { ...given, expiresAfter: 800 * 3_600_000 };
-  expect(judgeKey(declared, policies, { bornAt: NOW, keysBefore: null }).map(violationText)).toEqual([
+  expect(judgeKey(declared, policies, { bornAt: NOW, now: NOW, keysBefore: null }).map(violationText)).toEqual([
     "spec.expiresAfter: a version lives for at most 480h: write at most 480h (PlatformKeyPolicy policy-1).",
   ]);
 });

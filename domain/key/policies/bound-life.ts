@@ -1,0 +1,107 @@
+/** How long the versions of a key live that was issued before its policies' rules of an end came to hold. */
+import { DEFAULT_OVERLAP, type DeclaredKey, overlapLimit } from "../declared-key.ts";
+import { isLiving, type StoredKey, type StoredVersion, versionIn } from "../stored-key.ts";
+import type { KeptEnd } from "../version-end.ts";
+import { lowest } from "./bounds.ts";
+import { dueAt, type TeamPolicy } from "./team-policies.ts";
+
+/** A rule that gives a version an end: how long it lives, and when that holds of older ones; null where not known. */
+type LifeRule = { readonly life: number; readonly due: number | null };
+
+/** Durations and times are milliseconds. */
+export type BoundLife = {
+  /** Of a version that is minted from here on; null without an end. */
+  readonly expiresAfter: number | null;
+  /** Of versions that there are, where their end is another one than that. */
+  readonly keptEnds: readonly KeptEnd[];
+  /** How old the current version may become before it is rotated, since a rule that is due ends it; null for any age. */
+  readonly rotationInterval: number | null;
+};
+
+/** The version that is in use, or else the one that is on its way. */
+export function currentVersion(stored: StoredKey): StoredVersion | undefined {
+  return versionIn(stored, "active") ?? stored.versions.find(isLiving);
+}
+
+/**
+ * Bounds the life of a key's versions: a new one by every rule, one that was minted before by none sooner than it is
+ * due. A generated key is rotated once a rule is due that its version outlives, and that version has its overlap then.
+ *
+ * @param now by the database's clock
+ */
+export function boundLife(
+  declared: DeclaredKey,
+  stored: StoredKey,
+  policies: readonly TeamPolicy[],
+  now: number,
+): BoundLife {
+  const current = currentVersion(stored);
+  const rules = lifeRules(declared, policies, current?.mintedAt ?? now);
+  const expiresAfter = lowest([declared.expiresAfter, ...rules.map(({ life }) => life)]);
+  if (expiresAfter === null || rules.length === 0) return { expiresAfter, keptEnds: [], rotationInterval: null };
+  const overlap = Math.min(overlapLimit(declared.overlap), overlapLimit(DEFAULT_OVERLAP));
+  const overlapOf = ({ imported }: StoredVersion) => (imported || declared.source.type !== "Generate" ? 0 : overlap);
+  const ends = stored.versions.filter(isLiving).map((version) => ({
+    ...{ number: version.number, byLife: version.mintedAt + expiresAfter },
+    expiresAt: endOf(version, declared.expiresAfter, rules, overlapOf(version)),
+  }));
+  const outlived = rules.filter(
+    ({ life, due }) =>
+      due !== null && due <= now && current !== undefined && endsLater(current, current.mintedAt + life),
+  );
+  const isRotated = current !== undefined && !current.imported && declared.source.type === "Generate";
+  const interval = isRotated ? lowest(outlived.map(({ life }) => life)) : null;
+  return {
+    expiresAfter,
+    keptEnds: ends.filter(({ expiresAt, byLife }) => expiresAt !== byLife).map(({ byLife, ...end }) => end),
+    rotationInterval: interval === null ? null : Math.max(0, interval - overlap),
+  };
+}
+
+/** A key whose own end comes in time needs none by that rule; nor a default where it has an end. */
+function lifeRules(
+  { expiresAfter, expiresAt }: DeclaredKey,
+  policies: readonly TeamPolicy[],
+  bornAt: number,
+): LifeRule[] {
+  return policies.flatMap((policy) => {
+    const { max, default: given } = policy.expiry;
+    const isInTime = max !== null && expiresAt !== null && expiresAt <= bornAt + max;
+    return [
+      ...(max === null || isInTime ? [] : [{ life: max, due: dueAt(policy, "expiry.max") }]),
+      ...(given === null || expiresAfter !== null || expiresAt !== null
+        ? []
+        : [{ life: given, due: dueAt(policy, "expiry.default") }]),
+    ];
+  });
+}
+
+/**
+ * When a version ends. A rule ends none before it is due, and then leaves it the overlap to be rotated in. What is
+ * declared anew to keep a rule ends no version sooner than that either.
+ *
+ * @param asked the declared life
+ */
+function endOf(
+  version: StoredVersion,
+  asked: number | null,
+  rules: readonly LifeRule[],
+  overlap: number,
+): number | null {
+  const { mintedAt } = version;
+  const own = mintedAt + (asked ?? Number.POSITIVE_INFINITY);
+  const strict = mintedAt + Math.min(...rules.map(({ life }) => life));
+  // Within the rules already: it stays there.
+  if (!endsLater(version, strict)) return Math.min(own, strict);
+  const stored = version.expiresAt ?? Number.POSITIVE_INFINITY;
+  const until = ({ due }: LifeRule) => (due === null ? stored : due + overlap);
+  const byRules = Math.min(...rules.map((rule) => Math.max(mintedAt + rule.life, until(rule))));
+  const old = rules.filter((rule) => mintedAt + rule.life < until(rule));
+  const isShortened = own <= strict && old.length > 0;
+  const end = Math.min(byRules, isShortened ? Math.max(own, Math.min(...old.map(until))) : own);
+  return Number.isFinite(end) ? end : null;
+}
+
+function endsLater({ expiresAt }: StoredVersion, than: number): boolean {
+  return expiresAt === null || expiresAt > than;
+}
