@@ -97,10 +97,13 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const before = judgeKey(asStored(judged, key, stored), policies, facts);
   const added = others.filter((violation) => isAdded(violation, before));
   const lasting = others.filter((violation) => !added.includes(violation));
-  const endsAt = lowest(lasting.map((violation) => deadlineOf(policies, violation)));
+  const deadlines = lasting.map((violation) => deadlineOf(policies, violation));
+  const endsAt = lowest(deadlines);
+  // The end that there is moves no later before it is known since when the rule holds.
+  const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
   const kept = withKeptEnd(effective, stored, policies, now);
   return {
-    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt]) },
+    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt, asBefore]) },
     verdict: {
       ...{ refused: [], unreadable, endsAt, nextAt, keptEnds },
       notApplied: added.map(violationText),

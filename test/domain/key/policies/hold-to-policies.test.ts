@@ -81,6 +81,14 @@ describe("a key that was issued", () => {
     expect(verdict.ends).toHaveLength(1);
   });
 
+  test("b126: keeps the end that it has while it is not known since when a rule holds", () => {
+    const rules = { allowedScopes: ["memory:write"] };
+    const { effective } = hold({ rules, stored: { expiresAt: NOW - DAY }, since: null });
+    expect(effective.expiresAt).toBe(NOW - DAY);
+    const kept = hold({ rules: { allowedScopes: ["memory:read"] }, stored: { expiresAt: NOW - DAY }, since: null });
+    expect(kept.effective.expiresAt).toBeNull();
+  });
+
   test("does not get what an edit adds against a rule, and does not end for it", () => {
     const { effective, verdict } = hold({
       key: { scopes: ["memory:read", "memory:write"] },
