@@ -65,7 +65,7 @@ export async function observeDeclaration(
     ownTeamId: stored?.teamId ?? null,
     find: foundIn(spoken, found),
   });
-  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references);
+  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references, object.generation);
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {
@@ -120,6 +120,7 @@ async function holdDeclared(
   declared: DeclaredKey,
   { team, stored: row, now }: DeclaredRows,
   references: ResolvedReferences,
+  generation: number,
 ): Promise<HoldResult> {
   const policies = policiesOf(cluster, team?.name ?? null);
   // What was revoked as its namespace moved is history: the declaration begins anew.
@@ -127,6 +128,7 @@ async function holdDeclared(
   const isCounted = team !== undefined && policies.policies.some(({ maxKeys }) => maxKeys !== null);
   return holdToPolicies({
     ...{ declared, stored, now, team: policies },
+    isApplied: stored !== undefined && stored.generation >= generation,
     isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id) : null,
   });

@@ -55,7 +55,8 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const { now } = await databaseClock.timed(() => databaseNow(store.db));
   const teams = cluster
     .list("PlatformTeam")
-    .filter((team) => !team.deleting && selectsTeam(object.spec.teamSelector, team))
+    // Also those that are being deleted: their keys are held to it for as long as they are there.
+    .filter((team) => selectsTeam(object.spec.teamSelector, team))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const namespaces = [...new Set(teams.flatMap(heldNamespaces))].sort();
   // What is written there is ours.

@@ -1,5 +1,5 @@
 import { declarePolicy } from "../../domain/key/policies/declared-policy.ts";
-import { type RuleName, rulesOf } from "../../domain/key/policies/rules-in-force.ts";
+import { type RuleName, ruleDigest, rulesOf } from "../../domain/key/policies/rules-in-force.ts";
 import { NO_POLICIES, type TeamPolicies, type TeamPolicy } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
@@ -19,17 +19,22 @@ export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team
   };
 }
 
-/** A rule is in force from when both it and its team are in the policy's status: before that no grace period runs. */
-function teamPolicy({ name, spec, status, generation }: DeclaredObject<"PlatformKeyPolicy">, team: string): TeamPolicy {
+/**
+ * A rule is in force from when both it and its team are in the policy's status: before that no grace period runs. One
+ * that an edit leaves as it is, is there already.
+ */
+export function teamPolicy(
+  { name, spec, status }: Pick<DeclaredObject<"PlatformKeyPolicy">, "name" | "spec" | "status">,
+  team: string,
+): TeamPolicy {
   // What is written there is ours.
   const written = status as PlatformKeyPolicyStatus | undefined;
   const selected = written?.teams?.find((one) => one.name === team)?.since;
-  const isCurrent = written?.observedGeneration === generation && selected !== undefined;
-  const since = isCurrent ? [...rulesOf(spec).keys()].flatMap((rule) => sinceOf(rule, written, selected)) : [];
+  const since = [...rulesOf(spec)].flatMap(([rule, says]): [RuleName, number][] => {
+    const value = ruleDigest(says);
+    const inForce = written?.rules?.find((one) => one.rule === rule && one.value === value)?.since;
+    if (selected === undefined || inForce === undefined) return [];
+    return [[rule, Math.max(Date.parse(inForce), Date.parse(selected))]];
+  });
   return { ...declarePolicy(name, spec), since: Object.fromEntries(since) };
-}
-
-function sinceOf(rule: RuleName, { rules = [] }: PlatformKeyPolicyStatus, selected: string): [RuleName, number][] {
-  const since = rules.find((one) => one.rule === rule)?.since;
-  return since === undefined ? [] : [[rule, Math.max(Date.parse(since), Date.parse(selected))]];
 }

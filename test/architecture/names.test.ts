@@ -16,10 +16,6 @@ const GENERATED = "domain/kinds/generated/";
 const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly why: string }>> = {
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
   "domain/key/declared-key.ts": { by: "test/domain/key/declare-key.test.ts", why: "what a declaration is read as" },
-  "domain/key/policies/bound-numbers.ts": {
-    by: "test/domain/key/policies/hold-to-policies.test.ts",
-    why: "the half of its decision that is about numbers",
-  },
   "server/key-index/metrics.ts": {
     by: "test/server/key-index/replica.test.ts",
     why: "definitions of metrics: what sets them is what a replica does",

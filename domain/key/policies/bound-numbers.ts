@@ -5,6 +5,7 @@ import type { KeptEnd } from "../version-end.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundValue, lowest } from "./bounds.ts";
 import type { Bounds } from "./declared-policy.ts";
+import { UNDECLARED_CONCURRENT } from "./judge-key.ts";
 import { policyDefaults, withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicy } from "./team-policies.ts";
@@ -25,33 +26,26 @@ export function boundNumbers(
   policies: readonly TeamPolicy[],
   now: number,
 ): BoundedKey {
-  const defaults = policyDefaults(policies);
-  const isDue = (...rules: readonly RuleName[]) =>
-    policies.every((policy) => rules.every((rule) => !asks(policy, rule) || (dueAt(policy, rule) ?? Infinity) <= now));
+  const due = policies.map((policy) => onlyDue(policy, now));
   const { expiresAfter, keptEnds, rotationInterval } = boundLife(declared, stored, policies, now);
+  const [given, givenDue] = [policyDefaults(policies), policyDefaults(due)];
   const { rateLimit, concurrent } = declared;
-  const isRateDue = isDue("rateLimit.requestsPerMinute.default", "rateLimit.requestsPerMinute.max");
-  const max = maxOf(policies.map(({ requestsPerMinute }) => requestsPerMinute));
   const rateOf = (part: "requestsPerMinute" | "burst") =>
     boundValue(
-      {
-        asked: rateLimit?.[part] ?? null,
-        given: defaults.requestsPerMinute,
-        max,
-        has: stored.policy.rateLimit?.[part] ?? null,
-      },
-      isRateDue,
+      { asked: rateLimit?.[part] ?? null, has: stored.policy.rateLimit?.[part] ?? null, undeclared: null },
+      { given: given.requestsPerMinute, max: maxOf(policies.map((policy) => policy.requestsPerMinute)) },
+      { given: givenDue.requestsPerMinute, max: maxOf(due.map((policy) => policy.requestsPerMinute)) },
     );
   const [requestsPerMinute, burst] = [rateOf("requestsPerMinute"), rateOf("burst")];
+  const calls = boundValue(
+    { asked: concurrent, has: stored.policy.concurrent, undeclared: UNDECLARED_CONCURRENT },
+    { given: given.concurrent, max: maxOf(policies.map((policy) => policy.concurrent)) },
+    { given: givenDue.concurrent, max: maxOf(due.map((policy) => policy.concurrent)) },
+  );
   const effective: DeclaredKey = {
     ...declared,
     expiresAfter,
-    rotationInterval: lowest([
-      rotationInterval,
-      isDue("rotation.maxInterval")
-        ? boundInterval({ ...declared, expiresAfter }, stored, policies, now)
-        : declared.rotationInterval,
-    ]),
+    rotationInterval: lowest([rotationInterval, boundInterval({ ...declared, expiresAfter }, stored, due, now)]),
     rateLimit:
       requestsPerMinute === null
         ? null
@@ -61,17 +55,9 @@ export function boundNumbers(
             requestsPerMinute,
             burst: burst ?? requestsPerMinute,
           },
-    concurrent: boundValue(
-      {
-        asked: concurrent,
-        given: defaults.concurrent,
-        max: maxOf(policies.map((policy) => policy.concurrent)),
-        has: stored.policy.concurrent,
-      },
-      isDue("rateLimit.concurrent.default", "rateLimit.concurrent.max"),
-    ),
+    concurrent: concurrent === null && calls === UNDECLARED_CONCURRENT ? null : calls,
   };
-  const dates = policies.flatMap((policy) => Object.values(policy.since).map((since) => since + policy.gracePeriod));
+  const dates = policies.flatMap((policy) => NUMBER_RULES.map((rule) => dueAt(policy, rule) ?? Number.NaN));
   return {
     ...{ effective, keptEnds },
     coming: comingDefaults(declared, effective, policies, isLifeComing(declared, stored, policies, now)),
@@ -101,18 +87,30 @@ function boundInterval(
 
 const maxOf = (bounds: readonly Bounds[]): number | null => lowest(bounds.map(({ max }) => max));
 
-/** Whether a policy has a rule that is a number. */
-function asks({ expiry, maxInterval, requestsPerMinute, concurrent }: TeamPolicy, rule: RuleName): boolean {
-  const asked: Readonly<Partial<Record<RuleName, number | null>>> = {
-    "expiry.default": expiry.default,
-    "expiry.max": expiry.max,
-    "rotation.maxInterval": maxInterval,
-    "rateLimit.requestsPerMinute.default": requestsPerMinute.default,
-    "rateLimit.requestsPerMinute.max": requestsPerMinute.max,
-    "rateLimit.concurrent.default": concurrent.default,
-    "rateLimit.concurrent.max": concurrent.max,
+const NUMBER_RULES = [
+  "expiry.default",
+  "expiry.max",
+  "rotation.maxInterval",
+  "rateLimit.requestsPerMinute.default",
+  "rateLimit.requestsPerMinute.max",
+  "rateLimit.concurrent.default",
+  "rateLimit.concurrent.max",
+] as const satisfies readonly RuleName[];
+
+/** A policy without the rates and the interval that do not hold yet of a key that was issued before. */
+function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
+  const held = (rule: RuleName, value: number | null) =>
+    (dueAt(policy, rule) ?? Number.POSITIVE_INFINITY) <= now ? value : null;
+  const heldBounds = (rule: "rateLimit.requestsPerMinute" | "rateLimit.concurrent", bounds: Bounds): Bounds => ({
+    default: held(`${rule}.default`, bounds.default),
+    max: held(`${rule}.max`, bounds.max),
+  });
+  return {
+    ...policy,
+    maxInterval: held("rotation.maxInterval", policy.maxInterval),
+    requestsPerMinute: heldBounds("rateLimit.requestsPerMinute", policy.requestsPerMinute),
+    concurrent: heldBounds("rateLimit.concurrent", policy.concurrent),
   };
-  return (asked[rule] ?? null) !== null;
 }
 
 /** Whether a default gives an end, which does not hold yet, to a version that is older than the rule. */

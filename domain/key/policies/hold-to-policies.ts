@@ -46,6 +46,8 @@ export type HeldKey = {
   readonly stored: StoredKey | undefined;
   /** Whether it is bound to the gateway that it declares, or declares none and is bound to none. */
   readonly isBoundAsDeclared: boolean;
+  /** Whether the store has this generation of the declaration already. */
+  readonly isApplied: boolean;
   readonly team: TeamPolicies;
   /** As {@link judgeKey} has it. */
   readonly keysBefore: number | null;
@@ -97,10 +99,15 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const before = judgeKey(asStored(judged, key, stored), policies, facts);
   const added = others.filter((violation) => isAdded(violation, before));
   const lasting = others.filter((violation) => !added.includes(violation));
-  const endsAt = lowest(lasting.map((violation) => deadlineOf(policies, violation)));
-  const kept = withKeptEnd(effective, stored, policies, now);
+  const deadlines = lasting.map((violation) => deadlineOf(policies, violation));
+  const endsAt = lowest(deadlines);
+  // The end that there is moves no later before it is known since when the rule holds.
+  const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
+  const isHeld = added.length > 0 || (unreadable.length > 0 && !key.isApplied);
+  const bound = isHeld ? boundNumbers(asIssued(declared, stored), stored, policies, now).effective : effective;
+  const kept = withKeptEnd(bound, stored, policies, now);
   return {
-    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt]) },
+    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt, asBefore]) },
     verdict: {
       ...{ refused: [], unreadable, endsAt, nextAt, keptEnds },
       notApplied: added.map(violationText),
@@ -108,6 +115,12 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
       bounded: [...bounding.map(violationText), ...coming],
     },
   };
+}
+
+/** What a declaration that is not applied asks of versions: the life that they have, and no rotation. */
+function asIssued(declared: DeclaredKey, stored: StoredKey): DeclaredKey {
+  const rotationTrigger = currentVersion(stored)?.rotationTrigger ?? null;
+  return { ...declared, expiresAfter: lifeOfVersion(stored), rotationTrigger, rotationInterval: null };
 }
 
 /**

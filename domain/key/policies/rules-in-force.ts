@@ -54,11 +54,20 @@ export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unkn
  */
 export function rulesInForce(spec: PlatformKeyPolicySpec, before: readonly RuleInForce[], now: string): RuleInForce[] {
   return [...rulesOf(spec)].map(([rule, says]) => {
-    const value = digestOf(says);
+    const value = ruleDigest(says);
     const kept = before.find((one) => one.rule === rule && one.value === value);
     return { rule, value, since: kept?.since ?? now };
   });
 }
 
-const digestOf = (says: unknown): string =>
-  createHash("sha256").update(JSON.stringify(says)).digest("hex").slice(0, 16);
+/** What a rule says, as a short digest: of a list in any order the same. */
+export function ruleDigest(says: unknown): string {
+  return createHash("sha256").update(canonical(says)).digest("hex").slice(0, 16);
+}
+
+/** The lists of rules are sets, and their objects are flat. */
+function canonical(says: unknown): string {
+  if (Array.isArray(says)) return JSON.stringify(says.map(canonical).sort());
+  const isObject = typeof says === "object" && says !== null;
+  return JSON.stringify(isObject ? Object.entries(says).toSorted(([a], [b]) => (a < b ? -1 : 1)) : says);
+}

@@ -17,10 +17,12 @@ type Case = {
   readonly expiresAt?: number | null;
   /** When the rules came to hold; null while that is not known. */
   readonly since?: number | null;
+  readonly unreadable?: readonly string[];
+  readonly isApplied?: boolean;
 };
 
 /** What becomes of a key that was minted ten days ago with the policy `stored`. */
-function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW }: Case) {
+function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...more }: Case) {
   const policySpec = specOf("PlatformKeyPolicy", { teamSelector: {}, gracePeriod: "168h", ...rules });
   const names: readonly RuleName[] = [...rulesOf(policySpec).keys()];
   const policy = {
@@ -39,7 +41,8 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW }: C
     declared: declareKey("ns", "key", specOf("PlatformKey", { scopes: ["memory:read"], ...key })),
     stored: row,
     isBoundAsDeclared: true,
-    team: { policies: [policy], unreadable: [] },
+    team: { policies: [policy], unreadable: more.unreadable ?? [] },
+    isApplied: more.isApplied ?? true,
     keysBefore: null,
     now: NOW,
   });
@@ -90,6 +93,14 @@ describe("a key that was issued", () => {
     expect(verdict.ends).toHaveLength(1);
   });
 
+  test("b126: keeps the end that it has while it is not known since when a rule holds", () => {
+    const rules = { allowedScopes: ["memory:write"] };
+    const { effective } = hold({ rules, stored: { expiresAt: NOW - DAY }, since: null });
+    expect(effective.expiresAt).toBe(NOW - DAY);
+    const kept = hold({ rules: { allowedScopes: ["memory:read"] }, stored: { expiresAt: NOW - DAY }, since: null });
+    expect(kept.effective.expiresAt).toBeNull();
+  });
+
   test("does not get what an edit adds against a rule, and does not end for it", () => {
     const { effective, verdict } = hold({
       key: { scopes: ["memory:read", "memory:write"] },
@@ -98,6 +109,18 @@ describe("a key that was issued", () => {
     });
     expect(verdict.notApplied).toHaveLength(1);
     expect([verdict.endsAt, effective.expiresAt]).toEqual([null, null]);
+  });
+
+  test("b126: mints nothing for an edit that is not applied, and nothing that lives as long as the edit says", () => {
+    const key = { expiresAfter: "9000h", rotation: { trigger: "next", interval: "48h" } };
+    const asBefore = { expiresAfter: 20 * DAY, rotationTrigger: null, rotationInterval: null };
+    const kept = { rules: { allowedScopes: ["memory:read"] }, expiresAt: NOW + 10 * DAY };
+    const widened = hold({ ...kept, key: { ...key, scopes: ["memory:read", "memory:write"] } });
+    expect(widened.effective).toMatchObject(asBefore);
+    const unreadable = ["uid"];
+    expect(hold({ ...kept, key, unreadable, isApplied: false }).effective).toMatchObject(asBefore);
+    const applied = hold({ ...kept, key, unreadable }).effective;
+    expect(applied).toMatchObject({ expiresAfter: 375 * DAY, rotationTrigger: "next", rotationInterval: 2 * DAY });
   });
 
   test("is given a default once the grace period is over", () => {

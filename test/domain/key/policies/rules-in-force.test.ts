@@ -19,3 +19,15 @@ test("what a policy says it does not ask is no rule", () => {
   const spec = { teamSelector: {}, gracePeriod: "168h", maxKeys: 3, expiry: { required: false } };
   expect(rulesInForce(spec, [], FIRST).map(({ rule }) => rule)).toEqual(["maxKeys"]);
 });
+
+test("a list in another order is the same rule", () => {
+  const spec = { teamSelector: {}, gracePeriod: "168h" };
+  const gateways = [
+    { namespace: "a", name: "one" },
+    { namespace: "b", name: "two" },
+  ];
+  const before = rulesInForce({ ...spec, allowedModels: ["b", "a"], allowedGateways: gateways }, [], FIRST);
+  const turned = gateways.map(({ namespace, name }) => ({ name, namespace })).toReversed();
+  const now = rulesInForce({ ...spec, allowedModels: ["a", "b"], allowedGateways: turned }, before, SECOND);
+  expect(now.map(({ since }) => since)).toEqual([FIRST, FIRST]);
+});
