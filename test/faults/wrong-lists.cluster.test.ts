@@ -1,7 +1,7 @@
 /** Lists that lack what is there, and answers that say nothing: the API server is asked by name before anything ends. */
 import { expect, it } from "vitest";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
-import { KINDS } from "../../domain/kinds/kinds.ts";
+import { isClusterScoped, KINDS } from "../../domain/kinds/kinds.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { key, library, type Manifest, NAMESPACE, startWorld, type World } from "../controller/fixtures/world.ts";
 import type { ApiCall, ApiProxy, Fate } from "../env/kubernetes/api-proxy.ts";
@@ -53,7 +53,7 @@ function refuseWatchesOnce(api: ApiProxy, paths: ReadonlySet<string>): void {
 }
 
 const collections = (world: World) =>
-  new Set(KINDS.map((kind) => objectsPath(kind, kind === "PlatformTeam" ? "" : `${NAMESPACE}${world.tag}`)));
+  new Set(KINDS.map((kind) => objectsPath(kind, isClusterScoped(kind) ? "" : `${NAMESPACE}${world.tag}`)));
 
 describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
   it("c48: lists of every kind that are empty once end nothing, and nothing is forgotten meanwhile", async (context) => {

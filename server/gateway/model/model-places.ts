@@ -1,10 +1,7 @@
 import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
-/**
- * What a member means: a model's name; another way to name one, or where the call goes, which are refused; or an object
- * that holds places.
- */
-export type ModelPlace = "model" | "refused" | "elsewhere" | ModelPlaces;
+/** What a member means: a model's name; another way to name one, which is refused; or an object that holds places. */
+export type ModelPlace = "model" | "refused" | ModelPlaces;
 /** A member to look for. */
 type PlaceEntry = {
   readonly bytes: Buffer;
@@ -35,7 +32,7 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
   let bits = 0;
   const entries = Object.entries(members).map(([name, place]) => {
     const isExact = place === "model" || (typeof place === "object" && place.entries.has("model"));
-    const bit = place === "refused" || place === "elsewhere" ? 0 : 1 << bits++;
+    const bit = place === "refused" ? 0 : 1 << bits++;
     return [foldedName(name), { bytes: Buffer.from(name), place, bit, isExact }] as const;
   });
   return { entries: new Map(entries), firstBytes };
@@ -53,16 +50,6 @@ const OTHER_NAMES = [
   ...(["draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
-/**
- * What some upstreams that are gateways (LiteLLM) take for the place that they are to ask, whom, by which credential, or
- * with which headers: another server's model may have the same name.
- */
-const PLACES = [
-  ...(["api_base", "base_url", "custom_host", "custom_llm_provider", "deployment_url", "sagemaker_base_url"] as const),
-  ...(["aws_bedrock_runtime_endpoint", "aws_sts_endpoint", "s3_endpoint_url", "litellm_credential_name"] as const),
-  ...(["headers", "extra_headers", "extra_query"] as const),
-] as const;
-const ELSEWHERE = Object.fromEntries(PLACES.map((name): [string, ModelPlace] => [name, "elsewhere"]));
 /** What OpenRouter's fusion, advisor and subagent ask beside the request's model, as plugins and as tools that run there. */
 const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
 /** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
@@ -70,11 +57,10 @@ const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, prese
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
 const OVERRULING_MEMBERS = placesOf({
   ...{ model: "refused", extra_body: "refused" },
-  ...{ ...ALTERNATIVES, ...ELSEWHERE, ...OPENROUTER },
+  ...{ ...ALTERNATIVES, ...OPENROUTER },
 });
 const OVERRULING = {
   ...ALTERNATIVES,
-  ...ELSEWHERE,
   ...OPENROUTER,
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.

@@ -71,11 +71,6 @@ export class ModelScan {
     if (found === undefined) return undefined;
     const { bytes, place, bit } = found;
     if (place === "refused") throw new BodyFault(`The body's \`${bytes}\` names models beside the one of the request.`);
-    if (place === "elsewhere") {
-      throw new BodyFault(
-        `The body's \`${bytes}\` says where the call goes, which the gateway's declaration alone does.`,
-      );
-    }
     if ((object.seen & bit) !== 0) throw new BodyFault(`The body has the member \`${bytes}\` twice.`);
     object.seen |= bit;
     return { place, seen: 0, inArray: false };

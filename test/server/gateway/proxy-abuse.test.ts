@@ -114,7 +114,7 @@ test("b35: the Host, the target's origin and forwarded headers change neither th
   }
 });
 
-test("b36: no member of a body chooses the upstream, and where no model is decided on they pass as they are", async () => {
+test("b36: no member of a body chooses the upstream, and they pass as they are", async () => {
   const other = await startUpstream();
   try {
     const body = JSON.stringify({
