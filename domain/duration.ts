@@ -1,7 +1,14 @@
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-const MILLISECONDS: Readonly<Record<string, number>> = { h: HOUR_MS, m: 60_000, s: 1_000, ms: 1 };
+/** The longest first. */
+const UNITS = [
+  ["h", HOUR_MS],
+  ["m", 60_000],
+  ["s", 1_000],
+  ["ms", 1],
+] as const;
+const MILLISECONDS: ReadonlyMap<string, number> = new Map(UNITS);
 /** As the schemas in `crds/` have it: each number of at most six digits, so that no sum can overflow. */
 const DURATION = /^([0-9]{1,6}(\.[0-9]{1,3})?(h|m|s|ms))+$/;
 const PARTS = /([0-9.]+)(h|ms|m|s)/g;
@@ -16,7 +23,22 @@ export function parseDuration(text: string): number {
   if (!DURATION.test(text))
     throw new RangeError(`${JSON.stringify(text)} is no duration: write one such as 720h or 1h30m`);
   return [...text.matchAll(PARTS)].reduce(
-    (sum, [, number, unit]) => sum + Number(number) * (MILLISECONDS[unit ?? ""] ?? 0),
+    (sum, [, number, unit]) => sum + Number(number) * (MILLISECONDS.get(unit ?? "") ?? 0),
     0,
   );
+}
+
+/**
+ * Writes a duration as declarations have it, such as `720h` or `1h30m`: what {@link parseDuration} reads.
+ *
+ * @param ms milliseconds, not negative
+ */
+export function durationText(ms: number): string {
+  let left = Math.floor(ms);
+  const parts = UNITS.flatMap(([unit, length]) => {
+    const count = Math.floor(left / length);
+    left -= count * length;
+    return count === 0 ? [] : [`${count}${unit}`];
+  });
+  return parts.length === 0 ? "0s" : parts.join("");
 }

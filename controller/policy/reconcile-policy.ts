@@ -5,7 +5,7 @@ import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platf
 import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-team.ts";
 import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
-import { databaseNow } from "../../store/database/database-now.ts";
+import { databaseTime } from "../../store/database/times.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
@@ -52,7 +52,7 @@ type AppliedPolicy = {
 
 async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"PlatformKeyPolicy">): Promise<AppliedPolicy> {
   const { cluster, store, databaseClock } = deps;
-  const { now } = await databaseClock.timed(() => databaseNow(store.db));
+  const { now } = await databaseClock.timed(async () => ({ now: await databaseTime(store.db) }));
   const teams = cluster
     .list("PlatformTeam")
     // Also those that are being deleted: their keys are held to it for as long as they are there.

@@ -8,12 +8,12 @@ import type { Cluster, DeclaredObject } from "../cluster/port.ts";
 /** The policies of a team, by what the cluster shows; none of what no team holds. @param team its name */
 export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team: string | null): TeamPolicies {
   if (team === null) return NO_POLICIES;
-  const policies = cluster.list("PlatformKeyPolicy").filter(({ deleting }) => !deleting);
-  const known = new Set(cluster.list("PlatformKeyPolicy").map(({ uid }) => uid));
+  const readable = cluster.list("PlatformKeyPolicy");
+  const known = new Set(readable.map(({ uid }) => uid));
   const labels = cluster.get("PlatformTeam", "", team)?.labels ?? {};
   return {
-    policies: policies
-      .filter(({ spec }) => selectsTeam(spec.teamSelector, { name: team, labels }))
+    policies: readable
+      .filter(({ deleting, spec }) => !deleting && selectsTeam(spec.teamSelector, { name: team, labels }))
       .map((policy) => teamPolicy(policy, team)),
     unreadable: cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid)),
   };

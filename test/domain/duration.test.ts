@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../domain/duration.ts";
+import { durationText, parseDuration } from "../../domain/duration.ts";
 import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
 
 test.each([
@@ -10,6 +10,16 @@ test.each([
   ["0s", 0],
   ["2m", 120_000],
 ])("%s is %d ms", (text, milliseconds) => expect(parseDuration(text)).toBe(milliseconds));
+
+test.each([
+  [720 * 3_600_000, "720h"],
+  [5_400_000, "1h30m"],
+  [90_500, "1m30s500ms"],
+  [0, "0s"],
+])("%d ms are written as %s, which is read back as the same", (milliseconds, text) => {
+  expect(durationText(milliseconds)).toBe(text);
+  expect(parseDuration(text)).toBe(milliseconds);
+});
 
 test.each(["", "1", "90d", "1h ", "-1h", "h", "1H", "1.h", "1µs", "9999999h"])("%j is no duration", (text) => {
   expect(() => parseDuration(text)).toThrow(/write one such as 720h/);

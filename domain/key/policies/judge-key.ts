@@ -1,10 +1,10 @@
 /** What a declared key breaks of its team's policies: the one place that decides it (docs/decisions/key-policies.md). */
 import { PRESETS } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
+import { durationText } from "../../duration.ts";
 import { nameSome } from "../../name-some.ts";
 import type { DeclaredKey, NamedRef } from "../declared-key.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
-import { durationText } from "./duration-text.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
 /** What policies look at. */

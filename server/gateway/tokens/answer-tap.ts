@@ -46,7 +46,7 @@ export function openTap(
   status: number,
   headers: Readonly<IncomingHttpHeaders>,
 ): AnswerTap | undefined {
-  if (!REPORTING.has(operation) || status < 200 || status >= 300) return undefined;
+  if (!reportsUsage(operation) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
   // Of several lines the dispatcher makes a list, whatever the type says.
   const coding = [headers["content-encoding"] ?? "identity"].flat().join(",").trim().toLowerCase();

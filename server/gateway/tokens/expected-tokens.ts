@@ -1,14 +1,7 @@
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import { type GatewayOperation, OPERATIONS } from "../../../domain/access/operations.ts";
 import { type ExpectedTokens, expectTokens } from "../../../domain/usage/token-reservation.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { outputBound } from "./output-bound.ts";
-
-/** Operations that read alone. */
-const EMBEDDING: ReadonlySet<GatewayOperation> = new Set([
-  "gateway.embeddings",
-  "gateway.embed_content",
-  "gateway.batch_embed_contents",
-]);
 
 /**
  * What a call may use, by its body where that was read, else by its length.
@@ -20,7 +13,7 @@ export async function expectedTokens(
   { contentEncoding, contentLength }: Pick<RequestHead, "contentEncoding" | "contentLength">,
   text: Buffer | undefined,
 ): Promise<ExpectedTokens> {
-  const isWritten = !EMBEDDING.has(operation);
+  const isWritten = OPERATIONS[operation].scope !== "gateway:embed";
   // The length of what is compressed says little.
   if (contentEncoding !== undefined) return expectTokens({ bytes: undefined, mostOutput: undefined, isWritten });
   const mostOutput = text === undefined || !isWritten ? undefined : await outputBound(text);
