@@ -17,13 +17,14 @@ export type CurrentPrices = { current(): PriceList | null };
 /** Of an installation without prices. */
 export const NO_PRICES: CurrentPrices = { current: () => null };
 
-/**
- * Reads the price list.
- *
- * @throws ConfigError with what is wrong and on which line, where it cannot be read or used
- */
-export async function readPriceList(file: string): Promise<PriceList> {
-  const read = parsePriceList((await readConfiguredFile("--prices", file)).toString());
+/** @throws ConfigError where it cannot be read */
+async function readText(file: string): Promise<string> {
+  return (await readConfiguredFile("--prices", file)).toString();
+}
+
+/** @throws ConfigError with what is wrong and on which line */
+function listOf(file: string, text: string): PriceList {
+  const read = parsePriceList(text);
   if ("list" in read) return read.list;
   throw new ConfigError(
     read.faults
@@ -33,36 +34,45 @@ export async function readPriceList(file: string): Promise<PriceList> {
 }
 
 /**
- * Reads the price list, and again each second. While the file has a fault, the last list is used.
+ * Reads the price list, and the file again each second. While the file has a fault, the last list is used.
  *
  * @param file null for an installation without prices
  * @param log where changes and faults are logged; left out in all threads but one
- * @throws ConfigError as {@link readPriceList} at the start
+ * @throws ConfigError with what is wrong and on which line, where it cannot be read or used at the start
  */
 export async function openPrices(
   file: string | null,
   log?: Logger,
 ): Promise<CurrentPrices & { close(): Promise<void> }> {
   if (file === null) return { ...NO_PRICES, close: async () => {} };
-  let list = await readPriceList(file);
+  /** As it was last read: a list of thousands takes a serving thread tens of milliseconds. */
+  let text: string | undefined = await readText(file);
+  let list = listOf(file, text);
   let fault: string | undefined;
+  const readAgain = async (): Promise<void> => {
+    const before = text;
+    text = undefined;
+    const now = await readText(file);
+    text = now;
+    if (now === before) return;
+    const { version } = list;
+    list = listOf(file, now);
+    if (list.version !== version) log?.info({}, `usage is priced by ${file} as it is now: ${list.version}`);
+    fault = undefined;
+  };
   const end = startPeriodically({
     intervalMs: READ_MS,
     isSpread: true,
     onFailure: (error) => log?.warn({ error }, "could not check the price list; it is checked again shortly"),
     async run() {
-      const now = await readPriceList(file).catch((error: unknown) => {
-        if (error instanceof ConfigError) return error.faults.join("; ");
-        throw error;
-      });
-      if (typeof now === "string") {
+      try {
+        await readAgain();
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        const now = error.faults.join("; ");
         if (now !== fault) log?.error({}, `the previous prices (${list.version}) are still used: ${now}`);
         fault = now;
-        return;
       }
-      if (now.version !== list.version) log?.info({}, `usage is priced by ${file} as it is now: ${now.version}`);
-      list = now;
-      fault = undefined;
     },
   });
   return { current: () => list, close: end };
