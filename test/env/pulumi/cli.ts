@@ -1,5 +1,15 @@
 import { findGoProgram } from "../go/go-program.ts";
 
+/** The path of what runs Pulumi programs in YAML, as {@link findGoProgram} finds it. */
+export function findPulumiYaml(): Promise<string> {
+  return findGoProgram({
+    name: "pulumi-language-yaml",
+    variable: "PULUMI_YAML_BIN",
+    module: "pulumi/yaml",
+    package: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
+  });
+}
+
 /** The path of a Pulumi CLI, as {@link findGoProgram} finds it. */
 export function findPulumi(): Promise<string> {
   return findGoProgram({
