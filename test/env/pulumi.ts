@@ -17,6 +17,8 @@ const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
 export type PulumiWorld = PulumiAddress & {
   /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
   makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
+  /** A folder, and the environment in which the CLI keeps all that it keeps there. */
+  makeWorkspace(): Promise<Workspace>;
   /** The same of a project that is these files, in a language that the CLI runs itself. */
   makeProject(files: Readonly<Record<string, string>>): Promise<Project>;
   /** The management API, with the installation's token. */
@@ -39,6 +41,10 @@ export type StackOptions = {
 /** Runs a command of the CLI on the stack. */
 type Cli = (...args: string[]) => Promise<{ out: string; failed: boolean }>;
 
+export type Workspace = {
+  readonly folder: string;
+  readonly env: Readonly<Record<"PATH", string> & Record<string, string>>;
+};
 export type Project = { readonly folder: string; readonly cli: Cli };
 
 export type TestStack = {
@@ -66,6 +72,10 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
       ...pulumi,
       async makeStack(program, options) {
         return openStack(pulumi, await makeFolder(), program, options);
+      },
+      async makeWorkspace() {
+        const folder = await makeFolder();
+        return { folder, env: await environmentIn(folder, pulumi) };
       },
       async makeProject(files) {
         return openProject(pulumi, await makeFolder(), files);
