@@ -47,13 +47,13 @@ export function keyResource(crd: Schema): Signature {
       effectiveScopes: described(crd, "effectiveScopes"),
       teamId: TEAM_ID,
       versions: versionsOf(crd),
-    },
-    {
       secret: {
         type: "string",
-        description: "The key. Absent with deliver: none, and of a key that was imported.",
+        description: "The key. Undefined with deliver: none, and of a key that was imported or is only looked up.",
         secret: true,
       },
+    },
+    {
       previousSecret: {
         type: "string",
         description: "The key before the last rotation, for as long as it works beside the new one.",

@@ -129,7 +129,7 @@ function lookup(kind: Kind, { description, outputs }: Signature, hidden: readonl
     inputs: { type: "object", properties: inputs },
     outputs: {
       ...outputs,
-      required: ["id", ...(outputs.required ?? [])],
+      required: ["id", ...(outputs.required ?? []).filter((field) => !hidden.includes(field))],
       properties: { id, ...Object.fromEntries(shown) },
     },
   } as const;

@@ -40,8 +40,14 @@ export function renderPulumiSchema(
       outputs: { type: "object", properties: fieldsOf(outputs.properties, kind), required: outputs.required },
     })),
   };
+  // What the generators of SDKs ask for: the version of the schema as that of the SDK, and Go's path of it.
+  const language = {
+    go: { importBasePath: "keyplane.dev/pulumi/keyplane", respectSchemaVersion: true },
+    nodejs: { respectSchemaVersion: true },
+    python: { respectSchemaVersion: true, pyproject: { enabled: true } },
+  };
   const named = Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `${JSON.stringify({ name: "keyplane", displayName: "Keyplane", ...about, ...body, types: named }, null, 2)}\n`;
+  return `${JSON.stringify({ name: "keyplane", displayName: "Keyplane", ...about, language, ...body, types: named }, null, 2)}\n`;
 }
 
 function renderProperty(property: Property, path: string, types: Map<string, Json>): Json {

@@ -1,9 +1,12 @@
 /** Longer words are no slip of the finger, and comparing them would cost. */
 const MAX_LENGTH = 64;
 
+/** Of fewer letters a word begins too many others. */
+const MIN_BEGINNING = 4;
+
 /**
- * The candidate that was most likely meant by a misspelt word: another case, or an edit or two away. Undefined when
- * none is near.
+ * The candidate that was most likely meant by a misspelt word: another case, or an edit or two away, or the only one
+ * that the word is the beginning of. Undefined when none is near.
  */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
@@ -11,9 +14,9 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   const nearest = candidates
     .map((candidate) => ({ candidate, distance: editDistance(folded, candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)[0];
-  return nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(folded.length / 3))
-    ? nearest.candidate
-    : undefined;
+  if (nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(folded.length / 3))) return nearest.candidate;
+  const [longer, ...others] = candidates.filter((candidate) => candidate.toLowerCase().startsWith(folded));
+  return folded.length >= MIN_BEGINNING && others.length === 0 ? longer : undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ const handbook = new MemoryLibrary("handbook", { team, name: "handbook", display
 const agent = new EnvironmentKeys("docs-agent", {
   team,
   scopes: ["memory:read", "memory:write"],
-  libraries: [handbook.name],
+  libraryAccess: { mode: "Restricted", libraryRefs: [{ name: handbook.name }] },
   environments: { staging: { rateLimit: { requestsPerMinute: 600, burst: 60 } } },
 });
 

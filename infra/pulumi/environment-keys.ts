@@ -2,6 +2,7 @@
 import { ComponentResource, type ComponentResourceOptions, type Input, type Output, output } from "@pulumi/pulumi";
 import type { Preset, Scope } from "../../domain/access/scopes.ts";
 import { effectiveScopes } from "../../domain/key/effective.ts";
+import { suggestion } from "../../domain/manifest/suggestion.ts";
 import type { PlatformKeyArgs } from "./generated/types.ts";
 import { PlatformKey } from "./resources.ts";
 
@@ -21,10 +22,10 @@ export type EnvironmentKeysArgs = {
   /** What the application needs; `memory:read` where neither this nor a preset is given. */
   readonly scopes?: readonly Scope[];
   readonly preset?: Preset;
-  /** The one gateway that the keys are bound to. */
-  readonly gateway?: Input<string>;
-  /** The memory libraries that the keys may reach; all of the team's where it is left out. */
-  readonly libraries?: readonly Input<string>[];
+  /** The one gateway that the keys are bound to, where they have a gateway scope. */
+  readonly gatewayRef?: NonNullable<PlatformKeyArgs["gatewayRef"]>;
+  /** The memory libraries that the keys may reach, where they have a memory scope; all of the team's where it is left out. */
+  readonly libraryAccess?: NonNullable<PlatformKeyArgs["libraryAccess"]>;
   /** What is different in one environment. */
   readonly environments?: { readonly [environment in Environment]?: EnvironmentArgs };
 };
@@ -49,7 +50,7 @@ const NOT_BY_DEFAULT: Readonly<Record<Environment, readonly Scope[]>> = {
 };
 
 type Keys = { readonly [environment in Environment]: PlatformKey };
-type Secrets = { readonly [environment in Environment]: string | undefined };
+type Secrets = { readonly [environment in Environment]: string };
 
 /** Keys for dev, staging and production, declared once. */
 export class EnvironmentKeys extends ComponentResource {
@@ -57,8 +58,9 @@ export class EnvironmentKeys extends ComponentResource {
   /** The secret of each, as one secret output. */
   readonly secrets: Output<Secrets>;
 
-  /** @throws RangeError where an environment would be left without a scope */
+  /** @throws RangeError where an environment would be left without a scope, or an argument is unknown */
   constructor(name: string, args: EnvironmentKeysArgs, options?: ComponentResourceOptions) {
+    refuseUnknown(args);
     super("keyplane:index:EnvironmentKeys", name, {}, options);
     const keyOf = (environment: Environment) =>
       new PlatformKey(`${name}-${environment}`, keyArgs(name, environment, args), { parent: this });
@@ -69,11 +71,20 @@ export class EnvironmentKeys extends ComponentResource {
   }
 }
 
+const ARGUMENTS = ["team", "scopes", "preset", "gatewayRef", "libraryAccess", "environments"];
+
+/** A misspelt restriction would be none: a program that no compiler has checked gets no wider key for it. */
+function refuseUnknown(args: EnvironmentKeysArgs): void {
+  const unknown = Object.keys(args).find((name) => !ARGUMENTS.includes(name));
+  if (unknown === undefined) return;
+  throw new RangeError(`EnvironmentKeys: unknown argument ${unknown}: ${suggestion(unknown, ARGUMENTS)}`);
+}
+
 /** What one environment's key is to be. */
 function keyArgs(
   name: string,
   environment: Environment,
-  { team, gateway, libraries, environments = {}, ...needs }: EnvironmentKeysArgs,
+  { team, gatewayRef, libraryAccess, environments = {}, ...needs }: EnvironmentKeysArgs,
 ): PlatformKeyArgs {
   const { scopes: own, ...special } = environments[environment] ?? {};
   const scopes = own ?? allowedScopes(environment, needs);
@@ -84,8 +95,8 @@ function keyArgs(
     team,
     displayName: `${name} (${environment})`,
     scopes: [...scopes],
-    ...(gateway !== undefined && calls && { gatewayRef: { name: gateway } }),
-    ...(libraries !== undefined && reads && { libraryAccess: restrictedTo(libraries) }),
+    ...(gatewayRef !== undefined && calls && { gatewayRef }),
+    ...(libraryAccess !== undefined && reads && { libraryAccess }),
     ...(expiresAfter !== undefined && special.expiresAt === undefined && { expiresAfter }),
     rotation,
     ...special,
@@ -101,8 +112,4 @@ function allowedScopes(environment: Environment, needs: Pick<EnvironmentKeysArgs
   throw new RangeError(
     `EnvironmentKeys: a ${environment} key does not get ${all.join(", ")} unless environments.${environment}.scopes says so`,
   );
-}
-
-function restrictedTo(libraries: readonly Input<string>[]) {
-  return { mode: "Restricted" as const, libraryRefs: libraries.map((name) => ({ name })) };
 }

@@ -1,9 +1,12 @@
 /** The resources and functions of the Pulumi package `keyplane`; its schema is schema.json. */
 
-import type { InvokeOptions } from "@pulumi/pulumi";
 import {
   CustomResource,
   type CustomResourceOptions,
+  type ID,
+  type Input,
+  type Inputs,
+  type InvokeOptions,
   mergeOptions,
   type Output,
   ProviderResource,
@@ -40,11 +43,25 @@ export class Provider extends ProviderResource {
 }
 
 type Outputs<State> = { readonly [property in keyof State]: Output<State[property]> };
-type Resource<Args, State> = new (
-  name: string,
-  args: Args,
-  options?: CustomResourceOptions,
-) => CustomResource & Outputs<State>;
+type Resource<Args, State> = {
+  new (name: string, args: Args, options?: CustomResourceOptions): CustomResource & Outputs<State>;
+  /**
+   * One that is there already, as another stack or client has made it: this stack reads it and never changes it.
+   *
+   * @param name the resource's, in this program
+   * @param id the object's, as `key_abcdefghijklmnopqrst`
+   */
+  get<T>(
+    this: new (
+      name: string,
+      args: Args,
+      options?: CustomResourceOptions,
+    ) => T,
+    name: string,
+    id: Input<ID>,
+    options?: CustomResourceOptions,
+  ): T;
+};
 
 /** The class of a resource. What the provider answers is set on it by its name, as the schema has it. */
 function resourceOf<Args extends object, State>(kind: keyof typeof schema.resources): Resource<Args, State> {
@@ -52,6 +69,20 @@ function resourceOf<Args extends object, State>(kind: keyof typeof schema.resour
   class Managed extends CustomResource {
     constructor(name: string, args: Args, options: CustomResourceOptions = {}) {
       super(kind, name, { ...outputs, ...args }, mergeOptions({ version }, options));
+    }
+
+    static get<T>(
+      this: new (
+        name: string,
+        args: Args,
+        options?: CustomResourceOptions,
+      ) => T,
+      name: string,
+      id: Input<ID>,
+      options: CustomResourceOptions = {},
+    ): T {
+      // The engine asks for all of them by the id.
+      return new this(name, {} as Args, { ...options, id });
     }
   }
   // The base class sets the outputs when the engine answers.
@@ -97,20 +128,30 @@ function sealedWebhooks(
   );
 }
 
+/** What looks something up: at once, or once what it is looked up by is known. */
+type Lookup<Args, Result> = {
+  readonly now: (args: Args, options?: InvokeOptions) => Promise<Result>;
+  readonly output: (args: Wrapped<Args>, options?: InvokeOptions) => Output<Result>;
+};
+type Wrapped<Args> = { readonly [property in keyof Args]: Input<Args[property]> };
+
+function lookup<Args extends Inputs, Result>(token: keyof typeof schema.functions): Lookup<Args, Result> {
+  return {
+    now: (args, options = {}) => runtime.invoke(token, args, { version, ...options }),
+    output: (args, options = {}) => runtime.invokeOutput(token, args, { version, ...options }),
+  };
+}
+
 /**
  * A key that is there, whether or not this stack has made it: by its id, or by its name, team and namespace. Never its
  * secret.
  */
-export function getKey(args: GetKeyArgs, options: InvokeOptions = {}): Promise<GetKeyResult> {
-  return runtime.invoke("keyplane:index:getKey", args, { version, ...options });
-}
+export const { now: getKey, output: getKeyOutput } = lookup<GetKeyArgs, GetKeyResult>("keyplane:index:getKey");
 
 /** A team that is there, by its id or its name. */
-export function getTeam(args: GetTeamArgs, options: InvokeOptions = {}): Promise<GetTeamResult> {
-  return runtime.invoke("keyplane:index:getTeam", args, { version, ...options });
-}
+export const { now: getTeam, output: getTeamOutput } = lookup<GetTeamArgs, GetTeamResult>("keyplane:index:getTeam");
 
 /** A gateway that is there, by its id, or by its name, team and namespace. Never its credentials. */
-export function getGateway(args: GetGatewayArgs, options: InvokeOptions = {}): Promise<GetGatewayResult> {
-  return runtime.invoke("keyplane:index:getGateway", args, { version, ...options });
-}
+export const { now: getGateway, output: getGatewayOutput } = lookup<GetGatewayArgs, GetGatewayResult>(
+  "keyplane:index:getGateway",
+);

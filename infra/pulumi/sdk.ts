@@ -9,8 +9,11 @@ export type {
 } from "./generated/types.ts";
 export {
   getGateway,
+  getGatewayOutput,
   getKey,
+  getKeyOutput,
   getTeam,
+  getTeamOutput,
   MemoryLibrary,
   ModelGateway,
   PlatformKey,

@@ -7,9 +7,18 @@ import { findHelm } from "./helm.ts";
 import { findBinaries } from "./kubernetes/binaries.ts";
 import { findNodePrograms } from "./node/programs.ts";
 import { findPromtool } from "./promtool.ts";
-import { findPulumi } from "./pulumi/cli.ts";
+import { findPulumi, findPulumiSdks, findPulumiYaml } from "./pulumi/cli.ts";
 
 // In the order in which they are waited for. What cannot be built fails the suites that need it, and they say why.
-for (const find of [findBinaries, findHelm, findPromtool, findGlua, findNodePrograms, findPulumi]) {
+for (const find of [
+  findBinaries,
+  findHelm,
+  findPromtool,
+  findGlua,
+  findNodePrograms,
+  findPulumi,
+  findPulumiYaml,
+  findPulumiSdks,
+]) {
   await find().catch((error: unknown) => console.error(String(error)));
 }

@@ -17,6 +17,10 @@ const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
 export type PulumiWorld = PulumiAddress & {
   /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
   makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
+  /** A folder, and the environment in which the CLI keeps all that it keeps there. */
+  makeWorkspace(): Promise<Workspace>;
+  /** The same of a project that is these files, in a language that the CLI runs itself. */
+  makeProject(files: Readonly<Record<string, string>>): Promise<Project>;
   /** The management API, with the installation's token. */
   manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
   /** The status of a memory request with this credential, asked for again while the server says to come back. */
@@ -34,12 +38,20 @@ export type StackOptions = {
   readonly summaries?: boolean;
 };
 
+/** Runs a command of the CLI on the stack. */
+type Cli = (...args: string[]) => Promise<{ out: string; failed: boolean }>;
+
+export type Workspace = {
+  readonly folder: string;
+  readonly env: Readonly<Record<"PATH", string> & Record<string, string>>;
+};
+export type Project = { readonly folder: string; readonly cli: Cli };
+
 export type TestStack = {
   readonly stack: Stack;
   /** All that Pulumi keeps: the state, its history, plug-ins' data. */
   readonly folder: string;
-  /** Runs a command of the CLI on the stack. */
-  cli(...args: string[]): Promise<{ out: string; failed: boolean }>;
+  readonly cli: Cli;
   /** What the commands that are running print, and what they say when they fail. */
   try(operation: Promise<{ stdout: string }>): Promise<{ out: string; failed: boolean }>;
   /** Ends the CLI as a crash does. */
@@ -51,12 +63,22 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
   describe(`${promise}, with the Pulumi CLI`, () => {
     const folders: string[] = [];
     afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+    const makeFolder = async () => {
+      const folder = await mkdtemp(join(tmpdir(), "keyplane-stack-"));
+      folders.push(folder);
+      return folder;
+    };
     tests({
       ...pulumi,
       async makeStack(program, options) {
-        const folder = await mkdtemp(join(tmpdir(), "keyplane-stack-"));
-        folders.push(folder);
-        return openStack(pulumi, folder, program, options);
+        return openStack(pulumi, await makeFolder(), program, options);
+      },
+      async makeWorkspace() {
+        const folder = await makeFolder();
+        return { folder, env: await environmentIn(folder, pulumi) };
+      },
+      async makeProject(files) {
+        return openProject(pulumi, await makeFolder(), files);
       },
       async manage(method, path, body) {
         const token = (await readFile(pulumi.tokenFile, "utf8")).trim();
@@ -82,29 +104,17 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
 }
 
 async function openStack(
-  { cli, path, url, tokenFile }: PulumiAddress,
+  address: PulumiAddress,
   folder: string,
   program: PulumiFn,
   { project = "tests", env = {}, summaries = false }: StackOptions = {},
 ): Promise<TestStack> {
   const place = (name: string) => join(folder, name);
   const [work, home, pids] = [place("work"), place("home"), place("pids")];
-  await Promise.all(["work", "home", "backend", "root/bin"].map((name) => mkdir(place(name), { recursive: true })));
-  await writeFile(place("root/bin/pulumi"), `#!/bin/sh\necho $$ >>${pids}\nexec ${cli} "$@"\n`);
+  await Promise.all(["work", "root/bin"].map((name) => mkdir(place(name), { recursive: true })));
+  await writeFile(place("root/bin/pulumi"), `#!/bin/sh\necho $$ >>${pids}\nexec ${address.cli} "$@"\n`);
   await chmod(place("root/bin/pulumi"), 0o755);
-  const envVars = {
-    PATH: path,
-    HOME: home,
-    PULUMI_HOME: home,
-    PULUMI_CONFIG_PASSPHRASE: "only of this test",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    KEYPLANE_URL: url,
-    KEYPLANE_TOKEN_FILE: tokenFile,
-    ...RARE_COLLECTION,
-    ...COMPILE_CACHE,
-    ...env,
-  };
+  const envVars = { ...(await environmentIn(folder, address)), ...env };
   const stack = await LocalWorkspace.createOrSelectStack(
     { stackName: "test", projectName: project, program },
     {
@@ -116,24 +126,61 @@ async function openStack(
     },
   );
   if (!summaries) stack.info = async () => undefined;
-  const outcome = (operation: Promise<{ stdout: string }>) =>
-    operation.then(
-      ({ stdout }) => ({ out: stdout, failed: false }),
-      (error: unknown) => ({ out: String(error), failed: true }),
-    );
   return {
     stack,
     folder,
     try: outcome,
-    cli: (...args) =>
-      outcome(
-        run(cli, [...args, "--stack", "test", "--non-interactive"], { cwd: work, env: envVars, maxBuffer: 1 << 26 }),
-      ),
+    cli: cliIn(work, address.cli, envVars),
     async kill() {
       const pid = (await readFile(pids, "utf8")).trim().split("\n").at(-1);
       process.kill(Number(pid), "SIGKILL");
     },
   };
+}
+
+/** What the CLI runs with: all that it keeps is in the folder. */
+async function environmentIn(folder: string, { path, url, tokenFile }: PulumiAddress) {
+  const [home, backend] = [join(folder, "home"), join(folder, "backend")];
+  await Promise.all([home, backend].map((place) => mkdir(place)));
+  return {
+    PATH: path,
+    HOME: home,
+    PULUMI_HOME: home,
+    PULUMI_BACKEND_URL: `file://${backend}`,
+    PULUMI_CONFIG_PASSPHRASE: "only of this test",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    KEYPLANE_URL: url,
+    KEYPLANE_TOKEN_FILE: tokenFile,
+    ...RARE_COLLECTION,
+    ...COMPILE_CACHE,
+  };
+}
+
+async function openProject(
+  address: PulumiAddress,
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Project> {
+  const work = join(folder, "work");
+  await mkdir(work);
+  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(work, name), text)));
+  const cli = cliIn(work, address.cli, await environmentIn(folder, address));
+  const { out, failed } = await cli("stack", "init");
+  if (failed) throw new Error(out);
+  return { folder, cli };
+}
+
+function cliIn(cwd: string, cli: string, env: Readonly<Record<string, string>>): Cli {
+  const fixed = ["--stack", "test", "--non-interactive"];
+  return (...args) => outcome(run(cli, [...args, ...fixed], { cwd, env, maxBuffer: 1 << 26 }));
+}
+
+function outcome(operation: Promise<{ stdout: string }>) {
+  return operation.then(
+    ({ stdout }) => ({ out: stdout, failed: false }),
+    (error: Error & { stdout?: string }) => ({ out: `${error.stdout ?? ""}${error}`, failed: true }),
+  );
 }
 
 const run = promisify(execFile);

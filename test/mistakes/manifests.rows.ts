@@ -223,6 +223,6 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     done: "A model is allowed that no route of the gateway has.",
     manifests: changed("key.yaml", "[fast-chat]", "[fast]"),
     command,
-    says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that gateway serves its routes alone: write one of fast-chat",
+    says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that gateway serves its routes alone: did you mean fast-chat?",
   },
 ];

@@ -201,8 +201,8 @@ export type PlatformKeyState = {
     /** The first 12 characters of this version. */
     prefix: string;
   }>;
-  /** The key. Absent with deliver: none, and of a key that was imported. A secret. */
-  secret?: string | undefined;
+  /** The key. Undefined with deliver: none, and of a key that was imported or is only looked up. A secret. */
+  secret: string;
   /** The key before the last rotation, for as long as it works beside the new one. A secret. */
   previousSecret?: string | undefined;
   /** When the current version ends, by expiresAfter or expiresAt. */

@@ -54,9 +54,13 @@ function echo({ kind }: ResourceKind, inputs: Values): Values {
 
 /** What a preview can say of an object that is to be made: what is always answered is not known yet. */
 export function previewCreate(kind: ResourceKind, inputs: Values): Values {
-  const unknown = schema.resources[kind.type].required.map((name) => [name, UNKNOWN]);
+  const answered = schema.resources[kind.type].required.filter((name) => !SECRETS.includes(name));
   const delivers = kind.kind === "PlatformKey" && inputs.deliver !== "none";
-  return { ...Object.fromEntries(unknown), ...echo(kind, inputs), ...(delivers && { secret: new Secret(UNKNOWN) }) };
+  return {
+    ...Object.fromEntries(answered.map((name) => [name, UNKNOWN])),
+    ...echo(kind, inputs),
+    ...(delivers && { secret: new Secret(UNKNOWN) }),
+  };
 }
 
 /** What a preview can say of one that is to be changed. @param newVersion whether a key gets another secret */

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -15,7 +15,10 @@ export class BuildError extends Error {}
 /** A folder for what is built from these Go modules: outside of the checkout, so that a new clone finds it. */
 export async function cacheFolder(kind: string, modules: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of modules) hash.update(await readFile(join(goModule(name), "go.sum")));
+  for (const name of modules) {
+    const sources = (await readdir(goModule(name))).filter((file) => file.endsWith(".go")).toSorted();
+    for (const file of ["go.sum", ...sources]) hash.update(await readFile(join(goModule(name), file)));
+  }
   const root = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
   return join(root, "keyplane", `${kind}-${hash.digest("hex").slice(0, 16)}`);
 }

@@ -7,12 +7,12 @@ import { findGlua } from "../glua.ts";
 import { findHelm } from "../helm.ts";
 import { findBinaries } from "../kubernetes/binaries.ts";
 import { findPromtool } from "../promtool.ts";
-import { findPulumi } from "../pulumi/cli.ts";
+import { findPulumi, findPulumiSdks, findPulumiYaml } from "../pulumi/cli.ts";
 
 const BUILT: Readonly<Record<string, readonly (() => Promise<unknown>)[]>> = {
   chaos: [findBinaries],
   cluster: [findBinaries, findHelm, findPromtool, findGlua],
-  pulumi: [findPulumi],
+  pulumi: [findPulumi, findPulumiYaml, findPulumiSdks],
 };
 
 export default async function setup({ name }: TestProject): Promise<void> {

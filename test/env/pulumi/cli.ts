@@ -1,5 +1,20 @@
 import { findGoProgram } from "../go/go-program.ts";
 
+/** The path of what writes the SDKs of a package, as {@link findGoProgram} finds it: test/env/pulumi/sdks. */
+export function findPulumiSdks(): Promise<string> {
+  return findGoProgram({ name: "pulumi-sdks", variable: "PULUMI_SDKS_BIN", module: "pulumi/sdks", package: "." });
+}
+
+/** The path of what runs Pulumi programs in YAML, as {@link findGoProgram} finds it. */
+export function findPulumiYaml(): Promise<string> {
+  return findGoProgram({
+    name: "pulumi-language-yaml",
+    variable: "PULUMI_YAML_BIN",
+    module: "pulumi/yaml",
+    package: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
+  });
+}
+
 /** The path of a Pulumi CLI, as {@link findGoProgram} finds it. */
 export function findPulumi(): Promise<string> {
   return findGoProgram({

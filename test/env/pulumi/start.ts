@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { copyEmbedded } from "../database/embedded-database.ts";
 import { startServing } from "../serving.ts";
-import { findPulumi } from "./cli.ts";
+import { findPulumi, findPulumiYaml } from "./cli.ts";
 
 const PROVIDER = join(import.meta.dirname, "../../../infra/pulumi/provider/main.ts");
 
 /** What the tests of a run share. */
 export type PulumiAddress = {
   readonly cli: string;
-  /** The PATH with which the CLI finds our provider, and it the Node that runs this. */
+  /** The PATH with which the CLI finds our provider, which finds the Node that runs this, and what runs YAML. */
   readonly path: string;
   /** Of `keyplane up`. */
   readonly url: string;
@@ -31,6 +31,7 @@ export async function startPulumi(): Promise<{ address: PulumiAddress; close(): 
   await mkdir(bin);
   await copyEmbedded(join(data, "db"));
   await symlink(PROVIDER, join(bin, "pulumi-resource-keyplane"));
+  await symlink(await findPulumiYaml(), join(bin, "pulumi-language-yaml"));
   const args = ["up", "--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
   const server = await startServing(args, {});
   const path = [bin, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);

@@ -24,8 +24,15 @@ async function keysOf(args: EnvironmentKeysArgs) {
   return { texts, dev: key("dev"), staging: key("staging"), production: key("production") };
 }
 
+const restricted: EnvironmentKeysArgs["libraryAccess"] = { mode: "Restricted", libraryRefs: [{ name: "handbook" }] };
+
 it("one declaration makes a key for each environment, which in production only reads and does not end by itself", async () => {
-  const keys = await keysOf({ team: "docs", preset: "MCPReadWrite", libraries: ["handbook"], gateway: "main" });
+  const keys = await keysOf({
+    team: "docs",
+    preset: "MCPReadWrite",
+    libraryAccess: restricted,
+    gatewayRef: { name: "main" },
+  });
   expect(keys.texts).toEqual({
     dev: "secret of app-dev",
     staging: "secret of app-staging",
@@ -45,7 +52,7 @@ it("what one environment says of itself counts before all else", async () => {
   const { dev, production } = await keysOf({
     team: "docs",
     scopes: ["gateway:generate", "memory:write"],
-    gateway: "main",
+    gatewayRef: { name: "main" },
     environments: {
       dev: { expiresAt: "2030-01-01T00:00:00Z" },
       production: { scopes: ["gateway:generate", "memory:write"], rateLimit: { requestsPerMinute: 60, burst: 10 } },
@@ -61,4 +68,13 @@ it("reads memory where nothing is said, and is refused where production would be
   expect(() => new EnvironmentKeys("writer", { team: "docs", scopes: ["memory:write"] })).toThrow(
     "unless environments.production.scopes says so",
   );
+});
+
+it("refuses an argument that it does not know, which may be a restriction, and says which is meant", () => {
+  const misspelt: EnvironmentKeysArgs & { gateway: string } = {
+    team: "docs",
+    preset: "GatewayDefault",
+    gateway: "main",
+  };
+  expect(() => new EnvironmentKeys("app", misspelt)).toThrow("unknown argument gateway: did you mean gatewayRef?");
 });

@@ -3,6 +3,7 @@ import type { PlatformKeyArgs } from "../../../infra/pulumi/generated/types.ts";
 import {
   getGateway,
   getKey,
+  getKeyOutput,
   getTeam,
   MemoryLibrary,
   ModelGateway,
@@ -134,6 +135,26 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
       gateway: { value: { upstreams: [{ name: "openai" }], missingCredentials: [] } },
     });
     expect(JSON.stringify(outputs)).not.toMatch(/sk-1|secret":true/);
+  });
+
+  it("reads what others have made, as a resource or by what is known only later, and leaves it as it is", async () => {
+    const team = await manage("POST", "teams", { name: "read-alone", spec: { displayName: "Read alone" } });
+    const made = { name: "theirs", team: "read-alone" };
+    const { body } = await manage("POST", "keys", { ...made, spec: { preset: "MCPReadOnly" } });
+    const { stack } = await makeStack(async () => {
+      const { name } = PlatformTeam.get("team", team.body.id);
+      const key = PlatformKey.get("key", body.id);
+      const found = getKeyOutput({ name: key.name, team: name });
+      return { name, scopes: key.effectiveScopes, secret: key.secret, found: found.keyID };
+    });
+    const { outputs } = await stack.up();
+    expect(outputs).toMatchObject({
+      ...{ name: { value: "read-alone" }, scopes: { value: ["memory:read"] } },
+      found: { value: body.id },
+    });
+    expect(outputs.secret).toBeUndefined();
+    await stack.destroy();
+    expect((await manage("GET", `keys/${body.id}`)).body.revocation).toBeFalsy();
   });
 
   it("makes 500 keys in one up", async () => {

@@ -1,0 +1,89 @@
+/**
+ * The SDKs that Pulumi's generators make of our schema, and the guide's programs with them, run by the CLI as a program
+ * of that language drives it. Go's, which takes a minute to compile, with `npm run nightly`.
+ */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { ROOT, read } from "../../architecture/sources.ts";
+import { blocksIn } from "../../env/blocks.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
+import { findPulumiSdks } from "../../env/pulumi/cli.ts";
+import { describeOnPulumi } from "../../env/pulumi.ts";
+import { textsBelow } from "./files.ts";
+
+const run = promisify(execFile);
+const SCHEMA = join(ROOT, "infra/pulumi/schema.json");
+const DRIVERS = join(import.meta.dirname, "drivers");
+/** Pulumi's own library for each language. */
+const PULUMI_VERSION = "3.220.0";
+const GO_PATH = "keyplane.dev/pulumi/keyplane";
+
+type Command = readonly [program: string, ...args: string[]];
+type Language = {
+  readonly name: string;
+  /** Generates and compiles an SDK and a program in a folder: what runs it. */
+  readonly prepare: (folder: string, program: string) => Promise<Command>;
+};
+
+const PYTHON: Language = {
+  name: "python",
+  async prepare(folder, program) {
+    const sdk = join(folder, "sdk");
+    await run(await findPulumiSdks(), [SCHEMA, "python", sdk]);
+    await run("python3", ["-m", "venv", "--clear", join(folder, "venv")]);
+    const python = join(folder, "venv/bin/python");
+    const packages = [`pulumi==${PULUMI_VERSION}`, sdk];
+    await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]);
+    await writeFile(join(folder, "program.py"), program);
+    return [python, join(DRIVERS, "drive.py")];
+  },
+};
+
+const GO: Language = {
+  name: "go",
+  async prepare(folder, program) {
+    await run(await findPulumiSdks(), [SCHEMA, "go", folder]);
+    const required = `go 1.26.0\n\nrequire github.com/pulumi/pulumi/sdk/v3 v${PULUMI_VERSION}\n`;
+    await writeFile(join(folder, "keyplane/go.mod"), `module ${GO_PATH}\n\n${required}`);
+    const ours = `require ${GO_PATH} v0.0.0\nreplace ${GO_PATH} => ./keyplane\n`;
+    await writeFile(join(folder, "go.mod"), `module example.com/keys\n\n${required}${ours}`);
+    await writeFile(join(folder, "main.go"), program.replace("pulumi.Run(", "drive("));
+    await copyFile(join(DRIVERS, "drive.go"), join(folder, "drive.go"));
+    await run("go", ["mod", "tidy"], { cwd: folder });
+    await run("go", ["build", "-o", "keys", "."], { cwd: folder });
+    return [join(folder, "keys")];
+  },
+};
+
+describeOnPulumi("the generated SDKs", ({ makeWorkspace, cli, call }) => {
+  it.each(NIGHTLY ? [PYTHON, GO] : [PYTHON])(
+    "compile, and the guide's program in $name is brought up and down",
+    { timeout: 600_000 },
+    async ({ name, prepare }) => {
+      const program = blocksIn(read("docs/guides/pulumi.md")).find(({ language }) => language === name)?.text;
+      const { folder, env } = await makeWorkspace();
+      const work = join(folder, "work");
+      await mkdir(work);
+      const [command, ...args] = await prepare(work, program ?? expect.fail(`the guide has none in ${name}`));
+      const child = spawn(command, args, {
+        cwd: work,
+        env: { ...env, PATH: `${dirname(cli)}:${env.PATH}` },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), once(child, "exit")]);
+      const { key } = JSON.parse(line);
+      expect(key).toEqual({ value: expect.stringMatching(/^inf_/), secret: true });
+      expect(await call(key.value)).toBe(200);
+      expect(textsBelow(folder).filter(([, text]) => text.includes(key.value))).toEqual([]);
+      child.stdin.end("\n");
+      if (child.exitCode === null) await once(child, "exit");
+      expect(child.exitCode).toBe(0);
+      expect(await call(key.value)).toBe(401);
+    },
+  );
+});
