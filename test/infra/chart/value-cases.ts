@@ -111,6 +111,13 @@ export const VALUE_CASES: ValueCases = {
       ["ConfigMap", "keyplane-more", {}],
     ],
   },
+  "servers and controllers log as much as is said": {
+    values: { logLevel: "warn" },
+    expected: ["server", "controller"].map((component) => [
+      ...(["Deployment", `keyplane-${component}`] as const),
+      podOf({ containers: [{ args: holding("--log-level=warn") }] }),
+    ]),
+  },
   "an ingress gives the public URL": {
     values: { ingress: { enabled: true, host: "keys.example.com", tlsSecret: "tls" } },
     expected: [
