@@ -11,6 +11,7 @@ import type { Environment } from "../domain/environment.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
+import type { LogLevel } from "../runtime/log-level.ts";
 import type { LogLine } from "../runtime/log-line.ts";
 import type { Flags } from "../runtime/settings.ts";
 import { setting } from "../runtime/settings.ts";
@@ -69,7 +70,7 @@ async function runController(
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const givenLeaseName = leaseNameIn(setting(env, "lease-name", flags.leaseName));
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
-  const log = logLine();
+  const log = logLine(config.logLevel);
   const metrics = createControllerMetrics();
   const identity = `${hostname()}_${randomUUID()}`;
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
@@ -167,8 +168,8 @@ function* agesOf({ heardAt }: KubernetesCluster): Iterable<readonly [string, num
 }
 
 /** JSON lines, as the server's. */
-function logLine(): LogLine {
-  const log = createLog("info");
+function logLine(level: LogLevel): LogLine {
+  const log = createLog(level);
   return (level, message, fields = {}) => {
     const more = Object.entries(fields).map(([name, value]) => `${name} ${value}`);
     log[level]({}, more.length === 0 ? message : `${message} (${more.join(", ")})`);

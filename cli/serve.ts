@@ -53,7 +53,7 @@ async function runServer(
   const store = await openPostgres(database);
   const feedStore = await openPostgres(database, FEED_CONNECTIONS);
   try {
-    const log = createLog("info");
+    const log = createLog(config.logLevel);
     const server = await startServer({
       store,
       feedStore,

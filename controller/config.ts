@@ -1,5 +1,6 @@
 import type { Environment } from "../domain/environment.ts";
-import { ADMIN_HOST, ADMIN_PORT, AUDIT_RETENTION, publicUrl } from "../runtime/common-settings.ts";
+import { ADMIN_HOST, ADMIN_PORT, AUDIT_RETENTION, LOG_LEVEL, publicUrl } from "../runtime/common-settings.ts";
+import type { LogLevel } from "../runtime/log-level.ts";
 import { ConfigError, type Flags, readSettings, withDefault } from "../runtime/settings.ts";
 
 /** The settings of `keyplane controller` but for those of its database, its cluster and its keys. */
@@ -14,6 +15,7 @@ export const CONTROLLER_SETTINGS = {
   auditRetention: AUDIT_RETENTION,
   adminHost: ADMIN_HOST,
   adminPort: ADMIN_PORT,
+  logLevel: LOG_LEVEL,
 };
 
 /** The controller's configuration, parsed. */
@@ -24,6 +26,7 @@ export type ControllerConfig = {
   readonly adminPort: number;
   /** Where clients reach the server; null where it is not given. */
   readonly publicUrl: URL | null;
+  readonly logLevel: LogLevel;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
 };

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { DAY_MS, parseDuration } from "../domain/duration.ts";
+import { LOG_LEVELS, type LogLevel } from "./log-level.ts";
 import { optional, withDefault } from "./settings.ts";
 
 const MIN_RETENTION_MS = 3_600_000;
@@ -28,6 +29,14 @@ export const AUDIT_RETENTION = withDefault("90d", {
   help: "how long the audit log, and the last uses of versions that have ended, are kept",
   parse: retention,
   wanted: "a duration from an hour to 99999 days, such as 90d or 2160h",
+});
+
+/** What is less than that is left out of the log. */
+export const LOG_LEVEL = withDefault<LogLevel>("info", {
+  takes: "<level>",
+  help: `the least that is logged: ${LOG_LEVELS.join(", ")}`,
+  parse: (text) => LOG_LEVELS.find((level) => level === text),
+  wanted: "debug, info, warn or error",
 });
 
 /** Where clients reach the server. */

@@ -5,6 +5,7 @@
  */
 import { isatty } from "node:tty";
 import { type DestinationStream, pino } from "pino";
+import type { LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
 import { terminalLines } from "./terminal-log.ts";
 
@@ -59,14 +60,12 @@ const FIELDS: Readonly<Record<Exclude<keyof LogFields, "error">, true>> = {
 type Write = (fields: LogFields, message: string) => void;
 export type Logger = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
 
-type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
-
 /**
  * Makes the log.
  *
  * @param destination where its JSON goes; standard output where it is left out
  */
-export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Logger {
+export function createLog(level: LogLevel | "silent", destination: DestinationStream = standardOutput()): Logger {
   const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
     debug: (fields, message) => sink.debug(allowed(fields), message),

@@ -33,6 +33,7 @@ export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/",
   "/docs",
+  "/readyz",
   "/openapi.json",
   "/api/v1/leaks",
   METADATA_ROOT,

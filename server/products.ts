@@ -4,6 +4,7 @@ import { sessionRoutes } from "./auth/session/routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { type QuestionEmbedder, WORDS_ALONE } from "./embedding/question.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
+import { readinessRoute } from "./home/readiness-route.ts";
 import { homeRoutes } from "./home/routes.ts";
 import { leakRoutes } from "./leaks/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
@@ -21,6 +22,7 @@ export function products(questions: QuestionEmbedder = WORDS_ALONE): readonly Mo
   const memory: RoutePlugin = (app, deps) => memoryRoutes(app, deps, questions);
   return [
     { at: "", routes: homeRoutes },
+    { at: "", routes: readinessRoute },
     { at: "", routes: memory },
     { at: "/api/v1/memory", routes: memory },
     { at: "", routes: (app, deps) => mcpRoutes(app, deps, questions) },

@@ -42,7 +42,7 @@ if (main === null) throw new Error("this file is a worker's, not a program");
 const start = workerData as WorkerStart;
 
 const report = (message: WorkerReport) => main.postMessage(message);
-const log = sampleLog(createLog("info"));
+const log = sampleLog(createLog(start.config.logLevel));
 const store = await openPostgres(start.database);
 const metrics = createMetrics();
 const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, new SharedCalls(start.calls));

@@ -80,7 +80,10 @@ export async function runUp(
   out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
   const { startServer } = await import("../../server/main.ts");
   const lines = terminal && terminalLines(terminal, (text) => out(text.trimEnd()));
-  const [log, ownLog] = [createLog("warn", lines), createLog("info", lines)];
+  const { logLevel } = config;
+  // What a server says of its routine is for those who ask for it.
+  const log = createLog(logLevel === "info" ? "warn" : logLevel, lines);
+  const ownLog = createLog(logLevel, lines);
   const line: LogLine = (level, message) => ownLog[level]({}, message);
   const database = embeddedDatabase(flags.data);
   const closers = [() => database.close()];

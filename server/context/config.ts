@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import type { Environment } from "../../domain/environment.ts";
+import type { LogLevel } from "../../runtime/log-level.ts";
 import { ConfigError, type Flags, readSettings, type Settings } from "../../runtime/settings.ts";
 import { type Placeholder, parsePlaceholders } from "./placeholders.ts";
 import { NO_CLIENT, rangesOf, SERVER_RULES, SERVER_SETTINGS } from "./settings.ts";
@@ -31,6 +32,7 @@ export type ServerConfig = {
   readonly port: number;
   readonly adminHost: string;
   readonly adminPort: number;
+  readonly logLevel: LogLevel;
   /** The first carrier, in lower case: `x-<vendor>-api-key`. */
   readonly vendorHeader: string;
   /** Where clients reach this server: for links, mcp.json and the Origin check. Null: derived from the address. */
@@ -94,6 +96,7 @@ export function parseServerConfig(
     port: settings.port,
     adminHost: settings.adminHost,
     adminPort: settings.adminPort,
+    logLevel: settings.logLevel,
     vendorHeader: settings.vendorHeader,
     publicUrl: settings.publicUrl,
     tls: tlsCert === null || tlsKey === null ? null : { certFile: tlsCert, keyFile: tlsKey },

@@ -8,6 +8,7 @@ import {
   address,
   duration,
   IP_ADDRESS,
+  LOG_LEVEL,
   port,
   publicUrl,
   retention,
@@ -33,6 +34,7 @@ export const LISTENER_SETTINGS = {
   }),
   adminHost: ADMIN_HOST,
   adminPort: ADMIN_PORT,
+  logLevel: LOG_LEVEL,
   auditRetention: AUDIT_RETENTION,
   /** In milliseconds. */
   usageRetention: withDefault("400d", {

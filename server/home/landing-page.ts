@@ -78,7 +78,7 @@ function endpoints(base: string): Endpoint[] {
     {
       name: "Health and metrics",
       url: "/healthz, /readyz, /metrics",
-      note: "On the admin listener, which is not this address.",
+      note: "On the admin listener, which is not this address; /readyz is here too, for load balancers.",
     },
   ];
 }

@@ -11,6 +11,8 @@ import { operationsOf } from "../server/openapi/described.ts";
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "GET /": "people",
   "GET /docs": "people",
+  "GET /readyz": "load balancers",
+  "HEAD /readyz": "load balancers",
   "GET /dashboard/assets/:name": "the pages",
   "GET /dashboard/sign-in": "people",
   "GET /dashboard/callback": "browsers that come back from an issuer",

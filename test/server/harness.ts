@@ -314,6 +314,7 @@ function testConfig(): ServerConfig {
     usageRetentionMs: 400 * 24 * 3_600_000,
     pricesFile: null,
     leaseMs: LEASE_MS,
+    logLevel: "info",
   };
 }
 

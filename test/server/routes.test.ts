@@ -29,13 +29,15 @@ describe("the products' routes", () => {
   });
   afterEach(() => harness.close());
 
-  test("need a key, but for what says what there is, the way to sign in, what pages look like, and reports of leaks", async () => {
+  test("need a key, but for what says what there is and whether it is ready, the way to sign in, what pages look like, and reports of leaks", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
     const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
-    expect(open.sort()).toEqual(["/", "/docs", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort());
+    expect([...new Set(open)].sort()).toEqual(
+      ["/", "/docs", "/readyz", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort(),
+    );
     // Served where tokens of an issuer are taken.
     const metadata = [METADATA_ROOT, MCP_METADATA];
-    expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...metadata, ...open].sort());
+    expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...metadata, ...new Set(open)].sort());
     expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
   });
 

@@ -9,13 +9,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The labels of every object; with a component's: `dict "root" . "component" "server"`. */}}
+{{/* The labels of every object; with a component's, and with those that values give: `dict "root" . "component" "server" "more" $labels`. */}}
 {{- define "keyplane.labels" -}}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" -}}
+{{- $own := dict "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/part-of" "keyplane" -}}
+{{- $_ := set $own "helm.sh/chart" $chart -}}
 {{ include "keyplane.selector" . }}
-app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: keyplane
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{ merge dict (.more | default dict) .root.Values.commonLabels $own | toYaml }}
 {{- end -}}
 
 {{/* The labels that pods are found by. They never change: a Deployment's selector cannot. */}}
@@ -25,6 +26,33 @@ app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 {{- with .component }}
 app.kubernetes.io/component: {{ . }}
 {{- end }}
+{{- end -}}
+
+{{/* The metadata of a component's pods. */}}
+{{- define "keyplane.podMetadata" -}}
+labels:
+  {{- include "keyplane.selector" . | nindent 2 }}
+  {{- with merge dict .of.podLabels .root.Values.commonLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .of.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The ServiceAccount of a component: nothing for the namespace's own. */}}
+{{- define "keyplane.serviceAccount" -}}
+{{- if .of.serviceAccount.name -}}
+{{- .of.serviceAccount.name -}}
+{{- else if .of.serviceAccount.create -}}
+{{- printf "%s-%s" (include "keyplane.fullname" .root) .component -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The controller's, which has rights. */}}
+{{- define "keyplane.controllerAccount" -}}
+{{- include "keyplane.serviceAccount" (dict "root" . "component" "controller" "of" .Values.controller) -}}
 {{- end -}}
 
 {{- define "keyplane.image" -}}
@@ -41,6 +69,8 @@ app.kubernetes.io/component: {{ . }}
 {{- define "keyplane.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{ .Values.publicUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.host -}}
+{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
 {{- else -}}
 {{- $tls := ne .Values.tls.existingSecret "" -}}
 {{- $port := int .Values.service.port -}}
@@ -49,45 +79,34 @@ app.kubernetes.io/component: {{ . }}
 {{- end -}}
 {{- end -}}
 
-{{/* Of every pod: the restricted Pod Security Standard. */}}
-{{- define "keyplane.podSecurityContext" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
+{{/* The host of the public URL, without its port. */}}
+{{- define "keyplane.publicHost" -}}
+{{- (include "keyplane.publicUrl" . | urlParse).host | lower | regexFind "^([^:]+|\\[.*\\])" -}}
 {{- end -}}
 
-{{/* Of every container: the same. */}}
-{{- define "keyplane.securityContext" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
-{{- end -}}
-
-{{/* What is common to the containers of all components: `dict "root" . "of" .Values.server`. */}}
+{{/*
+The environment of a component's container: `dict "root" . "component" "server" "of" .Values.server`. A name that is there
+twice would be refused by the API server without a word on where it comes from.
+*/}}
 {{- define "keyplane.env" -}}
-- name: KEYPLANE_DATABASE_URL_FILE
-  value: /etc/keyplane/database/url
-{{- if include "keyplane.databaseCaVolume" .root }}
-- name: KEYPLANE_DATABASE_CA_FILE
-  value: /etc/keyplane/database-ca/ca.crt
-{{- end }}
-{{- if .root.Values.trustedCa.existingConfigMap }}
-- name: NODE_EXTRA_CA_CERTS
-  value: /etc/keyplane/trusted-ca/ca.crt
-{{- end }}
-{{- with .of }}
-{{- with .nodeOptions }}
-- name: NODE_OPTIONS
-  value: {{ . | quote }}
-{{- end }}
-{{- with .extraEnv }}
-{{ toYaml . }}
-{{- end }}
-{{- end }}
+{{- $own := list (dict "name" "KEYPLANE_DATABASE_URL_FILE" "value" "/etc/keyplane/database/url") -}}
+{{- if include "keyplane.databaseCaVolume" .root -}}
+{{- $own = append $own (dict "name" "KEYPLANE_DATABASE_CA_FILE" "value" "/etc/keyplane/database-ca/ca.crt") -}}
+{{- end -}}
+{{- if .root.Values.trustedCa.existingConfigMap -}}
+{{- $own = append $own (dict "name" "NODE_EXTRA_CA_CERTS" "value" "/etc/keyplane/trusted-ca/ca.crt") -}}
+{{- end -}}
+{{- with .of.nodeOptions -}}
+{{- $own = append $own (dict "name" "NODE_OPTIONS" "value" .) -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range concat $own .of.extraEnv -}}
+{{- if has .name $names -}}
+{{- fail (printf "%s.extraEnv: %s is set by the chart, or twice: leave it out, and say it by the value that it belongs to (database, trustedCa, nodeOptions)" $.component .name) -}}
+{{- end -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{ concat $own .of.extraEnv | toYaml }}
 {{- end -}}
 
 {{/* The database's URL and its authority. The kubelet brings what changes in them into running pods. */}}
@@ -157,19 +176,27 @@ capabilities:
 
 {{/* Where pods that go on go: apart from their like if it can be, and as the values say. */}}
 {{- define "keyplane.placement" -}}
+{{- with .of.topologySpreadConstraints -}}
 topologySpreadConstraints:
-  {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
-  - maxSkew: 1
-    topologyKey: {{ $key }}
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- include "keyplane.selector" $ | nindent 8 }}
-    matchLabelKeys: [pod-template-hash]
+  {{- range . }}
+  {{- $own := ternary dict (dict "labelSelector" (dict "matchLabels" (include "keyplane.selector" $ | fromYaml))) (hasKey . "labelSelector") }}
+  - {{- merge dict . $own | toYaml | nindent 4 }}
   {{- end }}
+{{- end }}
 {{- with include "keyplane.nodes" .of | trim }}
 {{ . }}
 {{- end }}
+{{- end -}}
+
+{{/* How a Deployment exchanges its pods: one of type Recreate has no numbers. */}}
+{{- define "keyplane.strategy" -}}
+revisionHistoryLimit: {{ .revisionHistoryLimit }}
+strategy:
+  {{- if eq (toString .strategy.type) "Recreate" }}
+  type: Recreate
+  {{- else }}
+  {{- toYaml .strategy | nindent 2 }}
+  {{- end }}
 {{- end -}}
 
 {{/* The nodes that pods go to, as the values of a component say. */}}
@@ -237,6 +264,6 @@ roleRef:
   name: {{ .role }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "keyplane.fullname" .root }}-controller
+    name: {{ include "keyplane.controllerAccount" .root }}
     namespace: {{ .root.Release.Namespace | quote }}
 {{- end -}}

@@ -6,10 +6,53 @@
           {{- toYaml .Values.networkPolicy.metricsFrom | nindent 10 }}
 {{- end -}}
 
-{{/* To name servers and PostgreSQL, wherever they are. */}}
+{{/* To name servers and PostgreSQL, wherever they are unless databaseTo says. */}}
 {{- define "keyplane.egressToDatabase" -}}
+{{- $peers := include "keyplane.peers" .Values.networkPolicy.databaseTo | trim -}}
 - ports:
     - {port: 53, protocol: UDP}
     - {port: 53, protocol: TCP}
+    {{- if not $peers }}
     - port: {{ .Values.networkPolicy.databasePort }}
+    {{- end }}
+{{- with $peers }}
+- ports: [{port: {{ $.Values.networkPolicy.databasePort }}}]
+  to:
+    {{- . | nindent 4 }}
+{{- end }}
+{{- end -}}
+
+{{/* A rule of egress to some ports: `dict "ports" $ports "to" $peers`. Nothing without ports. */}}
+{{- define "keyplane.egress" -}}
+{{- with .ports -}}
+- ports:
+    {{- range . }}
+    - port: {{ . }}
+    {{- end }}
+  {{- with include "keyplane.peers" $.to | trim }}
+  to:
+    {{- . | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Peers of a NetworkPolicy, as `{cidrs: [], namespaces: []}` names them: nothing for all. */}}
+{{- define "keyplane.peers" -}}
+{{- range .cidrs }}
+- ipBlock: {cidr: {{ . | quote }}}
+{{- end }}
+{{- with .namespaces }}
+- namespaceSelector:
+    matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: In, values: {{ toJson . }}}
+{{- end }}
+{{- end -}}
+
+{{- define "keyplane.ipFamilies" -}}
+{{- with .Values.service.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.service.ipFamilies }}
+ipFamilies: {{ toJson . }}
+{{- end }}
 {{- end -}}

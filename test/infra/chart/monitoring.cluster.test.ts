@@ -16,13 +16,15 @@ const OPERATOR = {
 const NAMES = ["servicemonitors", "prometheusrules"];
 const ENABLED = ["serviceMonitor", "rules", "dashboard"].flatMap((name) => ["--set", `metrics.${name}.enabled=true`]);
 const KINDS = ["ServiceMonitor", "PrometheusRule"];
+/** Of a cluster that has them. */
+const KNOWN = KINDS.flatMap((kind) => ["--api-versions", `monitoring.coreos.com/v1/${kind}`]);
 
 describeOnKubernetes("monitoring by the chart", (kubernetes) => {
   let home: string;
   let helm: Helm;
 
   const ofMonitoring = async (...args: string[]) =>
-    manifestsIn(await helm.render(...ENABLED, ...args)).filter(
+    manifestsIn(await helm.render(...ENABLED, ...KNOWN, ...args)).filter(
       ({ kind, metadata }) => KINDS.includes(kind) || metadata.name === "keyplane-dashboard",
     );
 
@@ -67,7 +69,7 @@ describeOnKubernetes("monitoring by the chart", (kubernetes) => {
   });
 
   it("scrapes the Services of both components at a port that they have", async () => {
-    const rendered = manifestsIn(await helm.render(...ENABLED));
+    const rendered = manifestsIn(await helm.render(...ENABLED, ...KNOWN));
     for (const monitor of rendered.filter(({ kind }) => kind === "ServiceMonitor")) {
       const spec = monitor.spec as MonitorSpec;
       const found = rendered.filter(
@@ -79,6 +81,29 @@ describeOnKubernetes("monitoring by the chart", (kubernetes) => {
       const ports = found.flatMap((service) => portsOf(service));
       expect(spec.endpoints.map(({ port }) => ports.filter((name) => name === port))).toEqual([["admin"]]);
     }
+  });
+
+  it("relabels what it scrapes, as the API server takes it", async () => {
+    const relabelings = [{ sourceLabels: ["__meta_kubernetes_pod_node_name"], targetLabel: "node" }];
+    const metricRelabelings = [{ sourceLabels: ["__name__"], regex: "nodejs_.*", action: "drop" }];
+    const settings = { scrapeTimeout: "10s", relabelings, metricRelabelings };
+    const objects = await ofMonitoring("--set-json", `metrics.serviceMonitor=${JSON.stringify(settings)}`);
+    const monitors = objects.filter(({ kind }) => kind === "ServiceMonitor");
+    expect(monitors.map(({ spec }) => (spec as MonitorSpec).endpoints)).toMatchObject([[settings], [settings]]);
+    const applied = await kubernetes().runKubectl(
+      ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-"],
+      monitors.map((object) => JSON.stringify(object)).join("\n---\n"),
+    );
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("leaves out kinds that the cluster does not have, unless it is to be rendered without one", async () => {
+    const kindsOf = async (...args: string[]) =>
+      new Set(manifestsIn(await helm.render(...ENABLED, ...args)).map(({ kind }) => kind));
+    const without = await kindsOf();
+    expect(KINDS.filter((kind) => without.has(kind))).toEqual([]);
+    const always = await kindsOf("--set", "metrics.renderMode=alwaysRender");
+    expect(KINDS.filter((kind) => always.has(kind))).toEqual(KINDS);
   });
 
   it("is not there unless it is asked for", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keyManifest } from "../../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { until } from "../../env/until.ts";
 import { CHART, type Helm, openHelm } from "./helm.ts";
 
 const NAMESPACE = "keyplane-system";
@@ -105,6 +106,32 @@ describe("A release of infra/chart", () => {
     for (const namespace of ["team-a", "team-b"]) {
       expect(await field("role/keyplane-keys", "{.rules[0].resources}", namespace)).toBe('["secrets"]');
     }
+  });
+
+  it("lets those who may view or edit a namespace read and declare keys there, and no policies or teams", async () => {
+    for (const role of ["view", "edit"]) {
+      await kubectl("create", "rolebinding", role, `--clusterrole=${role}`, `--user=${role}er`, "--namespace=team-a");
+    }
+    const may = async (user: string, verb: string, kind: string, ...more: string[]) => {
+      const who = [`--as=${user}`, "--namespace=team-a", ...more];
+      return (await kubernetes.runKubectl(["auth", "can-i", verb, `${kind}.keyplane.dev`, ...who])).stdout.trim();
+    };
+    await until("the roles are aggregated", async () => (await may("editer", "create", "platformkeys")) === "yes");
+    expect(await may("editer", "get", "memorylibraries")).toBe("yes");
+    expect(await may("viewer", "get", "platformkeys")).toBe("yes");
+    expect(await may("viewer", "create", "platformkeys")).toBe("no");
+    for (const kind of ["platformteams", "platformkeypolicies"]) {
+      expect(await may("editer", "update", kind)).toBe("no");
+    }
+    expect(await may("editer", "patch", "platformkeys", "--subresource=status")).toBe("no");
+  });
+
+  it("says of monitoring what the cluster lacks, and installs without it", async () => {
+    const ENABLED = "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true";
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", ENABLED);
+    expect(await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE)).toContain(
+      "does not have the kinds: ServiceMonitor, PrometheusRule",
+    );
   });
 
   it("says what to do next, with manifests that the API server takes", async () => {

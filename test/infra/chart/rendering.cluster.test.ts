@@ -22,6 +22,7 @@ const EVERYTHING = [
   ...["oidc.issuers[0].clientSecret.name=oidc", "oidc.issuers[0].clientSecret.key=secret"],
   ...["oidc.issuers[1].url=https://b.example.com", "controller.mode=namespaced", "server.autoscaling.enabled=true"],
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls", "image.pullSecrets={registry}"],
+  ...["ingress.host=keyplane.example.com", "ingress.backendTls=true"],
   ...["server.allowPrivateUpstreams={10.1.0.0/16,fd00::/8}", "server.trustedProxies={10.0.0.0/8}"],
   ...["server.sysctls[0].name=net.ipv4.tcp_wmem", "server.sysctls[0].value=4096 16384 262144"],
   ...["server.extraArgs={--vendor-header=x-acme-api-key}", "controller.nodeSelector.disk=ssd"],
@@ -53,7 +54,7 @@ const VARIANTS: [string, string[]][] = [
   ["examples/kind", ["--values", join(KIND, "values.yaml")]],
   ["everything", EVERYTHING],
   ["emptied maps", EMPTIED],
-  ["ambiguous texts", ["--set", "ingress.enabled=true", ...AMBIGUOUS]],
+  ["ambiguous texts", ["--set", "ingress.enabled=true,ingress.backendTls=true", ...AMBIGUOUS]],
 ];
 
 describeOnKubernetes("infra/chart", (kubernetes) => {
@@ -165,6 +166,71 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       "at '/networkPolicy': missing property 'metricsFrom'",
     ],
     ["a budget that no node could be drained by", "podDisruptionBudget.maxUnavailable=0%", "does not match pattern"],
+    ["a range that is none", "server.trustedProxies={10.0.0.0/99}", "10.0.0.0/99 is no range of addresses"],
+    [
+      "a range of IPv6 that is none",
+      "server.allowPrivateUpstreams={fd00::/129}",
+      "fd00::/129 is no range of addresses",
+    ],
+    ["an address that is none", "server.trustedProxies={10.0.0.256}", "server.trustedProxies: 10.0.0.256 is no range"],
+    ["an address of IPv6 that is none", "server.trustedProxies={fd00:1}", "fd00:1 is no range of addresses"],
+    [
+      "an address as a NetworkPolicy's range",
+      "networkPolicy.databaseTo.cidrs={10.0.0.1}",
+      "databaseTo.cidrs: 10.0.0.1 is",
+    ],
+    ["an ingress without a host", "ingress.enabled=true", "name its host in ingress.host"],
+    [
+      "an ingress at another host than the public URL's",
+      "ingress.enabled=true,ingress.host=a.example.com,publicUrl=https://b.example.com:8443",
+      "ingress.host is a.example.com, and publicUrl leads to b.example.com",
+    ],
+    [
+      "an ingress with a certificate for a public URL without TLS",
+      "ingress.enabled=true,ingress.tlsSecret=tls,publicUrl=http://a.example.com",
+      "publicUrl is one of http",
+    ],
+    [
+      "servers that speak TLS behind an ingress that does not",
+      "ingress.enabled=true,ingress.host=a.example.com,tls.existingSecret=tls",
+      "say ingress.backendTls=true",
+    ],
+    [
+      "an ingress that speaks TLS to servers that do not",
+      "ingress.enabled=true,ingress.host=a.example.com,ingress.backendTls=true",
+      "name its Secret in tls.existingSecret",
+    ],
+    ["a common label by which pods are found", "commonLabels.app\\.kubernetes\\.io/name=mine", "is the chart's own"],
+    ["a variable that the chart sets", "controller.extraEnv[0].name=NODE_OPTIONS", "NODE_OPTIONS is set by the chart"],
+    ["a volume that the chart has", "migration.extraVolumes[0].name=database", "the name database is the chart's own"],
+    ["a container twice", "server.extraContainers[0].name=a,server.initContainers[0].name=a", "or there twice"],
+    [
+      "a migration beside a container without an end",
+      "migration.extraContainers[0].name=a",
+      "'extraContainers' not allowed",
+    ],
+    [
+      "rights on Secrets for any pod of its namespace",
+      "controller.serviceAccount.create=false",
+      "name the one that is there",
+    ],
+    ["IPv6 that the admin port does not hear", "service.ipFamilies={IPv6}", "say adminHost=::"],
+    [
+      "one stack with two families",
+      "service.ipFamilies={IPv4,IPv6},adminHost=::,service.ipFamilyPolicy=SingleStack",
+      "is SingleStack",
+    ],
+    ["as many pods that have to stay as there are", "podDisruptionBudget.minAvailable.server=2", "could be drained"],
+    [
+      "an autoscaler by a CPU that is not requested",
+      "server.autoscaling.enabled=true,server.resources.requests.cpu=null",
+      "say server.resources.requests.cpu",
+    ],
+    [
+      "a kind that a cluster without the Prometheus Operator lacks, where that is asked for",
+      "metrics.serviceMonitor.enabled=true,metrics.renderMode=failIfMissing",
+      "the cluster has no kind ServiceMonitor",
+    ],
     ["an autoscaler upside down", "server.autoscaling.minReplicas=20", "minReplicas must be at most maxReplicas"],
   ];
 
@@ -172,6 +238,20 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     const { code, stderr } = await helm.runHelm("template", "keyplane", CHART, "--set", setting);
     expect(code).toBe(1);
     expect(stderr).toContain(said);
+  });
+
+  it("takes ranges of both families, and single addresses where those will do", async () => {
+    const ranges = [
+      "10.0.0.0/8",
+      "0.0.0.0/0",
+      "192.168.1.7",
+      "::1",
+      "fd00::/8",
+      "2001:db8:0:0:1:2:3:4/128",
+      "::ffff:10.0.0.0/104",
+    ];
+    const rendered = await helm.render("--set-json", `server.trustedProxies=${JSON.stringify(ranges)}`);
+    expect(rendered).toContain(`--trusted-proxies=${ranges}`);
   });
 
   it.each(["keyplane.prod", "1"])(
@@ -216,6 +296,17 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       ...["team-a", "team-b"].flatMap((name) => narrow.map(inNamespace(name))),
     ];
     expect(grantsOf(manifestsIn(await helm.render(...args)))).toEqual(grantsOf(own));
+  });
+
+  it("has the roles of users that infra/rbac has", async () => {
+    const own = manifestsIn(await readFile(join(CHART, "../rbac/users.yaml"), "utf8"));
+    const rendered = manifestsIn(await helm.render());
+    expect(own.map(({ metadata }) => metadata.name)).toEqual(["keyplane-view", "keyplane-edit"]);
+    for (const role of own) {
+      expect(
+        rendered.find(({ kind, metadata }) => kind === role.kind && metadata.name === role.metadata.name),
+      ).toMatchObject(role);
+    }
   });
 });
 

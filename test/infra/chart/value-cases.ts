@@ -1,0 +1,143 @@
+/** What operators set of a release besides its pods, row by row. */
+import { holding, LABELS, podOf, type ValueCases, without } from "./value-case.ts";
+
+const rangeOf = (cidr: string) => ({ ipBlock: { cidr } });
+const namespaceOf = (...values: readonly string[]) => ({
+  namespaceSelector: { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values }] },
+});
+export const VALUE_CASES: ValueCases = {
+  "labels of the operator's own are on every object and pod, and in no selector": {
+    values: { commonLabels: LABELS },
+    expected: [
+      [
+        "Deployment",
+        "keyplane-server",
+        { metadata: { labels: LABELS }, spec: { template: { metadata: { labels: LABELS } } } },
+      ],
+      [
+        "Job",
+        "keyplane-migration",
+        { metadata: { labels: LABELS }, spec: { template: { metadata: { labels: LABELS } } } },
+      ],
+      ["Service", "keyplane-server", { metadata: { labels: LABELS } }],
+      ["ClusterRole", "keyplane-controller", { metadata: { labels: LABELS } }],
+    ],
+  },
+  "a pod's own labels come before the common ones": {
+    values: { commonLabels: LABELS, server: { podLabels: { "example.com/cost-centre": "research" } } },
+    expected: [
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        { spec: { template: { metadata: { labels: { "example.com/cost-centre": "research" } } } } },
+      ],
+    ],
+  },
+  "a budget has a least number for one component, and the other keeps what may be away": {
+    values: { podDisruptionBudget: { minAvailable: { server: "50%" } } },
+    expected: [
+      ["PodDisruptionBudget", "keyplane-server", { spec: without("maxUnavailable") }],
+      ["PodDisruptionBudget", "keyplane-controller", { spec: without("minAvailable") }],
+    ],
+  },
+  "Services are of the families that are said": {
+    values: { service: { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"], labels: LABELS } },
+    expected: [
+      [
+        ...(["Service", "keyplane-server"] as const),
+        { metadata: { labels: LABELS }, spec: { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"] } },
+      ],
+      [
+        ...(["Service", "keyplane-server-metrics"] as const),
+        { spec: { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"] } },
+      ],
+    ],
+  },
+  "NetworkPolicies reach the ranges and the namespaces that are said, and no others": {
+    values: {
+      networkPolicy: {
+        serverFrom: { cidrs: ["10.0.0.0/8"], namespaces: ["ingress"] },
+        databaseTo: { namespaces: ["postgres"] },
+        apiServerTo: { cidrs: ["10.96.0.1/32"] },
+        upstreamTo: { cidrs: ["203.0.113.0/24", "2001:db8::/32"], namespaces: ["models", "issuers"] },
+        controllerEgress: [{ ports: [{ port: 4317 }] }],
+        migrationEgress: [{ ports: [{ port: 3307 }] }],
+      },
+    },
+    expected: [
+      [
+        ...(["NetworkPolicy", "keyplane-server"] as const),
+        {
+          spec: {
+            ingress: [{ ports: [{ port: 8080 }], from: [rangeOf("10.0.0.0/8"), namespaceOf("ingress")] }, {}],
+            egress: [
+              { ports: [{ port: 53 }, { port: 53 }] },
+              { ports: [{ port: 5432 }], to: [namespaceOf("postgres")] },
+              {
+                ports: [{ port: 443 }],
+                to: [rangeOf("203.0.113.0/24"), rangeOf("2001:db8::/32"), namespaceOf("models", "issuers")],
+              },
+            ],
+          },
+        },
+      ],
+      [
+        ...(["NetworkPolicy", "keyplane-controller"] as const),
+        {
+          spec: {
+            egress: [
+              {},
+              { to: [namespaceOf("postgres")] },
+              { ports: [{ port: 443 }, { port: 6443 }], to: [rangeOf("10.96.0.1/32")] },
+              { ports: [{ port: 4317 }] },
+            ],
+          },
+        },
+      ],
+      [
+        ...(["NetworkPolicy", "keyplane-migration"] as const),
+        { spec: { egress: [{}, { to: [namespaceOf("postgres")] }, { ports: [{ port: 3307 }] }] } },
+      ],
+    ],
+  },
+  "objects of the operator's own go with the release, as they are or as templates": {
+    values: {
+      extraObjects: [
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "plain" }, data: { text: "{{ not a template }}" } },
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: {{ include "keyplane.fullname" . }}-more }',
+      ],
+    },
+    expected: [
+      ["ConfigMap", "plain", { data: { text: "{{ not a template }}" } }],
+      ["ConfigMap", "keyplane-more", {}],
+    ],
+  },
+  "servers and controllers log as much as is said": {
+    values: { logLevel: "warn" },
+    expected: ["server", "controller"].map((component) => [
+      ...(["Deployment", `keyplane-${component}`] as const),
+      podOf({ containers: [{ args: holding("--log-level=warn") }] }),
+    ]),
+  },
+  "an ingress gives the public URL": {
+    values: { ingress: { enabled: true, host: "keys.example.com", tlsSecret: "tls" } },
+    expected: [
+      ["Ingress", "keyplane-server", { spec: { rules: [{ host: "keys.example.com" }] } }],
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        podOf({ containers: [{ args: holding("--public-url=https://keys.example.com") }] }),
+      ],
+    ],
+  },
+  "the public URL gives the ingress its host, without a port": {
+    values: { publicUrl: "https://keys.example.com:8443", ingress: { enabled: true } },
+    expected: [["Ingress", "keyplane-server", { spec: { rules: [{ host: "keys.example.com" }] } }]],
+  },
+  "the cluster's roles gain no rights, where that is said": {
+    values: { rbac: { aggregateToView: false, aggregateToEdit: false } },
+    expected: [],
+    absent: [
+      ["ClusterRole", "keyplane-view"],
+      ["ClusterRole", "keyplane-edit"],
+    ],
+  },
+};
