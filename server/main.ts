@@ -147,6 +147,7 @@ export async function startServer({
           onSeen: (seen) => usage.addSeen(seen),
           onRequests: (counts) => usage.addRequests(counts),
           onTokens: (counts) => usage.addTokens(counts),
+          onNetworks: (noted) => usage.addNetworks(noted),
         })
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };

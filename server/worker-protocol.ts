@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import type { NotedNetwork } from "../store/keys/key-networks.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { ServerConfig } from "./context/config.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";
@@ -43,6 +44,7 @@ export type WorkerReport =
   | { readonly kind: "seen"; readonly seen: SeenConsumers }
   | { readonly kind: "requests"; readonly counts: RequestCounts }
   | { readonly kind: "tokens"; readonly counts: TokenCounts }
+  | { readonly kind: "networks"; readonly noted: readonly NotedNetwork[] }
   | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

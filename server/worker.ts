@@ -26,6 +26,7 @@ import { createMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
+import { CallerNetworks } from "./usage/caller-networks.ts";
 import { openPrices } from "./usage/price-file.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
 import { TokenCounter } from "./usage/token-counts.ts";
@@ -33,7 +34,7 @@ import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
 import type { UsageRecorder } from "./usage/usage-recorder.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** How often a worker reports who used versions that are being replaced, how many requests there were, and what they used. */
+/** How often a worker reports who used keys, how many requests there were, and what they used. */
 const TELL_MS = 1_000;
 
 const main = parentPort;
@@ -62,6 +63,7 @@ const refusals = new RefusalSampler({
   threads: start.config.workers,
 });
 let seen: SeenConsumers = new Map();
+const networks = new CallerNetworks();
 const requests = new RequestCounter();
 const tokens = new TokenCounter(metrics.countTokens);
 const tellUsage = () => {
@@ -71,6 +73,8 @@ const tellUsage = () => {
   if (counts.size > 0) report({ kind: "requests", counts });
   const used = tokens.drain();
   if (used.size > 0) report({ kind: "tokens", counts: used });
+  const noted = networks.drain();
+  if (noted.length > 0) report({ kind: "networks", noted });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
@@ -80,6 +84,7 @@ const usage: UsageRecorder = {
   record(key, at, consumer) {
     if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
     noteConsumer(seen, key, consumer);
+    networks.note(key, at, consumer);
   },
   countRequest: (key, operation, at) => requests.count(key, operation, at),
   countAnswer: (key, answer, at) => tokens.count(key, answer, at),

@@ -3,6 +3,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { answerWithin } from "../runtime/deadline.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import type { NotedNetwork } from "../store/keys/key-networks.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { SharedCalls } from "./calls/shared-calls.ts";
 import type { ServerConfig } from "./context/config.ts";
@@ -35,10 +36,12 @@ type WorkersDeps = {
   readonly onRequests: (counts: RequestCounts) => void;
   /** Takes what models' answers used. */
   readonly onTokens: (counts: TokenCounts) => void;
+  /** Takes in from which networks keys were called. */
+  readonly onNetworks: (noted: readonly NotedNetwork[]) => void;
 };
 
 /** Takes a worker's reports of the use of keys. */
-type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens">;
+type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens" | "onNetworks">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
 export class Workers {
@@ -151,6 +154,9 @@ class Thread {
           break;
         case "tokens":
           taker.onTokens(message.counts);
+          break;
+        case "networks":
+          taker.onNetworks(message.noted);
           break;
         case "drained":
           this.#drained.resolve();

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
+import { pruneNetworks } from "./keys/key-networks.ts";
 import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
 import { HOURS_KEPT, REQUESTS_MEASURE, SLOTS_KEPT, TOKENS_MEASURE } from "./usage/usage-tables.ts";
 
@@ -28,6 +29,8 @@ type Pruned = {
   readonly tokens: number;
   /** Counts of both by hour. */
   readonly hours: number;
+  /** Keys of which networks were forgotten that they were called from. */
+  readonly networks: number;
   readonly deliveries: number;
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
@@ -44,7 +47,7 @@ type Pruned = {
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
  * over or too old to be sent go after the retention; counts of requests and tokens by five minutes and by hour go after
- * theirs, once they are summed up, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
+ * theirs, once they are summed up, networks of callers after theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
  * a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any number
  * of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their digests
  * stay: a revoked secret is known for ever.
@@ -76,6 +79,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     hours:
       (await pruneAll(store, REQUESTS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)) +
       (await pruneAll(store, TOKENS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)),
+    networks: await pruneRepeatedly(() => pruneNetworks(store, ROWS_AT_ONCE), signal),
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
@@ -104,16 +108,24 @@ export async function pruneChanges(store: Store, keep: number, signal?: AbortSig
   return pruneAll(store, "changes", sql`where seq <= (select head from feed) - ${keep}::bigint order by seq`, signal);
 }
 
-async function pruneAll(
+function pruneAll(
   store: Store,
   table: string,
   which: RawBuilder<unknown>,
   signal: AbortSignal | undefined,
   maxBatches = MAX_BATCHES,
 ): Promise<number> {
+  return pruneRepeatedly(() => pruneBatch(store, table, which), signal, maxBatches);
+}
+
+async function pruneRepeatedly(
+  pruneSome: () => Promise<number>,
+  signal: AbortSignal | undefined,
+  maxBatches = MAX_BATCHES,
+): Promise<number> {
   let sum = 0;
   for (let batch = 0; batch < maxBatches && signal?.aborted !== true; batch++) {
-    const deleted = await pruneBatch(store, table, which);
+    const deleted = await pruneSome();
     sum += deleted;
     if (deleted < ROWS_AT_ONCE) break;
   }

@@ -33,7 +33,7 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
         const events = await eventsOf(source, object);
         out(
           output === undefined
-            ? describeObject(object, events, Date.now())
+            ? describeObject({ ...object, callers: await callersOf(source, object) }, events, Date.now())
             : outputText({ object: object.json, events: Array.isArray(events) ? events : null }, output),
         );
       } finally {
@@ -42,13 +42,23 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
     });
 };
 
+/** From where a key was called: undefined where that cannot be asked, of which the events say why. */
+async function callersOf(source: Source, { callers, ...object }: ListedObject): Promise<ListedObject["callers"]> {
+  const id = keyIdOf(object);
+  return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
+}
+
+function keyIdOf({ kind, status }: Pick<ListedObject, "kind" | "status">): string | undefined {
+  return kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
+}
+
 /** The events of an object, or why they cannot be read: what it is can be said without them. */
 async function eventsOf(
   source: Source,
   { kind, metadata, status }: ListedObject,
 ): Promise<readonly ListedEvent[] | string> {
   const { namespace, name } = metadata;
-  const id = kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
+  const id = keyIdOf({ kind, status });
   return source
     .events({ kind, name, ...(namespace !== "" && { namespace }), ...(id !== undefined && { id }) })
     .catch((error: unknown) => errorMessage(error));

@@ -1,3 +1,4 @@
+import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../output/age.ts";
@@ -17,7 +18,7 @@ function isOfKind<K extends Kind>(object: ListedObject, kind: K): object is List
   return object.kind === kind;
 }
 
-function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: number): Fact[] {
+function keyFacts({ spec, status, state, callers }: ListedObject<"PlatformKey">, now: number): Fact[] {
   const { secretRef, revocation, staleConsumer } = status ?? {};
   const { rotation, secret, rateLimit, restartTargets = [] } = spec ?? {};
   const uses = (product: string) => status?.effectiveScopes?.some((scope) => scope.startsWith(product)) === true;
@@ -35,6 +36,7 @@ function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: num
     ["Limits", rateLimit && limitsText(rateLimit)],
     ["Expires", status?.expiresAt ?? "never"],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
+    ["Called from", callers?.length === 0 ? undefined : callers?.map(callerText)],
     ["Rotates", status?.nextRotationTime ?? (rotation?.interval && `every ${rotation.interval}`)],
     ["Secret", secretText ?? (state === undefined ? "<none>" : undefined)],
     ["Template", secret?.template],
@@ -50,6 +52,10 @@ function keyFacts({ spec, status, state }: ListedObject<"PlatformKey">, now: num
         `change ${revocation.sequence ?? "<unknown>"}, ${revocation.confirmedAt === undefined ? "to be confirmed" : `confirmed at ${revocation.confirmedAt}`}`,
     ],
   ];
+}
+
+function callerText({ network, lastSeenOn }: CallerNetwork): string {
+  return `${network}, last on ${lastSeenOn}`;
 }
 
 type KeySpec = ListedObject<"PlatformKey">["spec"];

@@ -52,6 +52,10 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
       ["VERSION", ({ status }) => status?.currentVersion?.toString()],
       ["ROTATES", ({ status, state }) => status?.nextRotationTime ?? (state && UNKNOWN)],
       ["ID", ({ status }) => status?.keyID],
+      [
+        "CALLED FROM",
+        ({ callers }) => (callers === undefined ? UNKNOWN : callers.map(({ network }) => network).join(",")),
+      ],
       MESSAGE,
     ],
   },

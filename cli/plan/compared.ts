@@ -10,18 +10,20 @@ import type { CliCommand } from "../command/cli-command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { isRunning } from "../data/data-folder.ts";
 import { readStatusFiles } from "../data/status-files.ts";
-import { openManagement } from "../management/management-client.ts";
+import { openManagement, type ServerChoice } from "../management/management-client.ts";
 import type { KubernetesSource } from "../source/kubernetes-source.ts";
 import { readBase } from "./base.ts";
 import type { SecretPresence } from "./known-secrets.ts";
 import type { Compared, CurrentObject } from "./make-plan.ts";
-import type { LastUseLookup } from "./planned-objects.ts";
+import type { KeyLookups } from "./planned-objects.ts";
 
 export type ComparedFlags = {
   readonly data?: string | undefined;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly base?: string | undefined;
+  readonly server?: string | undefined;
+  readonly tokenFile?: string | undefined;
 };
 
 export function comparedOptions(command: CliCommand): CliCommand {
@@ -29,6 +31,11 @@ export function comparedOptions(command: CliCommand): CliCommand {
     .setting("--data <dir>", "compare with this data folder of keyplane up; without any of these all is new")
     .setting("--kubeconfig <file>", "compare with a cluster; as with kubectl apply, what is not among the files stays")
     .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration")
+    .option(
+      "--server <url>",
+      "with a cluster: ask its server, with a token, who has called of late and would be refused",
+    )
+    .option("--token-file <file>", "the file that holds the token for --server; or the variable KEYPLANE_TOKEN")
     .option("--base <path>", "compare with these manifests, as if they had been applied");
 }
 
@@ -39,25 +46,29 @@ export function comparedOptions(command: CliCommand): CliCommand {
  * @throws UsageError where flags name several, or one leads nowhere
  */
 export async function openCompared(env: Environment, flags: ComparedFlags, now: number): Promise<Compared> {
-  const { data, kubeconfig, context, base } = flags;
+  const { data, kubeconfig, context, base, server, tokenFile } = flags;
   const given = [data, base, kubeconfig ?? context].filter((flag) => flag !== undefined);
   if (given.length > 1) {
     throw new UsageError("--data, --kubeconfig and --base are several things to compare with: give one of them");
   }
+  if (server !== undefined && kubeconfig === undefined && context === undefined) {
+    throw new UsageError("--server goes with --kubeconfig or --context: it is the server of that cluster");
+  }
   if (base !== undefined)
-    return { held: readBase(base, now), isWhole: true, lastUsedAt: unknown, findSecrets: unasked };
+    return { held: readBase(base, now), isWhole: true, lookups: NOTHING_TO_ASK, findSecrets: unasked };
   const folder = given.length > 0 ? data : setting(env, "data", undefined);
   if (folder !== undefined) {
     const held = await readFolder(folder);
     const findSecrets = async () => secretFolders(folder, held);
-    return { held, data: folder, isWhole: true, lastUsedAt: await lastUses(env, folder), findSecrets };
+    return { held, data: folder, isWhole: true, lookups: await askServer(env, { data: folder }, folder), findSecrets };
   }
   const cluster = given.length > 0 ? { kubeconfig, context } : clusterOf(env);
   if (cluster.kubeconfig === undefined && cluster.context === undefined) {
-    return { held: [], isWhole: true, lastUsedAt: unknown, findSecrets: unasked };
+    return { held: [], isWhole: true, lookups: NOTHING_TO_ASK, findSecrets: unasked };
   }
+  const lookups = server === undefined ? NOT_ASKED : await askServer(env, { server, tokenFile });
   const findSecrets = (refs: readonly NamedRef[]) => findClusterSecrets(cluster, refs);
-  return { held: await readCluster(cluster), isWhole: false, lastUsedAt: unknown, findSecrets };
+  return { held: await readCluster(cluster), isWhole: false, lookups, findSecrets };
 }
 
 type ClusterChoice = Pick<ComparedFlags, "kubeconfig" | "context">;
@@ -121,13 +132,26 @@ function isHeld({ metadata, spec }: CurrentObject): boolean {
   return spec !== undefined && metadata.deletionTimestamp === undefined;
 }
 
-/** Knows the last use of no key, where no server is asked. */
-const unknown: LastUseLookup = () => undefined;
+/** Of what was never served there is nothing to know. */
+const NOTHING_TO_ASK: KeyLookups = { lastUsedAt: () => undefined, callersOf: () => undefined };
+/** No server is asked that knows it. */
+const NOT_ASKED: KeyLookups = { lastUsedAt: () => undefined, callersOf: () => "unknown" };
 
-/** When each key was last used, by its id; known of none where `up` does not run. */
-async function lastUses(env: Environment, data: string): Promise<LastUseLookup> {
-  if (!(await isRunning(data))) return unknown;
-  const keys = await openManagement(env, { data }).then((client) => client.listKeys());
-  const uses = new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt === null ? null : Date.parse(lastUsedAt)]));
-  return (id) => uses.get(id);
+/**
+ * What a server knows of each key: when it was last used, and from where.
+ *
+ * @param data the folder of an `up` that may not run
+ */
+async function askServer(env: Environment, choice: ServerChoice, data?: string): Promise<KeyLookups> {
+  if (data !== undefined && !(await isRunning(data))) return NOT_ASKED;
+  const keys = await openManagement(env, choice).then((client) => client.listKeys());
+  const known = new Map(keys.map((key) => [key.id, key]));
+  return {
+    lastUsedAt(id) {
+      const at = known.get(id)?.lastUsedAt;
+      return typeof at === "string" ? Date.parse(at) : at;
+    },
+    // A server of an earlier version says nothing of networks.
+    callersOf: (id) => known.get(id)?.lastNetworks ?? "unknown",
+  };
 }

@@ -13,7 +13,7 @@ import { forecastKey } from "./key-forecast.ts";
 import type { KnownSecrets, SecretPresence } from "./known-secrets.ts";
 import { forecastObject } from "./object-forecast.ts";
 import {
-  type LastUseLookup,
+  type KeyLookups,
   notReady,
   type PlannedChange,
   type PlannedObject,
@@ -45,7 +45,7 @@ export type Compared = {
   readonly data?: string;
   /** Whether the manifests are all that is to be there, so that what is not among them goes. */
   readonly isWhole: boolean;
-  readonly lastUsedAt: LastUseLookup;
+  readonly lookups: KeyLookups;
   /** Finds out which of some Secrets that no manifest declares are there. */
   readonly findSecrets: (refs: readonly NamedRef[]) => Promise<SecretPresence>;
 };
@@ -60,7 +60,7 @@ export type PlanInput = Compared & {
 
 /** Plans by the same decisions as the controller's. */
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  const { paths, stdin, held, lastUsedAt, findSecrets, now } = input;
+  const { paths, stdin, held, lookups, findSecrets, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
   const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
@@ -80,7 +80,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 
   const isThere = await findSecrets(secretsInQuestion([...declared.values()], heldBy, read.secrets));
   const secrets = { declared: read.secrets, isThere };
-  const comparison = { before, after, declared, heldBy, secrets, lastUsedAt, now };
+  const comparison = { before, after, declared, heldBy, secrets, lookups, now };
   const objects = [
     ...plannedOthers(before.objects, after.objects, (object) => heldUp(object, comparison)),
     ...plannedKeys(comparison),
@@ -97,7 +97,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   };
 }
 
-type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
+type Comparison = Pick<PlanInput, "lookups" | "now"> & {
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
   /** What is among the manifests, by its title. */
@@ -137,7 +137,7 @@ function heldUp(object: WorldObject, { before, after, declared, heldBy, secrets 
   return [...(isNews ? notReady(title, ready) : []), ...vainModels(object, after, before)];
 }
 
-function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
+function plannedKeys({ before, after, declared, heldBy, secrets, lookups, now }: Comparison): PlannedObject[] {
   const [asIs, wanted] = [keysOf(before), keysOf(after)];
   const since = ruleSince(
     (name) => heldPolicy(heldBy.get(titleOf({ kind: "PlatformKeyPolicy", namespace: "", name }))),
@@ -151,7 +151,7 @@ function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
     const planOf = (key: WorldObject<"PlatformKey"> | undefined, world: ManifestWorld) => {
       const input = { declared: key, object: held.get(title), before, after: world, secrets, since, now };
-      return plannedKey(input, forecastKey(input), lastUsedAt);
+      return plannedKey(input, forecastKey(input), lookups);
     };
     const planned = planOf(wanted.get(title), after);
     if (declared.has(title)) return planned;

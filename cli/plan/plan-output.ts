@@ -12,14 +12,15 @@ export type PlanCounts = Readonly<
 
 export function countPlan({ refused, held, objects, unchanged }: Plan): PlanCounts {
   const count = (action: PlannedObject["action"]) => objects.filter((object) => object.action === action).length;
-  const blocked = objects.flatMap(({ changes }) => changes).filter(({ sign }) => sign === "!").length;
+  const marked = objects.flatMap(({ changes }) => changes).filter(({ sign }) => sign === "!");
+  const blocked = marked.filter(({ isWarning }) => isWarning !== true).length;
   return {
     create: count("create"),
     change: count("change"),
     delete: count("delete"),
     unchanged,
     blocked,
-    warnings: blocked + held.length,
+    warnings: marked.length + held.length,
     refused: refused.length,
   };
 }
@@ -41,7 +42,7 @@ export function summarize(plan: Plan): string {
   );
 }
 
-/** A line for each thing: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be. */
+/** A line for each thing: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be, or is to be looked at. */
 export function planLines({ refused, held, objects }: Plan): string[] {
   const lines = [
     ...refused.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),

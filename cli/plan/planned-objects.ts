@@ -12,6 +12,7 @@ import { unservedModels } from "../../domain/manifest/unserved-models.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
+import { type CallersLookup, refusedCallers } from "./refused-callers.ts";
 
 /** Why a new version is minted, in the words of the plan. */
 const WHY: Readonly<Record<MintReason, string>> = {
@@ -36,13 +37,21 @@ const SHOWN =
 /** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;
 
-/** One thing that a plan says of an object: `+` comes, `~` changes, `-` goes, `!` will not be. */
+/** What a plan asks a server, if there is one, by a key's id. */
+export type KeyLookups = {
+  readonly lastUsedAt: LastUseLookup;
+  readonly callersOf: CallersLookup;
+};
+
+/** One thing that a plan says of an object: `+` comes, `~` changes, `-` goes, `!` will not be or is to be looked at. */
 export type PlannedChange = {
   readonly sign: "+" | "~" | "-" | "!";
   /** All of it in words. */
   readonly text: string;
   /** The one field that changes by it. */
   readonly change?: FieldChange;
+  /** Whether all will be as declared, and is to be looked at all the same. */
+  readonly isWarning?: boolean;
 };
 
 /** An object of which a plan has something to say. */
@@ -67,7 +76,7 @@ type PlannedKey = {
 export function plannedKey(
   input: ForecastInput,
   { steps, ready, policy }: KeyForecast,
-  lastUsedAt: LastUseLookup,
+  { lastUsedAt, callersOf }: KeyLookups,
 ): PlannedObject[] {
   const { declared, object, before: was, after } = input;
   const named = declared ?? object?.metadata;
@@ -82,6 +91,8 @@ export function plannedKey(
   const isAction = changes.length > 0;
   if (isNews && ready.reason !== "Deleting") changes.push(...notReady(title, ready));
   changes.push(...brokenPolicies(title, policy, object));
+  const warnings = refusedCallers(title, input, callersOf);
+  changes.push(...warnings.map((text) => ({ sign: "!", text, isWarning: true }) as const));
   if (declared !== undefined) changes.push(...vainModels(declared, after, was));
   if (changes.length === 0) return [];
   const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";

@@ -28,6 +28,10 @@ export function dataSource(data: string): Source {
       });
     },
     events: async (wanted) => auditEvents(await openManagement({}, { data }), wanted),
+    async callers(keyId) {
+      const client = await openManagement({}, { data });
+      return (await client.getKey(keyId)).lastNetworks;
+    },
     async notes(kinds) {
       const isUp = await mayRun(data);
       const held = (await Promise.all(kinds.map((kind) => heldGroups(data, kind)))).flat();

@@ -65,6 +65,7 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
         throw failedRead(error, `reading the metadata of Secret ${ref.namespace}/${ref.name}`, connection.server);
       }
     },
+    callers: async () => undefined,
     async events(wanted) {
       try {
         return eventsIn(await listAll(api, ...eventsQuery(wanted)), wanted);

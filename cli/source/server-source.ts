@@ -36,6 +36,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
     list: async <K extends Kind>(kind: K, wanted: ListFilter) =>
       sortByName(await list(kind, wanted)) as ListedObject<K>[],
     events: (wanted) => auditEvents(client, wanted),
+    callers: async (keyId) => (await client.getKey(keyId)).lastNetworks,
     notes: async () => [],
     changes: (_kinds, _wanted, signal) => changesOf((notify) => notifyEvery(POLL_MS, notify, signal)),
     close: () => closing.abort(),
@@ -70,6 +71,7 @@ function seenKey(key: KeyJson): ListedObject<"PlatformKey"> {
       ...(revocation && { revocation: revocation.sequence === null ? {} : { sequence: revocation.sequence } }),
     },
     state: key.state,
+    callers: key.lastNetworks,
     json: { kind: "PlatformKey", ...key },
   };
 }

@@ -1,3 +1,4 @@
+import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/kinds/kinds.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
@@ -14,6 +15,12 @@ export type Source = {
    * @throws Error where the source cannot be asked for it now, as of an `up` that does not run
    */
   events(wanted: EventFilter): Promise<ListedEvent[]>;
+  /**
+   * From where a key was called, by its id: undefined where that is not known here.
+   *
+   * @throws Error where the source cannot be asked for it now
+   */
+  callers(keyId: string): Promise<readonly CallerNetwork[] | undefined>;
   /** What people should know beside the objects of these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /**
@@ -34,6 +41,8 @@ export type ListedObject<K extends Kind = Kind> = {
   readonly status?: Status<K> | undefined;
   /** Of a key at a server, which knows no conditions. */
   readonly state?: ListedState;
+  /** Of a key at a server. */
+  readonly callers?: readonly CallerNetwork[] | undefined;
   /** The whole of it, for programs: in the source's own form. */
   readonly json: object;
 };

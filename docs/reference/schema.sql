@@ -217,6 +217,12 @@ create table key_libraries (
   constraint key_libraries_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_libraries_pkey PRIMARY KEY (key_id, library_id)
 );
+create table key_networks (
+  key_id text not null,
+  seen jsonb not null,
+  oldest date not null,
+  constraint key_networks_pkey PRIMARY KEY (key_id)
+) with (fillfactor=70);
 create table key_notices (
   key_id text not null,
   kind text not null,
@@ -472,6 +478,12 @@ create table logout_tokens (
   expires_at timestamp with time zone not null,
   constraint logout_tokens_pkey PRIMARY KEY (issuer, jti)
 );
+create table networks_known (
+  since timestamp with time zone default clock_timestamp() not null,
+  only_one boolean default true not null,
+  constraint networks_known_only_one_check CHECK (only_one),
+  constraint networks_known_only_one_key UNIQUE (only_one)
+);
 create table repeatable_saves (
   caller text not null,
   key bytea not null,
@@ -493,6 +505,7 @@ create table replicas (
   bootstrap_beside_issuer boolean default false not null,
   lease_ms integer default 5000 not null,
   own_time timestamp(3) with time zone,
+  notes_networks boolean default false not null,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 create table revoked_subjects (
@@ -720,6 +733,14 @@ CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (SELECT COALESCE(array_agg(('is '::text || hashtextextended(((given.name || ' '::text) || given.value), (0)::bigint))), '{}'::text[]) AS "coalesce" FROM jsonb_each_text(metadata_terms.metadata) given(name, value));
+CREATE OR REPLACE FUNCTION public.networks_not_known()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update networks_known set since = clock_timestamp();
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.new_atom_id()
  RETURNS uuid
  LANGUAGE sql
@@ -852,6 +873,7 @@ CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRAB
 CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_delete AFTER DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL AND (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_change('library', 'id');
+CREATE TRIGGER replicas_without_networks AFTER DELETE ON replicas FOR EACH ROW WHEN (NOT old.notes_networks) EXECUTE FUNCTION networks_not_known();
 CREATE CONSTRAINT TRIGGER revoked_subjects_feed AFTER INSERT OR DELETE OR UPDATE ON revoked_subjects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value, library_refs ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value OR old.library_refs IS DISTINCT FROM new.library_refs) EXECUTE FUNCTION record_change('team', 'team_id');
@@ -945,6 +967,7 @@ CREATE INDEX imported_atoms_of_atom ON public.imported_atoms USING btree (atom_i
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
+CREATE INDEX key_networks_by_age ON public.key_networks USING btree (oldest);
 CREATE INDEX key_request_days_by_time ON public.key_request_days USING btree (slot);
 CREATE INDEX key_request_days_of_team ON public.key_request_days USING btree (team_id, slot);
 CREATE INDEX key_request_hours_by_time ON public.key_request_hours USING btree (slot);

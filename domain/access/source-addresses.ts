@@ -8,7 +8,7 @@ import type { KeyAttributes } from "./key-record.ts";
 export type Client = { readonly ip: string | undefined };
 
 /** Numbers of 16 bits: two for IPv4, eight for IPv6. */
-type Address = readonly number[];
+export type Address = readonly number[];
 /** The addresses that begin with the first `length` bits of `start`. */
 type Network = { readonly start: Address; readonly length: number };
 
@@ -115,7 +115,7 @@ function parseNetwork(text: string): Network | { readonly fault: string } {
 }
 
 /** An address as the lists are compared with it, an IPv4 one also where it is written as one of IPv6; without its zone. */
-function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/%.*$/, "");
   if (IPV4.test(bare)) {
     const [a = 0, b = 0, c = 0, d = 0] = bare.split(".").map(Number);
@@ -141,7 +141,8 @@ function groupsOf(text: string): number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-function addressText(address: Address): string {
+/** An address as it is shown. */
+export function addressText(address: Address): string {
   if (address.length === 2) return address.flatMap((group) => [group >> 8, group & 0xff]).join(".");
   return canonical(address.map((group) => group.toString(16)).join(":"));
 }

@@ -4,9 +4,11 @@ import { sanitizeUntrusted } from "../../domain/redact.ts";
 import type { TokenCount } from "../../domain/usage/token-count.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
+import { type NotedNetwork, recordNetworks } from "../../store/keys/key-networks.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
+import { CallerNetworks } from "./caller-networks.ts";
 import { CountBuffer } from "./count-buffer.ts";
 import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.ts";
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
@@ -15,6 +17,8 @@ import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;
+/** Networks that wait at most, while the database is away: some 20 MB. Those beyond are noted the next day. */
+const MAX_WAITING_NETWORKS = 100_000;
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
 
@@ -56,6 +60,8 @@ export class UsageBuffer implements UsageRecorder {
   /** By version; what could not be written stays. */
   #unwritten = new Map<string, VersionUse>();
   #seen: SeenConsumers = new Map();
+  readonly #networks = new CallerNetworks();
+  #unwrittenNetworks: readonly NotedNetwork[] = [];
   readonly #requests = new RequestCounter();
   readonly #unwrittenRequests: CountBuffer<number>;
   readonly #tokens: TokenCounter;
@@ -74,6 +80,7 @@ export class UsageBuffer implements UsageRecorder {
   record(key: KeyRecord, at: number, consumer: Consumer): void {
     this.#replica.noteUse(key, at);
     noteConsumer(this.#seen, key, consumer);
+    this.#networks.note(key, at, consumer);
   }
 
   countRequest(key: KeyRecord, operation: OperationName, at: number): void {
@@ -88,6 +95,7 @@ export class UsageBuffer implements UsageRecorder {
   collectCounts(): void {
     this.addRequests(this.#requests.drain());
     this.addTokens(this.#tokens.drain());
+    this.addNetworks(this.#networks.drain());
   }
 
   /** Takes in what another thread has counted. */
@@ -98,6 +106,12 @@ export class UsageBuffer implements UsageRecorder {
   /** Likewise of tokens. */
   addTokens(counts: TokenCounts): void {
     this.#unwrittenTokens.add(counts);
+  }
+
+  /** Likewise of the networks that keys were called from. */
+  addNetworks(networks: readonly NotedNetwork[]): void {
+    if (networks.length === 0) return;
+    this.#unwrittenNetworks = [...this.#unwrittenNetworks, ...networks].slice(0, MAX_WAITING_NETWORKS);
   }
 
   /** Takes in the clients that another thread has seen. */
@@ -148,6 +162,19 @@ export class UsageBuffer implements UsageRecorder {
     this.collectCounts();
     await this.#unwrittenRequests.write();
     await this.#unwrittenTokens.write();
+    await this.#writeNetworks();
+  }
+
+  async #writeNetworks(): Promise<void> {
+    try {
+      while (this.#unwrittenNetworks.length > 0) {
+        const written = this.#unwrittenNetworks.slice(0, ROWS_AT_ONCE);
+        await recordNetworks(this.#store, written);
+        this.#unwrittenNetworks = this.#unwrittenNetworks.slice(written.length);
+      }
+    } catch (error) {
+      this.#log.warn({ error }, "could not store from which networks keys were called; it is tried again");
+    }
   }
 }
 

@@ -34,6 +34,9 @@ export type Database = {
   encryption_key: { fingerprint: string; since: Generated<Date> };
   replicas: ReplicasTable;
   usage_lost: { until: Date | null };
+  networks_known: { since: Generated<Date> };
+  /** By network the last day, as `2026-11-25`. */
+  key_networks: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
   leaders: { cluster: string; epoch: number; term: Generated<string> };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
@@ -242,6 +245,8 @@ type ReplicasTable = {
   bootstrap_beside_issuer: Generated<boolean>;
   lease_ms: Generated<number>;
   own_time: Date | null;
+  /** Whether it notes from which networks keys are called. */
+  notes_networks: Generated<boolean>;
 };
 
 type IdempotencyKeysTable = {

@@ -126,11 +126,20 @@ function facts({ key, declaration, now }: KeyPage): Html {
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ...nextRotation(key, declaration, now),
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
+    ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
     ["Created", moment(key.createdAt, now)],
     ["Declared in", declarationOf(key)],
     ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
   ];
   return factList(rows);
+}
+
+/** The last networks that it was called from, each with the day in UTC. */
+function callers({ lastNetworks }: KeyJson): readonly Html[] {
+  return lastNetworks.map(
+    ({ network, lastSeenOn }) =>
+      html`<span class="line"><code>${network}</code> <span class="muted small">last on ${lastSeenOn}</span></span>`,
+  );
 }
 
 const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);

@@ -1,3 +1,4 @@
+import type { CallerNetwork } from "../../../domain/access/caller-network.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { retiringEndsAt } from "../../../domain/key/version-room.ts";
@@ -23,6 +24,8 @@ export type KeyJson = {
   /** The key's own end or that of the version in use, whichever comes first. */
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+  /** From where it was called within 40 days, the last networks first. */
+  readonly lastNetworks: readonly CallerNetwork[];
   readonly createdAt: string;
   /** The object that declares it; null for a key that no declaration governs. */
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
@@ -55,13 +58,14 @@ type KeyDetails = {
   /** The team's name. */
   readonly team: string;
   readonly spec: ApiManagedKeySpec;
+  readonly networks: readonly CallerNetwork[];
   /** Of its revocation, where it is revoked. */
   readonly receipt: Receipt;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails): KeyJson {
+export function keyJson(key: ListedKey, { team, spec, networks, receipt, now }: KeyDetails): KeyJson {
   const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
   const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
   const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);
@@ -88,6 +92,7 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
     })),
     expiresAt: ends.length === 0 ? null : iso(Math.min(...ends)),
     lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
+    lastNetworks: networks,
     createdAt: iso(key.createdAt),
     declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
     released: key.ownerUid === null && key.cluster !== API_CLUSTER && key.managedBy === null,

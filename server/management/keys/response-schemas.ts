@@ -1,7 +1,9 @@
+import { MAX_CALLER_NETWORKS } from "../../../domain/access/caller-network.ts";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
+import { NETWORKS_KEPT_DAYS } from "../../../store/keys/key-networks.ts";
 import {
   CHANGE_FIELD,
   closedObject,
@@ -53,6 +55,14 @@ export const KEY = closedObject(
     versions: { type: "array", items: VERSION },
     expiresAt: TIME_OR_NULL,
     lastUsedAt: TIME_OR_NULL,
+    lastNetworks: {
+      type: "array",
+      items: closedObject("CallerNetwork", {
+        network: { ...TEXT, description: "A /24 of IPv4, or a /56 of IPv6." },
+        lastSeenOn: { ...TEXT, description: "The last day in UTC, as 2026-11-25." },
+      }),
+      description: `From where it was called in the last ${NETWORKS_KEPT_DAYS} days: the last ${MAX_CALLER_NETWORKS} networks, the last first.`,
+    },
     createdAt: TIMESTAMP,
     declaredIn: declaredInSchema("PlatformKey"),
     released: {

@@ -1,5 +1,6 @@
 import type { Db } from "../../../store/database/change.ts";
 import { type ListedKey, withoutDigests } from "../../../store/keys/key-lists.ts";
+import { readNetworks } from "../../../store/keys/key-networks.ts";
 import { findKey } from "../../../store/keys/keys.ts";
 import { teamNames } from "../../../store/teams/teams.ts";
 import { type Rights, seesTeam } from "../rights.ts";
@@ -21,10 +22,15 @@ type KeyView = {
 export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly ListedKey[]): Promise<KeyJson[]> {
   const teams = await teamNames(db, [...new Set(keys.map(({ teamId }) => teamId))]);
   const specOf = await specsOf(db, keys);
+  const networks = await readNetworks(
+    db,
+    keys.map(({ id }) => id),
+  );
   return keys.map((key) =>
     keyJson(key, {
       team: teams.get(key.teamId) ?? key.teamId,
       spec: specOf(key),
+      networks: networks.get(key.id) ?? [],
       receipt: receiptOf(key.revocation?.seq ?? null),
       now,
     }),

@@ -19,7 +19,10 @@ async function planned(manifests: string, ...held: CurrentObject[]): Promise<str
     home.write("teams.yaml", manifests);
     const { objects } = await makePlan({
       ...{ paths: [home.manifests], stdin: undefined, held, isWhole: false, now: Date.now() },
-      ...{ lastUsedAt: () => undefined, findSecrets: async () => () => undefined },
+      ...{
+        lookups: { lastUsedAt: () => undefined, callersOf: () => undefined },
+        findSecrets: async () => () => undefined,
+      },
     });
     return objects
       .filter(({ action }) => action === "create")

@@ -171,6 +171,9 @@ describe("keyplane plan with the data folder", () => {
         "~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
         "~ update PlatformKey dev/plain: expires: never -> 2030-01-01T00:00:00.000Z",
         "~ update PlatformKey dev/plain: networks: any -> 10.0.0.0/8",
+        expect.stringMatching(
+          /^! PlatformKey dev\/plain refuses calls from 127\.0\.0\.0\/24, where it was last used on/,
+        ),
       ],
     });
   });

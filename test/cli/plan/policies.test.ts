@@ -30,7 +30,7 @@ async function plan(main: Files, branch: Files): Promise<string[]> {
     stdin: undefined,
     held: readBase(write("main", main), NOW),
     isWhole: true,
-    lastUsedAt: () => null,
+    lookups: { lastUsedAt: () => null, callersOf: () => undefined },
     findSecrets: async () => () => undefined,
     now: NOW,
   });

@@ -66,5 +66,13 @@ describe("the object that a name means", () => {
 
 function sourceOf(objects: readonly ListedObject[]): Source {
   const list = async () => [...objects] as never;
-  return { from: "data", list, events: async () => [], notes: async () => [], async *changes() {}, close() {} };
+  return {
+    from: "data",
+    list,
+    events: async () => [],
+    callers: async () => undefined,
+    notes: async () => [],
+    async *changes() {},
+    close() {},
+  };
 }

@@ -180,6 +180,7 @@ describe("a key", () => {
       ],
       expiresAt: "2026-11-14T13:00:00.000Z",
       lastUsedAt: "2026-11-14T11:59:55.000Z",
+      lastNetworks: [],
       createdAt: expect.stringMatching(/^\d{4}-/),
       managedBy: null,
       released: false,

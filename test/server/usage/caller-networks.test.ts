@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { KeyIndex } from "../../../server/key-index/key-index.ts";
+import { CallerNetworks } from "../../../server/usage/caller-networks.ts";
+import { NOW } from "../../store/fixtures.ts";
+import { indexedKey, keyRecord } from "../harness.ts";
+
+const DAY = 86_400_000;
+
+/** A key as a decision finds it. */
+function indexed(index: KeyIndex, keyId: string): KeyRecord {
+  const digest = keyId.padEnd(32, "-");
+  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
+  const found = index.findKey(digest);
+  if (found === undefined) throw new Error("a key that was added is not there");
+  return found;
+}
+
+test("a network that a key is called from is noted once a day, whichever addresses it has", () => {
+  const index = new KeyIndex();
+  const [a, b] = [indexed(index, "key_a"), indexed(index, "key_b")];
+  const networks = new CallerNetworks();
+  for (const ip of ["192.0.2.1", "192.0.2.1", "192.0.2.9", "2001:db8::1"]) networks.note(a, NOW, { ip });
+  networks.note(b, NOW, { ip: "192.0.2.1" });
+  const noted = (keyId: string, network: string, day: string) => ({ keyId, network, day });
+  expect(networks.drain()).toEqual([
+    noted("key_a", "192.0.2.0/24", "2026-11-14"),
+    noted("key_a", "2001:db8::/56", "2026-11-14"),
+    noted("key_b", "192.0.2.0/24", "2026-11-14"),
+  ]);
+  networks.note(a, NOW + 1, { ip: "192.0.2.1" });
+  expect(networks.drain()).toEqual([]);
+  networks.note(a, NOW + DAY, { ip: "192.0.2.1" });
+  expect(networks.drain()).toEqual([noted("key_a", "192.0.2.0/24", "2026-11-15")]);
+});
+
+test("b135: of a key that is called from everywhere 16 networks a day are noted, and addresses that are none are not", () => {
+  const key = indexed(new KeyIndex(), "key_a");
+  const networks = new CallerNetworks();
+  for (const ip of ["unknown", "", "not an address"]) networks.note(key, NOW, { ip });
+  for (let place = 0; place < 1_000; place++) networks.note(key, NOW, { ip: `10.${place >> 8}.${place & 255}.1` });
+  expect(networks.drain()).toHaveLength(16);
+});
+
+test("the callers of a placeholder key are not noted", () => {
+  const networks = new CallerNetworks();
+  networks.note(keyRecord(), NOW, { ip: "192.0.2.1" });
+  expect(networks.drain()).toEqual([]);
+});
