@@ -8,6 +8,7 @@ import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
+import { copiesOf, LARGE_BODY } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import type { CountedAnswer } from "../usage/usage-recorder.ts";
@@ -224,9 +225,11 @@ class Exchange implements AttemptListener {
       return { length: head.contentLength, content: passOnBody(request, mayPass, () => this.#cut(ENDED)) };
     }
     const made = this.#collected ?? (typeof body === "function" ? body(candidate) : NOTHING);
-    if (Buffer.isBuffer(made)) return { length: undefined, content: made };
-    if (made.size <= SMALL_BODY) return { length: undefined, content: made.whole() };
-    return { length: made.size, content: Readable.from(made.parts) };
+    const isWhole = Buffer.isBuffer(made);
+    const length = isWhole ? made.length : made.size;
+    if (isWhole && length < LARGE_BODY) return { length: undefined, content: made };
+    if (!isWhole && length <= SMALL_BODY) return { length: undefined, content: made.whole() };
+    return { length, content: Readable.from(copiesOf(isWhole ? [made] : made.parts, () => this.#done)) };
   }
 
   isActive(attempt: UpstreamAttempt): boolean {

@@ -3,6 +3,7 @@ import { Transform } from "node:stream";
 import type { OpenCall } from "../calls/calls.ts";
 import { roomFor } from "../calls/open-call.ts";
 import { BodyPieces } from "../http/bodies/body-pieces.ts";
+import { ReceivedBody } from "../http/bodies/received-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** The largest body that is read for its model (spec §4). */
@@ -59,7 +60,8 @@ export function passOnBody(request: IncomingMessage, mayPass: () => boolean, cut
 }
 
 /**
- * Reads a whole body, which is kept as long as its call lasts.
+ * Reads a whole body, which is kept as long as its call lasts. A large one is to be released then
+ * ({@link releaseLargeBody}).
  *
  * @param length its declared length, or undefined where it comes in chunks
  * @throws Problem 413 beyond {@link MAX_READ_BODY}: at once where the length is declared, else when it has come in; 429
@@ -68,19 +70,24 @@ export function passOnBody(request: IncomingMessage, mayPass: () => boolean, cut
 export function readBody(request: IncomingMessage, call: OpenCall | null, length: number | undefined): Promise<Buffer> {
   if (length !== undefined && length > MAX_READ_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
-    const pieces = new BodyPieces();
+    const pieces = new ReceivedBody();
     request.on("data", (chunk: Buffer) => {
       const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk.length);
       if (refusal === undefined) pieces.add(chunk);
       else {
         request.removeAllListeners("data");
         request.resume();
+        pieces.release();
         reject(refusal);
       }
     });
+    const cutShort = (): void => {
+      pieces.release();
+      reject(CUT_SHORT);
+    };
     request.once("end", () => resolve(pieces.joined()));
-    request.once("error", () => reject(CUT_SHORT));
-    request.once("close", () => reject(CUT_SHORT));
+    request.once("error", cutShort);
+    request.once("close", cutShort);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
@@ -7,6 +8,7 @@ import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
+import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { logFailure, Problem, problem, problemOf } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -146,14 +148,16 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     proceed({ model: call.model, body: need }, resolveFor(request, call.model));
     return;
   }
+  let text: Buffer | undefined;
   const read = async (): Promise<RequestedModel> => {
     if (need === "inspect") return readModels(openCall, { request: raw, call, head, query: targetOf(request).query });
     if (need === "stream") return { model: call.model, body: need, text: undefined };
-    const text = await readBody(raw, openCall, head.contentLength);
-    return { model: call.model, body: () => text, text };
+    const whole = await readBody(raw, openCall, head.contentLength);
+    return { model: call.model, body: () => whole, text: whole };
   };
   const hold = async (): Promise<void> => {
     const found = await read();
+    text = found.text;
     if (reply.sent) return;
     const resolved = resolveAgain(deps, request, found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);
@@ -174,9 +178,18 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (again === undefined || again instanceof Problem) onOver("unused");
     if (again !== undefined) proceed(found, again, onOver);
   };
-  hold().catch((error: Error) => {
-    if (!reply.sent) refuse(error);
-  });
+  hold()
+    .catch((error: Error) => {
+      if (!reply.sent) refuse(error);
+    })
+    .finally(() => releaseAfter(reply.raw, text));
+}
+
+/** Releases a body that was read, once nothing can be asked with it any more. */
+function releaseAfter(response: ServerResponse, body: Buffer | undefined): void {
+  if (body === undefined) return;
+  if (response.closed) releaseLargeBody(body);
+  else response.once("close", () => releaseLargeBody(body));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { OpenCall } from "../../calls/calls.ts";
 import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
 import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { releaseLargeBody } from "../../http/bodies/received-body.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 import { problem } from "../../http/errors.ts";
 import type { GatewayCall } from "../classify.ts";
@@ -51,13 +52,20 @@ type InspectedRequest = {
  * Reads a body that is inspected.
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
-export async function readModels(
-  openCall: OpenCall | null,
-  { request, call, head, query }: InspectedRequest,
-): Promise<RequestedModel> {
+export async function readModels(openCall: OpenCall | null, inspected: InspectedRequest): Promise<RequestedModel> {
+  const { request, head, query } = inspected;
   requireReadable(head);
   requireNoModel(query);
   const body = await readBody(request, openCall, head.contentLength);
+  try {
+    return await modelOf(body, inspected.call);
+  } catch (error) {
+    releaseLargeBody(body);
+    throw error;
+  }
+}
+
+async function modelOf(body: Buffer, call: GatewayCall): Promise<RequestedModel> {
   const spans = await modelsIn(body, call.model !== undefined);
   if (call.model === undefined) {
     return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model) };

@@ -1,11 +1,7 @@
-import { inSlices } from "./slices.ts";
-
 /** Pieces below this are copied together; from it on they are kept as they are. In bytes. */
 const SMALL_PIECE = 2 * 1024;
 const BLOCK = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
-/** Bytes that are copied in the time of a step: a MiB a slice, which takes a millisecond of a thread's time. */
-const COPIED_IN_A_STEP = 4;
 
 /**
  * Collects a body as it comes. A body may come in a million pieces of one byte: kept one by one, each would take a
@@ -57,29 +53,6 @@ export class BodyPieces {
   get parts(): readonly Buffer[] {
     this.#closePart();
     return this.#pieces;
-  }
-
-  /** The same as {@link whole}, copied in slices: at once, 31 MiB take tens of milliseconds (threats b83). */
-  async joined(): Promise<Buffer> {
-    const { parts } = this;
-    if (parts.length < 2) return this.whole();
-    const joined = Buffer.allocUnsafeSlow(this.#size);
-    let [at, part, from] = [0, 0, 0];
-    await inSlices((steps) => {
-      for (let left = steps * COPIED_IN_A_STEP; left > 0; ) {
-        const next = parts[part];
-        if (next === undefined) return true;
-        const copied = next.copy(joined, at, from, from + left);
-        at += copied;
-        from += copied;
-        left -= copied;
-        if (from < next.length) continue;
-        part += 1;
-        from = 0;
-      }
-      return at === joined.length;
-    });
-    return joined;
   }
 
   #closePart(): void {
