@@ -1014,6 +1014,8 @@ CREATE INDEX team_members_by_value ON public.team_members USING btree (kind, val
 CREATE INDEX team_namespaces_of_team ON public.team_namespaces USING btree (team_id);
 CREATE INDEX webhook_deliveries_by_time ON public.webhook_deliveries USING btree (at, id);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_deliveries_failed ON public.webhook_deliveries USING btree (team_id, at, id) WHERE (state = 'failed'::text);
+CREATE INDEX webhook_deliveries_failed_by_time ON public.webhook_deliveries USING btree (at, id) WHERE (state = 'failed'::text);
 CREATE INDEX webhook_deliveries_of_team ON public.webhook_deliveries USING btree (team_id, at, id);
 
 alter table atoms alter column content set statistics 0;

@@ -3,6 +3,7 @@ import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import type { Management } from "../management/context.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
+import { answerHead } from "../pages/answer-head.ts";
 import { assetRoutes } from "../pages/assets.ts";
 import { parseForms } from "../pages/forms.ts";
 import { protectPages } from "../pages/headers.ts";
@@ -30,6 +31,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   showProblems(app, deps.log);
   recordForbidden(app, deps);
   parseForms(app);
+  answerHead(app);
   assetRoutes(app);
   app.get("/", { config: { console: true } }, (_request, reply) => reply.redirect("/dashboard/keys", 303));
   keyListRoutes(app, management);

@@ -22,15 +22,15 @@ export function ago(iso: string, now: number): Html {
   return html`<time datetime="${iso}" title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</time>`;
 }
 
-/** A moment as a calendar and a clock have it, in UTC. */
+/** A moment as a calendar and a clock have it: in UTC, and by script in the reader's zone. */
 export function moment(iso: string, now: number): Html {
-  return html`<time datetime="${iso}">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
+  return html`<time datetime="${iso}" data-local="minute">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
 }
 
-/** A moment to the second, in UTC, over how long ago it was. Both in milliseconds since the epoch. */
+/** A moment to the second, as {@link moment}, over how long ago it was. Both in milliseconds since the epoch. */
 export function exactMoment(at: number, now: number): Html {
   const iso = rfc3339Millis(at);
-  return html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${relative(at - now)}</span>`;
+  return html`<time datetime="${iso}" data-local="second">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time><span class="line muted small">${relative(at - now)}</span>`;
 }
 
 export function absolute(iso: string): string {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { reachedAt } from "../auth/session/reached-at.ts";
 import { cachedText } from "../http/answers/cached-text.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
+import { answerHead } from "../pages/answer-head.ts";
 import { protectPages } from "../pages/headers.ts";
 import { showErrors } from "../pages/problem-page.ts";
 import { sendPage } from "../pages/send-page.ts";
@@ -17,6 +18,7 @@ export function homeRoutes(app: FastifyInstance, { config, log }: ServerDeps): v
   protectPages(app, config);
   app.addHook("onRequest", refuseForeignHosts(config));
   showErrors(app, log);
+  answerHead(app);
   app.get("/", { config: { public: true } }, (request, reply) =>
     sendPage(reply, landingPage(reachedAt(request, config))),
   );

@@ -8,6 +8,7 @@ export const ICONS = {
   team: icon(
     html`<circle cx="9" cy="8" r="3.5"/><path d="M2.5 20c.6-3.6 3-5.5 6.5-5.5s5.9 1.9 6.5 5.5"/><path d="M16 5.2a3.3 3.3 0 0 1 0 5.6"/><path d="M18 14.9c2 .8 3.2 2.5 3.5 5.1"/>`,
   ),
+  webhook: icon(html`<path d="M4 12h10"/><path d="m11 8 4 4-4 4"/><circle cx="18.5" cy="12" r="2.5"/>`),
   usage: icon(html`<path d="M4 20V12"/><path d="M10 20V5"/><path d="M16 20v-9"/><path d="M3 20h18"/>`),
   log: icon(html`<path d="M6 3h9l4 4v14H6z"/><path d="M9.5 11h6"/><path d="M9.5 15h6"/>`),
 } as const;

@@ -9,6 +9,7 @@ const SECTIONS = [
   { id: "libraries", title: "Libraries", icon: ICONS.library },
   { id: "gateways", title: "Gateways", icon: ICONS.gateway },
   { id: "team", title: "Team", icon: ICONS.team },
+  { id: "webhooks", title: "Webhooks", icon: ICONS.webhook },
   { id: "usage", title: "Usage", icon: ICONS.usage },
   { id: "audit", title: "Audit log", icon: ICONS.log },
 ] as const;

@@ -54,18 +54,25 @@ export async function listDeliveries(
     teamIds,
     afterId,
     limit,
-  }: { readonly teamIds: readonly string[] | undefined; readonly afterId: string | undefined; readonly limit: number },
+    onlyFailed = false,
+  }: {
+    readonly teamIds: readonly string[] | undefined;
+    readonly afterId: string | undefined;
+    readonly limit: number;
+    readonly onlyFailed?: boolean;
+  },
 ): Promise<LoggedDelivery[]> {
   const isAfter =
     afterId === undefined
       ? sql`true`
       : sql`(at, id) < ((select at from webhook_deliveries where id = ${afterId}), ${afterId})`;
+  const isWanted = onlyFailed ? sql`state = 'failed' and ${isAfter}` : isAfter;
   const page = sql`order by at desc, id desc limit ${limit}`;
   const picked =
     teamIds === undefined
-      ? sql`(select * from webhook_deliveries where ${isAfter} ${page}) d`
+      ? sql`(select * from webhook_deliveries where ${isWanted} ${page}) d`
       : sql`unnest(${[...teamIds]}::text[]) as of_team (id) cross join lateral (
-          select * from webhook_deliveries where team_id = of_team.id and ${isAfter} ${page}) d`;
+          select * from webhook_deliveries where team_id = of_team.id and ${isWanted} ${page}) d`;
   const question = sql<LoggedDelivery>`
     select ${COLUMNS} from ${picked} join teams t on t.id = d.team_id
     order by d.at desc, d.id desc limit ${limit}`;

@@ -129,7 +129,7 @@ function refuseUnauthenticated(
 }
 
 function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
-  return method === "GET" && headers["hx-request"] === undefined;
+  return (method === "GET" || method === "HEAD") && headers["hx-request"] === undefined;
 }
 
 /** Where to redirect a page view whose session soon needs renewal; undefined where the page is shown. */

@@ -21,7 +21,7 @@ export type AuditPage = FoundAudit & {
 };
 
 const PATH = "/dashboard/audit";
-const COLUMNS: readonly Column[] = [["Time (UTC)", "whole"], "Action", "About", "By", "What"];
+const COLUMNS: readonly Column[] = [["Time", "whole"], "Action", "About", "By", "What"];
 const HOUR = 3_600_000;
 const SPANS = [
   { title: "Last hour", ms: HOUR },
@@ -52,7 +52,7 @@ function filters({ query, teams, now }: AuditPage): Html {
     action === "" || EVENT_TITLES[action] !== undefined ? EVENT_TITLES : { ...EVENT_TITLES, [action]: action };
   return html`<form class="panel" role="search" aria-label="Audit log" ${searchForm(PATH)}>
 <div class="filters audit">
-<div class="field"><label for="about">About</label><input id="about" name="about" type="search" value="${about}" placeholder="A key's prefix, an id or a name" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<div class="field"><label for="about">About</label><input id="about" name="about" type="search" aria-keyshortcuts="/" value="${about}" placeholder="A key's prefix, an id or a name" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
 <div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${Object.entries(
     actions,
   ).map(

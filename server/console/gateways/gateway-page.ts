@@ -89,7 +89,7 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
   return factList(
     urls.map(({ title, url, id }) => [
       title,
-      html`<code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" aria-label="Copy the base URL of ${title}">Copy</button>`,
+      html`<code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" hidden aria-label="Copy the base URL of ${title}">Copy</button>`,
     ]),
   );
 }

@@ -27,7 +27,7 @@ function manifestPanel({ id }: KeyJson, { manifest, namespaces, undeclared }: Ke
 <p>Put this manifest among your others, and apply it. Its controller then takes the key over: the same key and the same secret, so that its users notice nothing. From then on the manifest says what the key may do, and removing it revokes the key.</p>
 ${namespaces.length > 1 && namespaceForm(id, namespaces, namespace)}
 <pre id="manifest" tabindex="0" aria-label="The manifest">${writeYaml(manifest)}</pre>
-<p class="actions"><button type="button" class="primary" data-copy="manifest">Copy YAML</button><a class="button" href="${file}" download="${name}.yaml">Download</a><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p>
+<p class="actions"><button type="button" class="primary" data-copy="manifest" hidden>Copy YAML</button><a class="button" href="${file}" download="${name}.yaml">Download</a><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p>
 <p class="muted small">It holds no secret, but the hash of one. A rotation before it is applied makes another manifest necessary. The annotation may stay: it does nothing more.</p></div>`;
 }
 

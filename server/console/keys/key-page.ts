@@ -167,7 +167,7 @@ function managedElsewhere(managedBy: string): Html {
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>What is named below manages this key, and is where it is changed. A change made here to a key of a Pulumi program is reverted by its next <code>pulumi up</code>. Revoking it here always works, and always wins.</p>
 <pre id="managedBy" tabindex="0" aria-label="What manages the key">${managedBy}</pre>
-<p class="actions"><button type="button" data-copy="managedBy">Copy</button></p></section>`;
+<p class="actions"><button type="button" data-copy="managedBy" hidden>Copy</button></p></section>`;
 }
 
 /** When the declared interval asks for another version. */
@@ -189,7 +189,7 @@ function managed({ key, declaration }: KeyPage): Html {
 <p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 ${notShown(declaration)}
 <pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
-<p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
+<p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
 }
 
 /** What the manifest of a page leaves out, where it does. */

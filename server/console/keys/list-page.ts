@@ -61,7 +61,7 @@ function filters({ query, teams }: KeyList): Html {
   return html`<form class="panel" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
 <div class="filters">
 <div class="field"><label for="q">Search</label>
-<input id="q" name="q" type="search" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
 <div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any</option>${LISTED_STATES.map(
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
@@ -97,7 +97,7 @@ function nameOf({ id, name, displayName, team }: KeyJson): Html {
 function noTeam({ subject, groups }: IssuedNames): Html {
   return html`<div class="empty"><h2>You are in no team</h2><p class="muted">Keys belong to teams. Send this to a person who writes PlatformTeams: a team has you as a member by your subject, or by one of your groups.</p>
 <pre id="names" tabindex="0" aria-label="What your issuer says of you">${writeYaml({ subject, groups })}</pre>
-<p class="actions"><button type="button" data-copy="names">Copy</button></p></div>`;
+<p class="actions"><button type="button" data-copy="names" hidden>Copy</button></p></div>`;
 }
 
 function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {

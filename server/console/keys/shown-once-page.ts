@@ -27,7 +27,7 @@ export function shownOnceContent({ key, secret, isAgain, publicUrl }: ShownOnce)
 ${isAgain && sentTwice(key)}<div class="panel narrow" data-shown-once="/dashboard/keys/${id}">
 <p><strong>Copy it now.</strong> This page is the only one that ever shows it: it is kept nowhere, and cannot be read again.</p>
 <p class="secret" id="secret" tabindex="0" aria-label="The key">${secret}</p>
-<p class="actions"><button class="primary" type="button" data-copy="secret">Copy key</button>${files(
+<p class="actions"><button class="primary" type="button" data-copy="secret" hidden>Copy key</button>${files(
     key,
     publicUrl,
   ).map(

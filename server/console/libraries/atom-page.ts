@@ -27,7 +27,7 @@ export function atomContent({ library, atom, replacedBy, earlier, moreBefore, no
   const path = `/dashboard/libraries/${library.id}`;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1>${stateBadges(atom, replacedBy, now)}</div></div>
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><div class="atom-text whole" dir="auto" tabindex="0" role="group" aria-labelledby="content" id="text">${atom.content}</div><p class="actions"><button type="button" data-copy="text">Copy text</button></p></section>
+<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><div class="atom-text whole" dir="auto" tabindex="0" role="group" aria-labelledby="content" id="text">${atom.content}</div><p class="actions"><button type="button" data-copy="text" hidden>Copy text</button></p></section>
 ${
   earlier.length > 0 &&
   html`<section class="panel" aria-labelledby="earlier"><h2 id="earlier">Earlier revisions</h2>${earlier.map((revision) => earlierRevision(revision, now))}${

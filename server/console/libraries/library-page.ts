@@ -46,7 +46,7 @@ export function libraryContent(page: LibraryPage): Html {
 ${facts(page)}
 ${page.extraction !== undefined && conversations(page.extraction)}
 <form class="panel" role="search" aria-label="Atoms" ${searchForm(`/dashboard/libraries/${id}`)}>
-<div class="filters atoms"><div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${query.text}" placeholder="Words, &quot;a phrase&quot;, or, -not" maxlength="1000" autocomplete="off"></div>
+<div class="filters atoms"><div class="field"><label for="q">Search</label><input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Words, &quot;a phrase&quot;, or, -not" maxlength="1000" autocomplete="off"></div>
 <div class="field"><label for="tag">Tag</label><input id="tag" name="tag" value="${query.tag}" placeholder="Any" maxlength="64" autocomplete="off"></div>
 <button>Search</button></div></form>
 <div id="results" class="panel flush">${

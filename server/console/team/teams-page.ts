@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", "Members", "
 export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
   const url = (afterId: string | undefined) => urlWithQuery(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Teams</h1></div>
-<form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
+<form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" aria-keyshortcuts="/" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
 <div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(teams, roleIn)}${
     teams.length > 0 &&
     foot({

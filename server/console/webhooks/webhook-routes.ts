@@ -28,7 +28,10 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
     const rights = await rightsOf(store.db, principalOf(request));
     const teamIds = await requestedTeams(store.db, rights, query.team);
     const webhooks = await listWebhooks(store.db, teamIds, MAX_WEBHOOKS + 1);
-    const found = await listDeliveries(store.db, { teamIds, afterId: query.afterId, limit: PAGE + 1 });
+    const found = await listDeliveries(store.db, {
+      ...{ teamIds, afterId: query.afterId, limit: PAGE + 1 },
+      onlyFailed: query.state === "failed",
+    });
     const { items: deliveries, nextCursor: nextId } = pageOf(found, PAGE);
     const content = webhooksContent({
       ...{ query, deliveries, nextId, viewer: viewerOf(request) },
@@ -38,7 +41,7 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
       mayRedeliver: (teamId) => allows(rights, teamId, "change the team"),
       now: clock.now(),
     });
-    return sendConsolePage(request, reply, { title: "Webhooks", section: "team", content });
+    return sendConsolePage(request, reply, { title: "Webhooks", section: "webhooks", content });
   });
 
   app.post<{ Params: { id: string } }>(
@@ -53,5 +56,6 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
 }
 
 function readQuery({ query }: FastifyRequest<Asked>) {
-  return { team: queryText(query.team), afterId: readAfterId(query.after) };
+  const state = queryText(query.state) === "failed" ? "failed" : "";
+  return { team: queryText(query.team), afterId: readAfterId(query.after), state } as const;
 }

@@ -16,7 +16,12 @@ import { ago, exactMoment } from "../times.ts";
 
 /** What the page of webhooks shows. */
 export type WebhooksPage = {
-  readonly query: { readonly team: string; readonly afterId: string | undefined };
+  readonly query: {
+    readonly team: string;
+    readonly afterId: string | undefined;
+    /** Of the deliveries: those that failed, or all. */
+    readonly state: "failed" | "";
+  };
   readonly webhooks: readonly LoggedWebhook[];
   /** Whether there are more than are shown. */
   readonly areMore: boolean;
@@ -32,6 +37,10 @@ export type WebhooksPage = {
 };
 
 const PATH = "/dashboard/webhooks";
+const DELIVERIES_SHOWN = [
+  ["", "All"],
+  ["failed", "Failed"],
+] as const;
 
 const STATES = {
   pending: { word: "Waiting", tone: "warn" },
@@ -42,18 +51,21 @@ const STATES = {
 
 export function webhooksContent(page: WebhooksPage): Html {
   const { query, teams, webhooks, deliveries } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/team">Team</a></p><h1>Webhooks</h1></div></div>
-${
-  (teams.length > 1 || query.team !== "") &&
-  html`<form class="panel" role="search" aria-label="Webhooks" ${searchForm(PATH)}><div class="filters short">${teamField(query.team, teams)}<button>Search</button></div></form>`
-}
+  return html`<div class="head"><h1>Webhooks</h1></div>
+<form class="panel" role="search" aria-label="Webhooks" ${searchForm(PATH)}><div class="filters short">${
+    (teams.length > 1 || query.team !== "") && teamField(query.team, teams)
+  }<div class="field"><label for="state">Deliveries</label><select id="state" name="state">${DELIVERIES_SHOWN.map(
+    ([value, said]) => html`<option value="${value}"${value === query.state ? html` selected` : ""}>${said}</option>`,
+  )}</select></div><button>Search</button></div></form>
 <div id="results" class="stack">
 <section class="panel flush" aria-labelledby="receivers"><h2 id="receivers">Receivers</h2>${
     webhooks.length === 0 ? noWebhooks() : receivers(page)
   }</section>
 <section class="panel flush" aria-labelledby="deliveries"><h2 id="deliveries">Deliveries</h2>${
     deliveries.length === 0
-      ? html`<div class="empty"><p class="muted">No deliveries yet, or none that are still kept.</p></div>`
+      ? html`<div class="empty"><p class="muted">${
+          query.state === "failed" ? "None has failed" : "No deliveries yet"
+        }, or none that are still kept.</p></div>`
       : log(page)
   }</section></div>`;
 }
@@ -80,7 +92,7 @@ function receivers({ webhooks, areMore }: WebhooksPage): Html {
 }
 
 const DELIVERIES: readonly Column[] = [
-  ["Time (UTC)", "whole"],
+  ["Time", "whole"],
   ["Event", "whole"],
   ["Key", "named"],
   "To",
@@ -93,8 +105,8 @@ function log(page: WebhooksPage): Html {
   const rows = deliveries.map((delivery) => cellsOf(delivery, page));
   return html`${table("Deliveries", DELIVERIES, rows)}${foot({
     said: `${countOnPage(deliveries.length, "delivery", "deliveries")}, the latest first`,
-    first: query.afterId && urlWithQuery(PATH, { team: query.team }),
-    next: nextId === null ? undefined : urlWithQuery(PATH, { team: query.team, after: nextId }),
+    first: query.afterId && urlWithQuery(PATH, { team: query.team, state: query.state }),
+    next: nextId === null ? undefined : urlWithQuery(PATH, { team: query.team, state: query.state, after: nextId }),
     isPartial: false,
   })}`;
 }

@@ -9,6 +9,35 @@ document.addEventListener("input", ({ target }) => {
   if (text.startsWith("inf_") && text.length > PREFIX_LENGTH) target.value = text.slice(0, PREFIX_LENGTH);
 }, true);
 
+/** What is written without a field to write it in: `/` leads to the page's search. */
+document.addEventListener("keydown", (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if (key !== "/" || ctrlKey || metaKey || altKey || target.closest("input, textarea, select") !== null) return;
+  const search = document.querySelector("input[type=search]");
+  if (search === null) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
+
+const MINUTE = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+const LOCAL = {
+  minute: new Intl.DateTimeFormat("en-GB", MINUTE),
+  second: new Intl.DateTimeFormat("en-GB", { ...MINUTE, second: "2-digit" }),
+};
+
+/** What a page is without script it says in UTC, and has no button for what only a script can do. */
+function enliven() {
+  for (const time of document.querySelectorAll("time[data-local]")) {
+    time.title = time.textContent;
+    time.textContent = LOCAL[time.dataset.local].format(new Date(time.dateTime));
+    delete time.dataset.local;
+  }
+  for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
+}
+enliven();
+document.addEventListener("htmx:after:swap", enliven);
+
 document.addEventListener("click", async ({ target }) => {
   const button = target instanceof Element ? target.closest("button[data-copy]") : null;
   if (button === null) return;

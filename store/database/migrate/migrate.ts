@@ -25,6 +25,7 @@ import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
 import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts";
 import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
 import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
+import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -67,6 +68,7 @@ export const MIGRATIONS = [
   { version: 41, name: "key-declarations", script: keyDeclarations },
   { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
   { version: 43, name: "key-networks", script: keyNetworks },
+  { version: 44, name: "failed-deliveries", script: failedDeliveries },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -51,6 +51,8 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
         ["the log", (db) => listDeliveries(db, all)],
         ["the log of some teams", (db) => listDeliveries(db, { ...all, teamIds: some })],
         ["the log from a place on", (db) => listDeliveries(db, { ...all, teamIds: some, afterId: "evt_9999" })],
+        ["what failed", (db) => listDeliveries(db, { ...all, onlyFailed: true })],
+        ["what failed of some teams", (db) => listDeliveries(db, { ...all, teamIds: some, onlyFailed: true })],
         ["one", (db) => db.transaction().execute((tx) => lockDelivery(tx, "evt_9999"))],
         ["the webhooks", (db) => listWebhooks(db, some, 100)],
       ];

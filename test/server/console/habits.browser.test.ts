@@ -1,0 +1,79 @@
+/** What people do on any page out of habit. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../../env/browser.ts";
+import { ownPage } from "../auth/session/sign-in.ts";
+import { openWindow } from "./looked-at.ts";
+import { type Pages, startPages } from "./pages.ts";
+
+let pages: Pages;
+let browser: Browser;
+let keyId: string;
+
+beforeAll(async () => {
+  [pages, browser] = await Promise.all([startPages(), openBrowser()]);
+  await pages.send("POST", "/teams", { name: "habits", spec: { members: [] } });
+  const made = await pages.send("POST", "/keys", { name: "reader", team: "habits", spec: { preset: "MCPReadOnly" } });
+  keyId = made.body.id;
+});
+afterAll(async () => {
+  await browser.close();
+  await pages.close();
+});
+
+async function visit(path: string, look = {}) {
+  const window = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
+  await window.page.goto(`${pages.url}${path}`);
+  return window;
+}
+
+test("a slash leads to the search, and is a slash where something is written", async () => {
+  const { page, context } = await visit("/dashboard/keys");
+  await page.keyboard.press("/");
+  const search = page.getByRole("searchbox").first();
+  expect(await page.evaluate("document.activeElement.type")).toBe("search");
+  await page.keyboard.type("a/b");
+  expect(await search.inputValue()).toBe("a/b");
+  await context.close();
+});
+
+test("times are in the reader's zone, with UTC behind them, also in a list that script has exchanged", async () => {
+  const { page, context } = await visit(`/dashboard/keys/${keyId}`, { timezoneId: "Asia/Tokyo" });
+  const created = page.locator("time[title$=UTC]", { hasText: "GMT+9" }).first();
+  const shown = new Date(`${(await created.textContent())?.replace("GMT+9", "GMT+0900")}`);
+  const behind = new Date(`${await created.getAttribute("title")}`);
+  expect(shown.getTime()).toBe(behind.getTime());
+  await page.goto(`${pages.url}/dashboard/audit`);
+  await page.getByRole("searchbox").fill("reader");
+  await page.waitForURL(/about=reader/);
+  await page.locator("#results time", { hasText: "GMT+9" }).first().waitFor();
+  expect(await page.locator("time[data-local]").count()).toBe(0);
+  await context.close();
+});
+
+test("without script there is no button that only script can serve, and times say that they are UTC", async () => {
+  const { page, context } = await visit(`/dashboard/keys/${keyId}`, { javaScriptEnabled: false });
+  expect(await page.locator("button[data-copy]:visible").count()).toBe(0);
+  expect(await page.locator("time[data-local]").first().textContent()).toMatch(/UTC$/);
+  await context.close();
+});
+
+test("what is printed is what the page says, without what leads elsewhere or changes it", async () => {
+  const { page, context } = await visit(`/dashboard/keys/${keyId}`);
+  await page.emulateMedia({ media: "print" });
+  expect(await page.locator("nav:visible, form:visible, .bar:visible").count()).toBe(0);
+  expect(await page.getByRole("heading", { level: 1 }).isVisible()).toBe(true);
+  await context.close();
+});
+
+test("HEAD is answered as GET, without the body", async () => {
+  for (const path of ["/", "/docs", "/dashboard/keys", "/dashboard/webhooks", `/dashboard/keys/${keyId}`]) {
+    const ask = (method: string) =>
+      fetch(`${pages.url}${path}`, { method, redirect: "manual", headers: ownPage(pages, pages.browser) });
+    const [got, head] = [await ask("GET"), await ask("HEAD")];
+    expect([path, head.status, await head.text()]).toEqual([path, got.status, ""]);
+    expect(head.headers.get("content-type")).toBe(got.headers.get("content-type"));
+  }
+  const stranger = await fetch(`${pages.url}/dashboard/keys`, { method: "HEAD", redirect: "manual" });
+  expect([stranger.status, stranger.headers.get("location")]).toEqual([303, expect.stringMatching(/sign-in/)]);
+});
