@@ -3,6 +3,8 @@ import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
 import { KubeconfigError } from "../controller/cluster/kubernetes/api/kubeconfig-error.ts";
 import { hasCode } from "../runtime/error-code.ts";
+import type { Logger } from "../runtime/log.ts";
+import { logUncaught, logWarnings } from "../runtime/process-faults.ts";
 import { ConfigError } from "../runtime/settings.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
@@ -10,7 +12,7 @@ import { CliCommand, describeOption } from "./command/cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command/command.ts";
 import { environment } from "./command/config.ts";
 import { UsageError } from "./command/usage-error.ts";
-import { errorLines } from "./output/describe-error.ts";
+import { ERROR_PREFIX, errorLines } from "./output/describe-error.ts";
 import { createProgress, type ProgressTerminal } from "./output/progress.ts";
 import { packageVersion } from "./version/package-version.ts";
 
@@ -78,6 +80,8 @@ export type Surroundings = Pick<Process, "env"> & {
   readonly terminal?: Terminal;
   /** Where standard error is a terminal. */
   readonly progressTerminal?: ProgressTerminal;
+  /** Has this process log what Node.js would print of it. */
+  readonly logFaults?: (log: Logger) => void;
   /** Has this process, whose command is over, end also where nothing reads its standard output. */
   readonly endUnread?: () => void;
 };
@@ -113,7 +117,11 @@ function ofThisProcess(): Surroundings {
     stop = stopSignal(env, print);
     return stop;
   };
-  return { env, out, err, ...terminal, ...seen, stopSignal: signal, endUnread };
+  const logFaults = (log: Logger) => {
+    logWarnings(log);
+    logUncaught(log);
+  };
+  return { env, out, err, ...terminal, ...seen, stopSignal: signal, endUnread, logFaults };
 }
 
 function writeError(error: unknown, err: Surroundings["err"]): void {
@@ -122,6 +130,29 @@ function writeError(error: unknown, err: Surroundings["err"]): void {
       .map((line) => `${line}\n`)
       .join(""),
   );
+}
+
+/** What runs where lines are collected: all that they write is JSON, but on a terminal. */
+const SERVICES: ReadonlySet<string | undefined> = new Set(["server", "controller"]);
+
+/** How a command writes: what it prints, and what is wrong. */
+type Voice = { readonly say: (line: string) => void; readonly complain: (lines: readonly string[]) => void };
+
+async function voiceOf(called: string | undefined, surroundings: Surroundings): Promise<Voice> {
+  const { out, err, terminal, logFaults } = surroundings;
+  if (!SERVICES.has(called) || terminal !== undefined) {
+    const write = (to: (text: string) => void) => (line: string) => to(`${line}\n`);
+    return { say: write(out), complain: (lines) => err(lines.map((line) => `${line}\n`).join("")) };
+  }
+  const { createLog } = await import("../runtime/log.ts");
+  const [said, wrong] = [createLog("info", { write: out }), createLog("error", { write: err })];
+  logFaults?.(createLog("warn"));
+  return {
+    say: (line) => said.info({}, line),
+    complain(lines) {
+      for (const line of lines) wrong.error({}, line.replace(ERROR_PREFIX, ""));
+    },
+  };
 }
 
 /** No line of help is longer, on whatever it is shown. */
@@ -161,13 +192,15 @@ export async function createProgram(
 
 /** Runs one command to its exit code. */
 export async function main(args: readonly string[], surroundings: Surroundings = ofThisProcess()): Promise<number> {
-  const { env, err } = surroundings;
+  const { env } = surroundings;
+  const [called] = args;
+  const voice = await voiceOf(called, surroundings);
   let code = 0;
   let stop: AbortSignal | undefined;
   const progress = createProgress(surroundings.progressTerminal);
   const out = (line: string) => {
     progress.hide();
-    surroundings.out(`${line}\n`);
+    voice.say(line);
   };
   const context: Process = {
     env,
@@ -180,8 +213,8 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     stopSignal: () => (stop ??= surroundings.stopSignal(out)),
     interrupt: () => surroundings.stopSignal(() => {}),
   };
-  const [called] = args;
-  const output = { writeOut: surroundings.out, writeErr: err };
+  const writeErr = (text: string) => voice.complain(text.trimEnd().split("\n"));
+  const output = { writeOut: surroundings.out, writeErr };
   // A completion is made of all of them.
   const program = await createProgram(context, output, called === "completion" ? undefined : called);
   try {
@@ -195,7 +228,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     }
     const wrongUse = args.some((arg) => arg.startsWith(DETAILED_EXIT_CODE)) ? 1 : 2;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUse;
-    writeError(error, err);
+    voice.complain(errorLines(error));
     return [UsageError, ConfigError, KubeconfigError, DataLockedError].some((kind) => error instanceof kind)
       ? wrongUse
       : 1;

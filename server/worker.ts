@@ -7,6 +7,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog, flushLog } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
+import { logWarnings } from "../runtime/process-faults.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { RecordRoom } from "../store/memory/record-room.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
@@ -44,6 +45,7 @@ const start = workerData as WorkerStart;
 
 const report = (message: WorkerReport) => main.postMessage(message);
 const log = sampleLog(createLog(start.config.logLevel));
+logWarnings(log);
 const store = await openPostgres(start.database);
 const metrics = createMetrics();
 const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, new SharedCalls(start.calls));

@@ -13,6 +13,9 @@ const CHANGES_KEPT = 100_000;
 const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** For so long the same conversation is known again. */
 const CONVERSATIONS_KEPT = sql`interval '30 days'`;
+/** Of the audit log's feed: the first ones, as far as their events are gone. */
+const FORGOTTEN_PLACES = sql`where seq in (select seq from audit_feed order by seq limit 1000)
+  and not exists (select from audit_events e where e.id = o.event_id)`;
 /** So that no statement holds up others for long, nor a round the next one. */
 const ROWS_AT_ONCE = 1_000;
 const MAX_BATCHES = 100;
@@ -22,6 +25,8 @@ const MAX_BATCHES_OF_COUNTS = 1_000;
 /** What a round has forgotten, in rows. */
 type Pruned = {
   readonly auditEvents: number;
+  /** Places of them in their feed. */
+  readonly auditPlaces: number;
   readonly uses: number;
   /** Counts of requests by five minutes. */
   readonly requests: number;
@@ -68,6 +73,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
     auditEvents: await all("audit_events", sql`where at < ${before} order by at`),
+    auditPlaces: await all("audit_feed", FORGOTTEN_PLACES),
     uses: await all(
       "key_usage",
       sql`where last_used_at < ${before} and not exists (

@@ -68,6 +68,19 @@ create table audit_events (
   detail jsonb not null,
   constraint audit_events_pkey PRIMARY KEY (id)
 );
+create table audit_feed (
+  seq bigint not null,
+  event_id bigint not null,
+  mark integer default (floor((random() * (2147483647)::double precision)))::integer not null,
+  constraint audit_feed_pkey PRIMARY KEY (seq)
+);
+create table audit_outputs (
+  name text not null,
+  seq bigint default 0 not null,
+  holder text default ''::text not null,
+  held_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint audit_outputs_pkey PRIMARY KEY (name)
+);
 create table changes (
   seq bigint not null,
   id uuid default gen_random_uuid() not null,
@@ -118,6 +131,7 @@ create table extraction_jobs (
 create table feed (
   head bigint not null,
   only_one boolean default true not null,
+  audit_head bigint default 0 not null,
   constraint feed_only_one_check CHECK (only_one),
   constraint feed_only_one_key UNIQUE (only_one)
 );
@@ -770,6 +784,17 @@ begin
     due_at = excluded.due_at, refusal = null;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.record_audit_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  next bigint;
+begin
+  update feed set audit_head = audit_head + 1 returning audit_head into next;
+  insert into audit_feed (seq, event_id) values (next, new.id);
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.record_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -844,6 +869,7 @@ CREATE CONSTRAINT TRIGGER atom_embeddings_keep_passages AFTER INSERT OR UPDATE O
 CREATE TRIGGER atoms_delete_revisions AFTER DELETE ON atoms FOR EACH ROW EXECUTE FUNCTION delete_atom_revisions();
 CREATE TRIGGER atoms_keep_revision BEFORE UPDATE ON atoms FOR EACH ROW WHEN (old.revision IS DISTINCT FROM new.revision) EXECUTE FUNCTION keep_atom_revision();
 CREATE TRIGGER atoms_queue_embedding AFTER INSERT OR UPDATE OF revision ON atoms FOR EACH ROW EXECUTE FUNCTION queue_embedding();
+CREATE CONSTRAINT TRIGGER audit_events_feed AFTER INSERT OR UPDATE OF detail ON audit_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_audit_event();
 CREATE TRIGGER forgotten_atoms_delete_revisions AFTER DELETE ON forgotten_atoms FOR EACH ROW EXECUTE FUNCTION delete_atom_revisions();
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');

@@ -29,7 +29,9 @@ export type Database = {
   key_tokens: KeyTokensTable;
   key_declarations: KeyDeclarationsTable;
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
-  feed: { head: number };
+  feed: { head: number; audit_head: Generated<number> };
+  audit_feed: { seq: number; event_id: number; mark: Generated<number> };
+  audit_outputs: { name: string; seq: Generated<number>; holder: string; held_until: Generated<Date> };
   changes: ChangesTable;
   encryption_key: { fingerprint: string; since: Generated<Date> };
   replicas: ReplicasTable;

@@ -10,6 +10,7 @@ import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { startPostgres } from "../env/database/postgres.ts";
 import { startKubernetes } from "../env/kubernetes.ts";
+import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { type Asked, followAuditLog } from "./audit-log.ts";
 
@@ -166,7 +167,7 @@ async function startProcess(args: readonly string[], env: Readonly<Record<string
   });
   let isReady = false;
   createInterface({ input: child.stdout }).on("line", (line) => {
-    isReady ||= line.startsWith("ready");
+    isReady ||= line.startsWith("ready") || readyUrl(line) !== undefined;
   });
   await until("a process is ready", () => isReady || child.exitCode !== null, { timeoutMs: 60_000 });
   const stop = async () => {

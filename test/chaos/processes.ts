@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { readyUrl } from "../env/serving.ts";
 
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
 const SET_CLOCK = join(import.meta.dirname, "set-clock.ts");
@@ -56,7 +57,7 @@ export function supervise({ name, folder, args, env, onDeath }: SuperviseOptions
     for (const stream of [started.stdout, started.stderr]) {
       createInterface({ input: stream }).on("line", (line) => {
         lines.push(line);
-        if (line.startsWith("ready ")) url = line.slice("ready ".length);
+        url = readyUrl(line) ?? url;
       });
     }
     started.on("exit", async (code) => {

@@ -240,10 +240,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** The one line that a command says of what is wrong, without its prefix; and its exit code. */
 async function refusal(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { code, err, out } = await keyplane(args, env);
-  const [line = "", ...more] = err.split("\n");
+  const [line = "", ...more] = inWords(err).split("\n");
   expect([line.slice(0, 10), more]).toEqual(["keyplane: ", [""]]);
   for (const secret of [PASSWORD, KEY, "very-secret", "    at "]) expect(`${out}${err}`).not.toContain(secret);
   return { code, said: line.slice(10) };
+}
+
+/** What a command has said of errors. A server and a controller say it in JSON, as their log is. */
+function inWords(err: string): string {
+  return err.replaceAll(/^\{.*\}$/gm, (line) => `keyplane: ${JSON.parse(line).msg}`);
 }
 
 describe("an error of a command, in one line:", () => {
@@ -257,7 +262,10 @@ describe("an error of a command, in one line:", () => {
 
   test("several flags at fault are a line each", async () => {
     const { code, err } = await keyplane(server("--port", "x", "--workers", "0"));
-    expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: --port: .*\nkeyplane: --workers: .*\n$/)]);
+    expect([code, inWords(err)]).toEqual([
+      2,
+      expect.stringMatching(/^keyplane: --port: .*\nkeyplane: --workers: .*\n$/),
+    ]);
   });
 
   test("a port in use", async (context) => {

@@ -43,9 +43,9 @@ export async function startServing(
     createInterface({ input: stream }).on("line", (line) => lines.push(line));
   }
   const ended = once(child, "exit").then(([code]) => code);
-  const ready = () => lines.find((line) => line.startsWith("ready "));
+  const ready = () => lines.map(readyUrl).find((url) => url !== undefined);
   await until(`keyplane ${args[0]} is ready`, () => ready() || child.exitCode !== null);
-  const url = ready()?.slice("ready ".length);
+  const url = ready();
   if (url === undefined) throw new Error(lines.join("\n"));
   return {
     child,
@@ -56,4 +56,9 @@ export async function startServing(
       return ended;
     },
   };
+}
+
+/** Where a process says in a line that it is ready, if it does: `up` in plain words, a server and a controller in JSON. */
+export function readyUrl(line: string): string | undefined {
+  return /^(?:ready |\{.*"msg":"ready )([^"]+)(?:"\})?$/.exec(line)?.[1];
 }

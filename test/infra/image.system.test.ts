@@ -17,6 +17,7 @@ import { firstProcessOf, killContainer, runContained } from "../env/contained.ts
 import { makeDatabaseFolder } from "../env/database/database-folder.ts";
 import { freshDatabase } from "../env/database/engines.ts";
 import { makeImageRoot } from "../env/image-root.ts";
+import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
@@ -84,7 +85,10 @@ describe("a container of the image", () => {
     });
     const url = await until("it serves", () => {
       if (container.exitCode !== null) throw new Error(output);
-      return /^ready (http:\S+)$/m.exec(output)?.[1];
+      return output
+        .split("\n")
+        .map(readyUrl)
+        .find((found) => found !== undefined);
     });
     return { pid: firstProcessOf(container), url, ended, output: () => output };
   }

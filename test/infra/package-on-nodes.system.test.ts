@@ -14,6 +14,7 @@ import { ROOT } from "../architecture/sources.ts";
 import { freshDatabase } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { COMMIT, install, pack, pathOfNode } from "../env/package.ts";
+import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 
 const run = promisify(execFile);
@@ -56,7 +57,10 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
     const url = await until(`${args.join(" ")} is ready`, () => {
       if (child.exitCode !== null) throw new Error(output);
-      return /^ready (http:\S+)$/m.exec(output)?.[1];
+      return output
+        .split("\n")
+        .map(readyUrl)
+        .find((found) => found !== undefined);
     });
     return { url, stop };
   }

@@ -1,3 +1,4 @@
+import type { AuditMark } from "../../../store/audit/audit-feed.ts";
 import type { AuditPosition, AuditSearch } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { auditSubject } from "../../../store/keys/audit-subject.ts";
@@ -50,4 +51,15 @@ export function readAuditCursor(text: string): AuditPosition {
     throw problem("invalid_request", "The cursor is not one of ours: begin without one.");
   }
   return { at, id: Number(id) };
+}
+
+/** A place in the feed of the log, as it is asked for. */
+export function markOf({ seq, mark }: AuditMark): string {
+  return mark === null ? String(seq) : `${seq}-${mark}`;
+}
+
+/** @param text as the schema has let it in */
+export function readAuditMark(text: string): AuditMark {
+  const [seq, mark] = text.split("-");
+  return { seq: Number(seq), mark: mark === undefined ? null : Number(mark) };
 }

@@ -1,14 +1,30 @@
 import type { FastifyInstance } from "fastify";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { type AuditFeedPage, readAuditFeed, UnknownAuditMarkError } from "../../../store/audit/audit-feed.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
+import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { MOMENT, NAME, PAGE, type PageQuery, readMoment } from "../request-schemas.ts";
+import { requestedTeams } from "../requested-teams.ts";
 import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
-import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, readAuditCursor } from "./audit-question.ts";
+import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, markOf, readAuditCursor, readAuditMark } from "./audit-question.ts";
+
+/** @throws Problem `invalid_request` for a place that the database does not have */
+async function readFeed(...args: Parameters<typeof readAuditFeed>): Promise<AuditFeedPage> {
+  try {
+    return await readAuditFeed(...args);
+  } catch (error) {
+    if (!(error instanceof UnknownAuditMarkError)) throw error;
+    throw problem(
+      "invalid_request",
+      "The database was put back in time since this place: begin at 0, and leave out what you have.",
+    );
+  }
+}
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
@@ -34,12 +50,18 @@ const QUERY = {
     actor: { ...NAME, maxLength: MAX_ACTOR_LENGTH },
     action: { ...NAME, description: "As key.revoked." },
     about: { ...NAME, description: "An id, a name, or the first 12 characters of a key." },
+    after: {
+      type: "string",
+      pattern: "^(0|[0-9]{1,15}-[0-9]{1,10})$",
+      description:
+        "From the oldest event on: 0 to begin, then nextCursor of the page before, which is never null. Goes with team and limit alone.",
+    },
     from: { ...MOMENT, description: "From then on, RFC 3339." },
     to: { ...MOMENT, description: "Before then, RFC 3339." },
   },
 } as const;
 type Query = PageQuery & {
-  readonly [K in "team" | "actor" | "action" | "about" | "from" | "to"]?: string;
+  readonly [K in "team" | "actor" | "action" | "about" | "from" | "to" | "after"]?: string;
 };
 
 /**
@@ -51,14 +73,23 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
     "/audit-events",
     {
       config: managedRoute({
-        summary: "Search the audit log, the latest first: a page may hold fewer than limit and have a successor",
+        summary:
+          "Search the audit log, the latest first, or with after from the oldest on: a page may hold fewer than limit and have a successor",
         response: pageSchema(EVENT),
       }),
       schema: { querystring: QUERY },
     },
     async (request) => {
-      const { limit, cursor, team = "", actor = "", action = "", about = "", from, to } = request.query;
+      const { limit, cursor, team = "", actor = "", action = "", about = "", from, to, after: mark } = request.query;
       const rights = await rightsOf(store.db, principalOf(request));
+      if (mark !== undefined) {
+        if ([cursor, from, to].some((given) => given !== undefined) || `${actor}${action}${about}` !== "") {
+          throw problem("invalid_request", "after goes with team and limit alone.");
+        }
+        const teamIds = await requestedTeams(store.db, rights, team);
+        const { events, next } = await readFeed(store.db, readAuditMark(mark), limit, teamIds);
+        return { items: await auditJson(store.db, events, teamIds), nextCursor: markOf(next) };
+      }
       const search = await auditSearchOf(store.db, rights, {
         ...{ team, actor, action, from: readMoment(from), to: readMoment(to) },
         // Of a whole key no more is taken than its prefix.

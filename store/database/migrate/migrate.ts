@@ -26,6 +26,7 @@ import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts
 import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
 import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
 import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
+import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -69,6 +70,7 @@ export const MIGRATIONS = [
   { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
   { version: 43, name: "key-networks", script: keyNetworks },
   { version: 44, name: "failed-deliveries", script: failedDeliveries },
+  { version: 45, name: "audit-feed", script: auditFeed },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -1,0 +1,77 @@
+/** The audit log from the oldest event on, in the order of commits: what a reader has passed never comes late. */
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { toMs } from "../database/times.ts";
+import type { StoredAuditEvent } from "./audit-search.ts";
+
+/** Where a reader of the feed is. */
+export type AuditMark = {
+  /** Of the last event that it has. 0 for none. */
+  readonly seq: number;
+  /** That row's own; null where it is not known, or there is none. */
+  readonly mark: number | null;
+};
+
+/** The next events, each with its place, and where to go on. */
+export type AuditFeedPage = {
+  readonly events: readonly (StoredAuditEvent & { readonly seq: number })[];
+  readonly next: AuditMark;
+};
+
+/** The reader is at a place that the database does not have: it was put back in time. */
+export class UnknownAuditMarkError extends Error {}
+
+/** Of a team that has few events, so many are looked at for one page. */
+const LOOKED_AT = 2_000;
+
+type Row = {
+  readonly seq: number;
+  readonly mark: number;
+  readonly id: number | null;
+  readonly at: Date;
+  readonly kind: string;
+  readonly actor: string;
+  readonly keyId: string | null;
+  readonly teamId: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Reads on. An event comes again where its detail was completed since.
+ *
+ * @param teamIds whose events are wanted; undefined for all
+ * @throws UnknownAuditMarkError
+ */
+export async function readAuditFeed(
+  db: Db,
+  after: AuditMark,
+  limit: number,
+  teamIds?: readonly string[],
+): Promise<AuditFeedPage> {
+  await assertKnown(db, after);
+  const { rows } = await sql<Row>`
+    select f.seq, f.mark, e.id, e.at, e.kind, e.actor, e.key_id as "keyId", e.team_id as "teamId", e.detail
+    from (select * from audit_feed where seq > ${after.seq} order by seq
+      limit ${teamIds === undefined ? limit : LOOKED_AT}) f
+    left join audit_events e on e.id = f.event_id
+      and ${teamIds === undefined ? sql`true` : sql`e.team_id = any(${teamIds}::text[])`}
+    order by f.seq`.execute(db);
+  const found = rows.filter(({ id }) => id !== null).slice(0, limit);
+  // Where the page is full, what was looked at beyond it is of the next one.
+  const last = found.length === limit ? found.at(-1) : rows.at(-1);
+  return {
+    events: found.flatMap(({ id, mark: _, at, ...event }) => (id === null ? [] : [{ ...event, id, at: toMs(at) }])),
+    next: last === undefined ? after : { seq: last.seq, mark: last.mark },
+  };
+}
+
+/** A place whose event was forgotten since is known. */
+async function assertKnown(db: Db, { seq, mark }: AuditMark): Promise<void> {
+  if (seq === 0) return;
+  const { rows } = await sql<{ head: number; mark: number | null }>`
+    select audit_head as head, (select f.mark from audit_feed f where f.seq = ${seq}) as mark from feed`.execute(db);
+  const [{ head, mark: present } = { head: 0, mark: null }] = rows;
+  if (seq > head || (mark !== null && present !== null && present !== mark)) {
+    throw new UnknownAuditMarkError("the database was put back in time since");
+  }
+}
