@@ -243,8 +243,8 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     const path = newPath();
     const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     await (await makeKey(store, team)).rotate();
-    const none = { webhooks: [], teams: [] };
-    const claim = () => claimDeliveries(store, randomUUID(), { full: none, limit: 16 });
+    const bounds = { limit: 16, ofTeam: 4, underWay: new Map(), fullWebhooks: [] };
+    const claim = () => claimDeliveries(store, randomUUID(), bounds);
     const [claimed] = (await claim()).filter(({ teamId }) => teamId === team.teamId);
     if (claimed === undefined) throw new Error("it is not due");
     expect((await claim()).filter(({ teamId }) => teamId === team.teamId)).toEqual([]);
