@@ -29,7 +29,7 @@ export async function deliver(
 }
 
 async function post(
-  { id, webhookId, url, event, at, data, sealed, now }: ClaimedDelivery,
+  { id, webhookId, teamId, url, event, at, data, sealed, now }: ClaimedDelivery,
   keyring: Keyring,
   posts: Delivering["posts"],
   signal: AbortSignal,
@@ -42,7 +42,8 @@ async function post(
   // Its form is checked where it is declared, and says nothing of a port's number.
   if (!URL.canParse(url)) return { why: "its URL cannot be read" };
   const body = JSON.stringify({ type: event, timestamp: rfc3339Millis(at), data });
-  return posts.post(new URL(url), signedHeaders({ id, at: Math.floor(now / 1_000), body }, keys), body, signal);
+  const headers = signedHeaders({ id, at: Math.floor(now / 1_000), body }, keys);
+  return posts.post({ holder: teamId, url: new URL(url), headers, body }, signal);
 }
 
 function refusalOf(status: number): string {

@@ -61,34 +61,22 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   async function claimSome(): Promise<boolean> {
     const limit = MAX_UNDER_WAY.all - underWay.size;
     if (limit <= 0 || ending.signal.aborted) return false;
-    const full = {
-      webhooks: reaching(MAX_UNDER_WAY.webhook, ({ webhookId }) => webhookId),
-      teams: reaching(MAX_UNDER_WAY.team, ({ teamId }) => teamId),
-    };
-    const claimed = await claimDeliveries(store, randomUUID(), { full, limit });
-    const { taken, beyond } = withinTeams(claimed);
-    await releaseDeliveries(store, beyond, () => 0);
-    const ready = await withReceipts(sender, taken);
-    for (const delivery of ready) underWay.set(delivery, attempt(delivery));
+    const claimed = await claimDeliveries(store, randomUUID(), {
+      limit,
+      ofTeam: MAX_UNDER_WAY.team,
+      underWay: underWayBy(({ teamId }) => teamId),
+      fullWebhooks: [...underWayBy(({ webhookId }) => webhookId)].flatMap(([id, count]) =>
+        count < MAX_UNDER_WAY.webhook ? [] : [id],
+      ),
+    });
+    for (const delivery of await withReceipts(sender, claimed)) underWay.set(delivery, attempt(delivery));
     return claimed.length > 0;
   }
 
-  /** A claim takes one delivery of each webhook that is not full, and may so take more of a team than it may have. */
-  function withinTeams(claimed: readonly ClaimedDelivery[]) {
+  function underWayBy(idOf: (delivery: ClaimedDelivery) => string): Map<string, number> {
     const counts = new Map<string, number>();
-    for (const { teamId } of underWay.keys()) counts.set(teamId, (counts.get(teamId) ?? 0) + 1);
-    const [taken, beyond]: [ClaimedDelivery[], ClaimedDelivery[]] = [[], []];
-    for (const delivery of claimed) {
-      const count = counts.get(delivery.teamId) ?? 0;
-      counts.set(delivery.teamId, count + 1);
-      (count < MAX_UNDER_WAY.team ? taken : beyond).push(delivery);
-    }
-    return { taken, beyond };
-  }
-
-  function reaching(most: number, idOf: (delivery: ClaimedDelivery) => string): string[] {
-    const counts = Map.groupBy(underWay.keys(), idOf);
-    return [...counts].filter(([, deliveries]) => deliveries.length >= most).map(([id]) => id);
+    for (const delivery of underWay.keys()) counts.set(idOf(delivery), (counts.get(idOf(delivery)) ?? 0) + 1);
+    return counts;
   }
 
   async function attempt(delivery: ClaimedDelivery): Promise<void> {

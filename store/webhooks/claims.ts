@@ -27,19 +27,27 @@ export type ClaimedDelivery = {
 /** How long a claim keeps a delivery from other processes: longer than a try takes. Milliseconds. */
 const CLAIM_MS = 60_000;
 
-/** Webhooks and teams of which nothing is claimed: they have as many deliveries under way as they may. */
-type Full = { readonly webhooks: readonly string[]; readonly teams: readonly string[] };
+/** How much may be claimed. */
+type ClaimBounds = {
+  readonly limit: number;
+  /** Of one team, with those that it has under way. */
+  readonly ofTeam: number;
+  /** How many deliveries teams have under way, by their ids. */
+  readonly underWay: ReadonlyMap<string, number>;
+  /** Webhooks of which nothing is claimed: they have as many under way as they may. */
+  readonly fullWebhooks: readonly string[];
+};
 
 /**
- * Claims deliveries that are due, one for each webhook, of webhooks in random order: however much waits for one, the
- * others have their turn. Several processes claim different deliveries.
+ * Claims deliveries that are due, one for each webhook, of webhooks in random order: however much waits for one, or for
+ * one team, the others have their turn. Several processes claim different deliveries.
  *
  * @param claim a new UUID
  */
 export async function claimDeliveries(
   { db }: Store,
   claim: string,
-  { full, limit }: { readonly full: Full; readonly limit: number },
+  { limit, ofTeam, underWay, fullWebhooks }: ClaimBounds,
 ): Promise<ClaimedDelivery[]> {
   if (!(await isAnyWaiting(db))) return [];
   const question = sql<ClaimedDelivery>`
@@ -48,13 +56,22 @@ export async function claimDeliveries(
       union all
       select (${NEXT_WAITED_FOR} and webhook_id > waited_for.id order by webhook_id limit 1)
       from waited_for where waited_for.id is not null
+    ), busy (team_id, count) as (
+      select * from unnest(${[...underWay.keys()]}::text[], ${[...underWay.values()]}::int[])
     ), claimed as (
       update webhook_deliveries set claim = ${claim}::uuid,
         due_at = statement_timestamp() + ${CLAIM_MS}::float8 * interval '1 millisecond'
       where id = any(array(
         select due.id from (
-          select w.id from waited_for join team_webhooks w on w.id = waited_for.id
-          where w.id <> all(${full.webhooks}::text[]) and w.team_id <> all(${full.teams}::text[]) order by random()
+          select ranked.id from (
+            select w.id, w.team_id, row_number() over (partition by w.team_id order by random()) as place
+            from waited_for join team_webhooks w on w.id = waited_for.id
+            cross join lateral (select from webhook_deliveries
+              where webhook_id = w.id and state = 'pending' and due_at <= statement_timestamp()
+              order by due_at limit 1) due
+            where w.id <> all(${fullWebhooks}::text[])
+          ) ranked left join busy on busy.team_id = ranked.team_id
+          where ranked.place <= ${ofTeam}::int - coalesce(busy.count, 0) order by random()
         ) w cross join lateral (
           select id from webhook_deliveries
           where webhook_id = w.id and state = 'pending' and due_at <= statement_timestamp()

@@ -8,10 +8,18 @@ import { lookupLimit } from "./lookup-limit.ts";
 /** What came of a post: the status, or why there is none, in words without anything that the other side has said. */
 export type PostOutcome = { readonly status: number } | { readonly why: string };
 
+/** What is posted where, and for whom: one name is looked up at a time for each holder. */
+type Posted = {
+  readonly holder: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
 /** Posts to where a tenant wants it: by sockets of its own, to addresses that an upstream may have. */
 export type GuardedPosts = {
   /** Never fails. Follows no redirect; of an answer nothing is kept but the status. */
-  post(url: URL, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<PostOutcome>;
+  post(posted: Posted, signal: AbortSignal): Promise<PostOutcome>;
   close(): Promise<void>;
 };
 
@@ -26,16 +34,26 @@ const MAX_ANSWER = 16 << 10;
  * @param allowed private networks that may be posted to (`--allow-private-upstreams`): there, and nowhere else, without
  *   TLS too
  */
-export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): GuardedPosts {
-  const limit = lookupLimit(MAX_LOOKUPS, timeoutMs);
-  const https = openAgent(limit(createAddressGuard(allowed)), timeoutMs);
-  const http = openAgent(limit(createAddressGuard(allowed, "none")), timeoutMs);
+export function openGuardedPosts(
+  allowed: BlockList,
+  timeoutMs: number = TIMEOUT_MS,
+  guardOf: typeof createAddressGuard = createAddressGuard,
+): GuardedPosts {
+  const waiting = new Set<Posted>();
+  const holdersOf = (hostname: string): string[] =>
+    [...waiting].filter(({ url }) => url.hostname === hostname).map(({ holder }) => holder);
+  const limit = lookupLimit({ most: MAX_LOOKUPS, patienceMs: timeoutMs, holdersOf });
+  const https = openAgent(limit(guardOf(allowed)), timeoutMs);
+  const http = openAgent(limit(guardOf(allowed, "none")), timeoutMs);
 
   return {
-    async post({ protocol, origin, hostname, pathname, search }, headers, body, signal) {
+    async post(posted, signal) {
+      const { headers, body } = posted;
+      const { protocol, origin, hostname, pathname, search } = posted.url;
       const { agent, guard } = protocol === "https:" ? https : http;
       const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       let interimAnswers = 0;
+      waiting.add(posted);
       try {
         assertAllowed(hostname, guard);
         const request = {
@@ -53,6 +71,8 @@ export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): Gu
         return { status: answer.statusCode };
       } catch (error) {
         return { why: whyOf(error, within.aborted, protocol, timeoutMs) };
+      } finally {
+        waiting.delete(posted);
       }
     },
     async close() {

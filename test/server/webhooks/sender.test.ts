@@ -31,6 +31,8 @@ afterAll(() => receiver.close());
 const newPath = () => `/${unique("hook")}`;
 const nowInSeconds = () => Date.now() / 1_000;
 
+const postTo = (url: string | URL) => ({ holder: "a team", url: new URL(url), headers: {}, body: "{}" });
+
 describeNightlyOnEachEngine("A webhook", (opened) => {
   const statesOf = async (teamId: string) => (await deliveriesOf(opened(), teamId)).map(({ state }) => state);
 
@@ -243,8 +245,8 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     const path = newPath();
     const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
     await (await makeKey(store, team)).rotate();
-    const none = { webhooks: [], teams: [] };
-    const claim = () => claimDeliveries(store, randomUUID(), { full: none, limit: 16 });
+    const bounds = { limit: 16, ofTeam: 4, underWay: new Map(), fullWebhooks: [] };
+    const claim = () => claimDeliveries(store, randomUUID(), bounds);
     const [claimed] = (await claim()).filter(({ teamId }) => teamId === team.teamId);
     if (claimed === undefined) throw new Error("it is not due");
     expect((await claim()).filter(({ teamId }) => teamId === team.teamId)).toEqual([]);
@@ -337,7 +339,7 @@ describeOnEitherEngine("A webhook", (opened) => {
     // Nor is a public one without TLS: it is refused before there is a socket.
     const posts = openGuardedPosts(loopback());
     context.onTestFinished(() => posts.close());
-    const refused = await posts.post(new URL("http://1.1.1.1:9/"), {}, "", AbortSignal.abort());
+    const refused = await posts.post(postTo("http://1.1.1.1:9/"), AbortSignal.abort());
     expect(refused).toEqual({ why: "http is for networks of --allow-private-upstreams alone: write https" });
 
     const redirected = await makeNotifiedTeam(store, [receiver.urlOf(redirect)]);
@@ -379,7 +381,7 @@ describeOnEitherEngine("A webhook", (opened) => {
     context.onTestFinished(() => void flooding.close());
     const posts = openGuardedPosts(loopback());
     context.onTestFinished(() => posts.close());
-    const outcome = await posts.post(new URL(flooding.url), {}, "{}", new AbortController().signal);
+    const outcome = await posts.post(postTo(flooding.url), new AbortController().signal);
     expect(outcome).toEqual({ why: "the connection failed: TOO_MANY_INTERIM_ANSWERS" });
   });
 
@@ -389,7 +391,7 @@ describeOnEitherEngine("A webhook", (opened) => {
     context.onTestFinished(() => void answering.close());
     const posts = openGuardedPosts(loopback());
     context.onTestFinished(() => posts.close());
-    const outcome = await posts.post(new URL(answering.url), {}, "{}", new AbortController().signal);
+    const outcome = await posts.post(postTo(answering.url), new AbortController().signal);
     expect(outcome).toEqual({ status: 204 });
   });
 
@@ -416,7 +418,7 @@ describeOnEitherEngine("A webhook", (opened) => {
     const posts = openGuardedPosts(loopback());
     context.onTestFinished(() => posts.close());
     const url = new URL(silent.url.replace("http:", "https:"));
-    expect(await posts.post(url, {}, "{}", ending.signal)).toEqual({ why: "no answer within 10 s" });
+    expect(await posts.post(postTo(url), ending.signal)).toEqual({ why: "no answer within 10 s" });
     // Sooner than the dispatcher gives up a socket by itself.
   }, 8_000);
 

@@ -15,6 +15,8 @@ type Db = Kysely<Database>;
 
 const DELIVERIES = 20_000;
 const TEAMS = 40;
+/** A webhook and a team have as many under way as they may. */
+const BOUNDS = { ofTeam: 4, underWay: new Map([["team_9", 4]]), fullWebhooks: ["hook_7"] };
 
 describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one webhook", (opened) => {
   beforeAll(async () => {
@@ -41,8 +43,8 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
     async (statistics) => {
       const store = opened();
       if (statistics === "with statistics") await sql`analyze`.execute(store.db);
-      const full = { webhooks: ["hook_7"], teams: ["team_9"] };
-      const claim = (limit: number) => (db: Db) => claimDeliveries({ ...store, db }, randomUUID(), { full, limit });
+      const claim = (limit: number) => (db: Db) =>
+        claimDeliveries({ ...store, db }, randomUUID(), { ...BOUNDS, limit });
       const all = { teamIds: undefined, afterId: undefined, limit: 50 };
       const some = ["team_1", "team_2", "team_3"];
       const questions: readonly (readonly [string, (db: Db) => Promise<unknown>])[] = [
@@ -65,12 +67,32 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
   );
 
   test("gives each webhook its turn, whatever waits for another, and none that is full", async () => {
-    const full = { webhooks: ["hook_7"], teams: ["team_9"] };
-    const claimed = await claimDeliveries(opened(), randomUUID(), { full, limit: 100 });
+    const claimed = await claimDeliveries(opened(), randomUUID(), { ...BOUNDS, limit: 100 });
     const webhooks = claimed.map(({ webhookId }) => webhookId);
     expect(new Set(webhooks).size).toBe(webhooks.length);
     expect(webhooks.length).toBeGreaterThan(TEAMS - 6);
     expect(webhooks.filter((id) => id === "hook_7" || id === "hook_9")).toEqual([]);
+  });
+
+  test("b101: gives a team with many webhooks no more than it may have under way, and those that are not due no place", async () => {
+    const store = opened();
+    await sql`insert into team_webhooks (id, team_id, url, events)
+      select 'more_' || n, 'team_40', 'https://hooks.example.com/' || n, '{key.revoked}' from generate_series(1, 9) n`.execute(
+      store.db,
+    );
+    await sql`insert into webhook_deliveries (id, webhook_id, team_id, url, event, key_id, data, at, state, due_at)
+      select 'more_' || n || '_' || i, 'more_' || n, 'team_40', 'https://hooks.example.com', 'key.revoked',
+        (select min(id) from keys), '{}', now(), 'pending', now() + case when n > 6 then interval '1 hour' else '0' end
+      from generate_series(1, 9) n, generate_series(1, 20) i`.execute(store.db);
+    const claimOf = async (count: number) => {
+      const underWay = new Map([["team_40", count]]);
+      const claimed = await claimDeliveries(store, randomUUID(), { ...BOUNDS, underWay, limit: 100 });
+      return claimed.filter(({ teamId }) => teamId === "team_40").length;
+    };
+    const counts: number[] = [];
+    for (const count of [0, 1, 3, 4, 5]) counts.push(await claimOf(count));
+    expect(counts).toEqual([4, 3, 1, 0, 0]);
+    await sql`delete from team_webhooks where id like 'more%'`.execute(store.db);
   });
 
   test("has what waited for a team's webhooks stopped with them at once", async () => {

@@ -11,7 +11,7 @@ test("Look-ups of several guards go on two at a time, in their turn, whatever co
     ends.set(hostname, callback);
   };
   const now = 0;
-  const limit = lookupLimit(2, 10_000, () => now);
+  const limit = lookupLimit({ most: 2, patienceMs: 10_000, holdersOf: () => [] }, () => now);
   const guard = { allows: () => true, lookup };
   const [one, other] = [limit(guard), limit(guard)];
   const found: string[] = [];
@@ -28,10 +28,43 @@ test("Look-ups of several guards go on two at a time, in their turn, whatever co
   ]);
 });
 
+test("b101: names of one holder are looked up one at a time, so that others have their turn while its servers answer none", () => {
+  const begun: string[] = [];
+  const ends = new Map<string, Parameters<LookupFunction>[2]>();
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    begun.push(hostname);
+    ends.set(hostname, callback);
+  };
+  const holders: Record<string, readonly string[]> = {
+    a1: ["a"],
+    a2: ["a"],
+    a3: ["a"],
+    b1: ["b"],
+    c1: ["c"],
+    a4: ["a", "d"],
+  };
+  let now = 0;
+  const limit = lookupLimit({ most: 2, patienceMs: 10_000, holdersOf: (name) => holders[name] ?? [] }, () => now);
+  const guard = limit({ allows: () => true, lookup });
+  const failed: string[] = [];
+  const find = (name: string) => guard.lookup(name, {}, (error) => error && failed.push(name));
+  for (const name of ["a1", "a2", "a3", "b1"]) find(name);
+  expect(begun).toEqual(["a1", "b1"]);
+  for (const name of ["c1", "a4"]) find(name);
+  ends.get("b1")?.(null, "192.0.2.1", 4);
+  expect(begun.slice(2)).toEqual(["c1"]);
+  ends.get("c1")?.(null, "192.0.2.1", 4);
+  // A name that another wants too is looked up for that one.
+  expect(begun.slice(3)).toEqual(["a4"]);
+  now = 10_001;
+  ends.get("a1")?.(null, "192.0.2.1", 4);
+  expect([begun.slice(4), failed]).toEqual([[], ["a2", "a3"]]);
+});
+
 test("A guard with a limit still finds the addresses of a name, and refuses private ones", async () => {
   const allowed = new BlockList();
   allowed.addSubnet("127.0.0.0", 8);
-  const limit = lookupLimit(1, 10_000);
+  const limit = lookupLimit({ most: 1, patienceMs: 10_000, holdersOf: () => [] });
   const find = (guard: ReturnType<typeof limit>) =>
     new Promise((resolve) => guard.lookup("localhost", { family: 4 }, (error, address) => resolve(error ?? address)));
   const [open, strict] = [limit(createAddressGuard(allowed)), limit(createAddressGuard(new BlockList()))];
