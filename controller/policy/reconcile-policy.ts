@@ -6,6 +6,7 @@ import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-t
 import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { databaseTime } from "../../store/database/times.ts";
+import { findPolicySpec } from "../../store/policies/key-policies.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
@@ -54,6 +55,7 @@ type AppliedPolicy = {
 
 async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"PlatformKeyPolicy">): Promise<AppliedPolicy> {
   const { cluster, store, databaseClock } = deps;
+  const { uid, name, spec } = object;
   const { now } = await databaseClock.timed(async () => ({ now: await databaseTime(store.db) }));
   const teams = cluster
     .list("PlatformTeam")
@@ -67,9 +69,8 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const facts = {
     teams: teams.map(({ name }) => ({ name, since: before?.teams?.find((one) => one.name === name)?.since ?? at })),
     namespaces,
-    rules: rulesInForce(object.spec, before?.rules ?? [], at),
+    rules: rulesInForce(spec, before?.rules ?? [], at, await findPolicySpec(store.db, { cluster: cluster.uid, uid })),
   };
-  const { uid, name, spec } = object;
   const { teams: selects, rules: says } = facts;
   // Before its status: what is made by hand from here on is held to it, whatever becomes of that.
   await storePolicy(deps, { cluster: cluster.uid, uid, name, spec, teams: selects, rules: says });

@@ -40,6 +40,20 @@ export async function isPolicySaved(db: Db, { cluster, uid, name, spec, teams, r
   return rows.length > 0;
 }
 
+/** What a policy asked as it was last stored; undefined where it was not, or was what this version cannot read. */
+export async function findPolicySpec(
+  db: Db,
+  { cluster, uid }: Pick<FoundPolicy, "cluster" | "uid">,
+): Promise<PlatformKeyPolicySpec | undefined> {
+  const row = await db
+    .selectFrom("key_policies")
+    .select(["name", "spec"])
+    .where("cluster", "=", cluster)
+    .where("uid", "=", uid)
+    .executeTakeFirst();
+  return row && readSpec(row);
+}
+
 /** Stores that a cluster has policies that cannot be read: each may be for any of its teams. */
 export async function saveUnreadablePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
   await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
@@ -104,7 +118,7 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
 }
 
 /** What this version does not know of a policy would be let go without a word: then it reads nothing of it. */
-function readSpec({ name, spec }: PolicyRow): PlatformKeyPolicySpec | undefined {
+function readSpec({ name, spec }: Pick<PolicyRow, "name" | "spec">): PlatformKeyPolicySpec | undefined {
   if (spec === null) return undefined;
   const checked = checkSpec("PlatformKeyPolicy", name, spec);
   return "spec" in checked ? checked.spec : undefined;
