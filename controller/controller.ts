@@ -16,6 +16,7 @@ import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
+import { createMadeKeyHolder, MADE_KEYS_INTERVAL_MS } from "./policy/hold-made-keys.ts";
 import { type PolicyNamespaces, reconcilePolicy } from "./policy/reconcile-policy.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
@@ -61,6 +62,8 @@ export type ControllerOptions = {
   readonly retentionMs?: number | undefined;
   /** The time between two resyncs, in milliseconds. */
   readonly resyncIntervalMs?: number;
+  /** The time between two looks at keys that were made by hand, in milliseconds. */
+  readonly madeKeysIntervalMs?: number;
 };
 
 /**
@@ -157,6 +160,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   const findRefused = watchRefusedCredentials(deps);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await Promise.all([findMoved(), findRefused()]).catch(() => {});
+  const holdMadeKeys = createMadeKeyHolder(deps);
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const periodic: readonly NamedTask[] = [
     { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
@@ -177,6 +181,11 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
       // Leaders that come and go would else leave it all to the last, for whom it may be too much to be believed.
       isDueAtOnce: true,
       run: () => whileLeading(collectGarbage),
+    },
+    {
+      what: "holding keys that were made by hand to policies",
+      intervalMs: options.madeKeysIntervalMs ?? MADE_KEYS_INTERVAL_MS,
+      run: () => whileLeading(holdMadeKeys),
     },
     { what: "forgetting what is over", intervalMs: PRUNE_INTERVAL_MS, run: forget },
   ];

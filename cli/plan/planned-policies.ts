@@ -15,8 +15,9 @@ export type HeldPolicy = StatusObject<"PlatformKeyPolicy">;
 /** Since when each rule would hold, if the manifests were applied now. */
 export function ruleSince(held: (name: string) => HeldPolicy | undefined, now: number): RuleSince {
   return ({ name, spec }, rule, team) => {
-    const status = held(name)?.status;
-    const since = rulesInForce(spec, status?.rules ?? [], rfc3339(now)).find((one) => one.rule === rule)?.since;
+    const { spec: previous, status } = held(name) ?? {};
+    const rules = rulesInForce(spec, status?.rules ?? [], rfc3339(now), previous);
+    const since = rules.find((one) => one.rule === rule)?.since;
     const selected = status?.teams?.find((one) => one.name === team)?.since;
     return Math.max(...[since, selected].map((at) => (at === undefined ? now : Date.parse(at))));
   };

@@ -6,18 +6,20 @@ import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-t
 import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { databaseTime } from "../../store/database/times.ts";
+import { findPolicySpec } from "../../store/policies/key-policies.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
+import { storePolicy, storePresence } from "./stored-policies.ts";
 
 /** The namespaces that each policy was last found to be for, by its name. */
 export type PolicyNamespaces = Map<string, readonly string[]>;
 
 /**
- * Notes in a policy's status which teams it is for, and since when each of its rules holds; and has the keys looked at
- * that it is for, or was for.
+ * Notes in a policy's status, and in the store, which teams it is for, and since when each of its rules holds; and has
+ * the keys looked at that it is for, or was for.
  *
  * @param known changed by this
  * @param enqueue called once the status is written: what a key is held to is read from it
@@ -34,6 +36,7 @@ export async function reconcilePolicy(
     object === undefined && cluster.uids("PlatformKeyPolicy").length > cluster.list("PlatformKeyPolicy").length;
   const before = known.get(name) ?? [];
   const applied = object === undefined || object.deleting ? undefined : await applyPolicy(deps, object);
+  if (applied === undefined) await storePresence(deps);
   if (applied?.isNews === false) return AT_REST;
   if (applied === undefined) known.delete(name);
   else known.set(name, applied.namespaces);
@@ -52,6 +55,7 @@ type AppliedPolicy = {
 
 async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"PlatformKeyPolicy">): Promise<AppliedPolicy> {
   const { cluster, store, databaseClock } = deps;
+  const { uid, name, spec } = object;
   const { now } = await databaseClock.timed(async () => ({ now: await databaseTime(store.db) }));
   const teams = cluster
     .list("PlatformTeam")
@@ -65,8 +69,11 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const facts = {
     teams: teams.map(({ name }) => ({ name, since: before?.teams?.find((one) => one.name === name)?.since ?? at })),
     namespaces,
-    rules: rulesInForce(object.spec, before?.rules ?? [], at),
+    rules: rulesInForce(spec, before?.rules ?? [], at, await findPolicySpec(store.db, { cluster: cluster.uid, uid })),
   };
+  const { teams: selects, rules: says } = facts;
+  // Before its status: what is made by hand from here on is held to it, whatever becomes of that.
+  await storePolicy(deps, { cluster: cluster.uid, uid, name, spec, teams: selects, rules: says });
   await writeStatus(deps, object, {
     ...declaredStatus(object, [policyInForce(), policySelection(teams.length)], deps.clock.now()),
     ...facts,

@@ -1,6 +1,9 @@
-import { declarePolicy } from "../../domain/key/policies/declared-policy.ts";
-import { type RuleName, ruleDigest, rulesOf } from "../../domain/key/policies/rules-in-force.ts";
-import { NO_POLICIES, type TeamPolicies, type TeamPolicy } from "../../domain/key/policies/team-policies.ts";
+import {
+  NO_POLICIES,
+  policyForTeam,
+  type TeamPolicies,
+  type TeamPolicy,
+} from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { Cluster, DeclaredObject } from "../cluster/port.ts";
@@ -19,10 +22,7 @@ export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team
   };
 }
 
-/**
- * A rule is in force from when both it and its team are in the policy's status: before that no grace period runs. One
- * that an edit leaves as it is, is there already.
- */
+/** A policy as its status has it for one of its teams. */
 export function teamPolicy(
   { name, spec, status }: Pick<DeclaredObject<"PlatformKeyPolicy">, "name" | "spec" | "status">,
   team: string,
@@ -30,11 +30,5 @@ export function teamPolicy(
   // What is written there is ours.
   const written = status as PlatformKeyPolicyStatus | undefined;
   const selected = written?.teams?.find((one) => one.name === team)?.since;
-  const since = [...rulesOf(spec)].flatMap(([rule, says]): [RuleName, number][] => {
-    const value = ruleDigest(says);
-    const inForce = written?.rules?.find((one) => one.rule === rule && one.value === value)?.since;
-    if (selected === undefined || inForce === undefined) return [];
-    return [[rule, Math.max(Date.parse(inForce), Date.parse(selected))]];
-  });
-  return { ...declarePolicy(name, spec), since: Object.fromEntries(since) };
+  return policyForTeam(name, spec, { rules: written?.rules ?? [], selected });
 }

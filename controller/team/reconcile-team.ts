@@ -87,6 +87,7 @@ async function storeTeam(
   const draft: TeamDraft = {
     cluster: cluster.uid,
     name: object.name,
+    labels: object.labels,
     ownerUid: object.uid,
     displayName: spec.displayName ?? object.name,
     namespaces,

@@ -244,6 +244,16 @@ create table key_notices (
   constraint key_notices_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_notices_pkey PRIMARY KEY (key_id, kind)
 );
+create table key_policies (
+  cluster text not null,
+  uid text not null,
+  name text not null,
+  spec jsonb,
+  teams jsonb not null,
+  rules jsonb not null,
+  selector_since timestamp with time zone not null,
+  constraint key_policies_pkey PRIMARY KEY (cluster, uid)
+);
 create table key_request_days (
   key_id text not null,
   slot timestamp with time zone not null,
@@ -597,6 +607,7 @@ create table teams (
   leak_action text default 'Alert'::text not null,
   allowed_cidrs text[],
   limits jsonb,
+  labels jsonb default '{}'::jsonb not null,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );

@@ -25,7 +25,12 @@ export const PROBLEM: JsonSchema = {
       items: {
         type: "object",
         required: ["path", "message"],
-        properties: { path: { type: "string" }, message: { type: "string" } },
+        properties: {
+          path: { type: "string" },
+          message: { type: "string" },
+          policy: { type: "string", description: "The PlatformKeyPolicy that asks for it, where one does." },
+          rule: { type: "string", description: "Its rule, such as expiry.max." },
+        },
       },
     },
   },

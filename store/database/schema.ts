@@ -28,6 +28,7 @@ export type Database = {
   key_requests: { key_id: string; slot: Date; scope: string; count: number };
   key_tokens: KeyTokensTable;
   key_declarations: KeyDeclarationsTable;
+  key_policies: { cluster: string; uid: string; name: string; spec: unknown };
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number; audit_head: Generated<number> };
   audit_feed: { seq: number; event_id: number; mark: Generated<number> };
@@ -72,6 +73,7 @@ type TeamsTable = {
   leak_action: Generated<string>;
   allowed_cidrs: Generated<string[] | null>;
   limits: Generated<unknown>;
+  labels: Generated<unknown>;
 };
 
 type TeamWebhooksTable = {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { Tx } from "../database/change.ts";
+import type { Db, Tx } from "../database/change.ts";
 import { lockName } from "../objects/objects.ts";
-import type { LoadedKey } from "./key-rows.ts";
+import { type LoadedKey, loadKeys } from "./key-rows.ts";
 import { findKey } from "./keys.ts";
 
 /** Locks a key, so that what is read of it stays so until the transaction ends. */
@@ -29,4 +29,19 @@ export async function findApiManagedKey(
     .where("name", "=", name)
     .where("state", "<>", "revoked")
     .executeTakeFirst();
+}
+
+/**
+ * A page of the keys that were made by hand and live, of teams of a cluster and of those that no cluster declares, in the
+ * order of their ids.
+ *
+ * @param afterId the last id of the page before; empty for the first one
+ */
+export function madeKeysAfter(db: Db, cluster: string, afterId: string, limit: number): Promise<LoadedKey[]> {
+  return loadKeys(
+    db,
+    sql`where k.id > ${afterId} and k.cluster = ${API_CLUSTER} and k.state <> 'revoked' and k.spec is not null
+      and exists (select from teams t where t.id = k.team_id and t.cluster in (${cluster}, ${API_CLUSTER}))
+      order by k.id limit ${limit}`,
+  );
 }

@@ -14,6 +14,8 @@ import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/tea
 export type TeamDraft = {
   readonly cluster: string;
   readonly name: string;
+  /** Of its declaration, which policies may select it by; none where it is left out. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly ownerUid: string;
   readonly displayName: string;
   readonly namespaces: readonly string[];
@@ -94,20 +96,22 @@ async function saveWholeTeam(
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
   await sql`
     insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
-      default_library_name, leak_action, allowed_cidrs, limits, generation)
+      default_library_name, leak_action, allowed_cidrs, limits, labels, generation)
     values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
       ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction},
-      ${draft.allowedCIDRs}::text[], ${draft.limits && JSON.stringify(draft.limits)}::jsonb, ${draft.generation})
+      ${draft.allowedCIDRs}::text[], ${draft.limits && JSON.stringify(draft.limits)}::jsonb,
+      ${JSON.stringify(draft.labels ?? {})}::jsonb, ${draft.generation})
     on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
       state = excluded.state, default_library_namespace = excluded.default_library_namespace,
       default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
-      allowed_cidrs = excluded.allowed_cidrs, limits = excluded.limits, generation = excluded.generation
+      allowed_cidrs = excluded.allowed_cidrs, limits = excluded.limits, labels = excluded.labels,
+      generation = excluded.generation
     where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
       and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
         teams.default_library_name, teams.leak_action, teams.allowed_cidrs, teams.limits,
-        teams.generation)
+        teams.labels, teams.generation)
       is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
-        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.limits,
+        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.limits, excluded.labels,
         excluded.generation)`.execute(tx);
   const stored = await tx
     .selectFrom("teams")

@@ -152,7 +152,7 @@ function asStored(judged: JudgedKey, { isBoundAsDeclared }: HeldKey, { policy }:
 const ANOTHER_GATEWAY = { namespace: "", name: "" };
 
 /** Whether a key would come to break a rule by more than it does already. */
-function isAdded({ policy, rule, values }: Violation, before: readonly Violation[]): boolean {
+export function isAdded({ policy, rule, values }: Violation, before: readonly Violation[]): boolean {
   const known = before.find((one) => one.policy === policy && one.rule === rule)?.values ?? [];
   return !known.includes(ANYTHING) && values.some((value) => !known.includes(value));
 }

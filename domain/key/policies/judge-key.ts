@@ -39,7 +39,11 @@ export type Violation = {
   readonly rule: RuleName;
   /** The key's field. */
   readonly field: string;
-  /** What is wrong, and what to write instead. */
+  /** What is wrong. */
+  readonly what: string;
+  /** What to write instead. */
+  readonly step: string;
+  /** Both. */
   readonly message: string;
   /** What of the field the rule does not let through; {@link ANYTHING} where the field lets anything through. */
   readonly values: readonly string[];
@@ -58,7 +62,7 @@ type Check = (
   key: JudgedKey,
   policy: DeclaredPolicy,
   facts: KeyFacts,
-) => Omit<Violation, "policy" | "rule"> | undefined;
+) => Omit<Violation, "policy" | "rule" | "message"> | undefined;
 
 /**
  * Judges a key by all of its team's policies.
@@ -69,7 +73,8 @@ export function judgeKey(key: JudgedKey, policies: readonly DeclaredPolicy[], fa
   return policies.flatMap((policy) =>
     CHECKS.flatMap(([rule, check]) => {
       const found = check(key, policy, facts);
-      return found === undefined ? [] : [{ policy: policy.name, rule, ...found }];
+      if (found === undefined) return [];
+      return [{ ...found, policy: policy.name, rule, message: `${found.what}: ${found.step}` }];
     }),
   );
 }
@@ -81,7 +86,10 @@ export function violationText({ policy, field, message }: Violation): string {
 
 const hasEnd: Check = ({ expiresAfter, expiresAt }, { expiryRequired }) => {
   if (!expiryRequired || expiresAfter !== null || expiresAt !== null) return undefined;
-  return { field: "spec.expiresAfter", message: "a key must have an end: write expiresAfter or expiresAt", values: [] };
+  return {
+    ...{ field: "spec.expiresAfter", values: [] },
+    ...{ what: "a key must have an end", step: "write expiresAfter or expiresAt" },
+  };
 };
 
 const endsInTime: Check = (key, { expiry: { max } }, facts) => {
@@ -93,29 +101,29 @@ const endsInTime: Check = (key, { expiry: { max } }, facts) => {
     key.expiresAt === null
       ? `write at most ${durationText(max)}${rotate}`
       : "write an earlier time, or rotate the key first";
-  return { field, message: `a version lives for at most ${durationText(max)}: ${step}`, values: [] };
+  return { field, what: `a version lives for at most ${durationText(max)}`, step, values: [] };
 };
 
 const rotatesInTime: Check = (key, { maxInterval }, facts) => {
   const { rotationInterval } = key;
   if (maxInterval === null || lifeOf(key, facts) <= maxInterval) return undefined;
   if (rotationInterval !== null && rotationInterval <= maxInterval) return undefined;
-  const message = `a key has a new version at least every ${durationText(maxInterval)}: write at most that, or an end within it`;
-  return { field: "spec.rotation.interval", message, values: [] };
+  const what = `a key has a new version at least every ${durationText(maxInterval)}`;
+  return { field: "spec.rotation.interval", what, step: "write at most that, or an end within it", values: [] };
 };
 
 const hasAllowedScopes: Check = ({ scopes }, { allowedScopes }) => {
   const values = allowedScopes === null ? [] : scopes.filter((scope) => !allowedScopes.includes(scope));
   if (allowedScopes === null || values.length === 0) return undefined;
-  const message = `${values.join(", ")} may not be given: write none but ${allowedScopes.join(", ")}`;
-  return { field: "spec.scopes", message, values };
+  const what = `${values.join(", ")} may not be given`;
+  return { field: "spec.scopes", what, step: `write none but ${allowedScopes.join(", ")}`, values };
 };
 
 const fitsPreset: Check = ({ scopes }, { allowedPresets }) => {
   const fits = (preset: readonly string[]) => scopes.every((scope) => preset.includes(scope));
   if (allowedPresets === null || allowedPresets.some((preset) => fits(PRESETS[preset]))) return undefined;
-  const message = `the scopes are within no preset that may be given: write preset: ${allowedPresets.join(" or ")}`;
-  return { field: "spec.preset", message, values: scopes };
+  const what = "the scopes are within no preset that may be given";
+  return { field: "spec.preset", what, step: `write preset: ${allowedPresets.join(" or ")}`, values: scopes };
 };
 
 const namesAllowedModels: Check = (key, { allowedModels: allowed }) => {
@@ -124,8 +132,7 @@ const namesAllowedModels: Check = (key, { allowedModels: allowed }) => {
   if (values.length === 0) return undefined;
   const what =
     key.allowedModels === null ? "any model may be named" : `${nameSome(values, MAX_NAMED)} may not be named`;
-  const message = `${what}: write none but ${nameSome(allowed, MAX_NAMED)}`;
-  return { field: "spec.allowedModels", message, values };
+  return { field: "spec.allowedModels", what, step: `write none but ${nameSome(allowed, MAX_NAMED)}`, values };
 };
 
 const isBoundToAllowed: Check = (key, { allowedGateways: allowed }) => {
@@ -133,8 +140,8 @@ const isBoundToAllowed: Check = (key, { allowedGateways: allowed }) => {
   if (allowed === null || !hasGatewayScope(key)) return undefined;
   if (allowed.some(({ namespace, name }) => ref?.namespace === namespace && ref.name === name)) return undefined;
   const what = ref === null ? "the key may call any gateway of its team" : `it may not call ${refText(ref)}`;
-  const message = `${what}: bind it to ${nameSome(allowed.map(refText), MAX_NAMED)}`;
-  return { field: "spec.gatewayRef", message, values: [ref === null ? ANYTHING : refText(ref)] };
+  const step = `bind it to ${nameSome(allowed.map(refText), MAX_NAMED)}`;
+  return { field: "spec.gatewayRef", what, step, values: [ref === null ? ANYTHING : refText(ref)] };
 };
 
 const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed }) => {
@@ -142,8 +149,8 @@ const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed 
   const values = own?.filter((network) => !isNetworkWithin(network, allowed)) ?? [ANYTHING];
   if (values.length === 0) return undefined;
   const what = own === null ? "the key may be used from anywhere" : `${nameSome(values, MAX_NAMED)} is not within them`;
-  const message = `${what}: write networks within ${nameSome(allowed, MAX_NAMED)}`;
-  return { field: "spec.allowedCIDRs", message, values };
+  const step = `write networks within ${nameSome(allowed, MAX_NAMED)}`;
+  return { field: "spec.allowedCIDRs", what, step, values };
 };
 
 const isSlowEnough: Check = ({ rateLimit }, { requestsPerMinute: { max } }) => {
@@ -152,23 +159,20 @@ const isSlowEnough: Check = ({ rateLimit }, { requestsPerMinute: { max } }) => {
   }
   const isBurst = rateLimit !== null && rateLimit.requestsPerMinute <= max;
   const field = isBurst ? "spec.rateLimit.burst" : "spec.rateLimit.requestsPerMinute";
-  return {
-    field,
-    message: `a key makes at most ${max} requests a minute, and at once: write at most ${max}`,
-    values: [],
-  };
+  const what = `a key makes at most ${max} requests a minute, and at once`;
+  return { field, what, step: `write at most ${max}`, values: [] };
 };
 
 const isNarrowEnough: Check = ({ concurrent }, { concurrent: { max } }) => {
   if (max === null || (concurrent ?? UNDECLARED_CONCURRENT) <= max) return undefined;
-  const message = `a key has at most ${max} calls under way: write at most ${max}`;
-  return { field: "spec.rateLimit.concurrent", message, values: [] };
+  const what = `a key has at most ${max} calls under way`;
+  return { field: "spec.rateLimit.concurrent", what, step: `write at most ${max}`, values: [] };
 };
 
 const hasPlace: Check = (_, { maxKeys }, { keysBefore }) => {
   if (maxKeys === null || keysBefore === null || keysBefore < maxKeys) return undefined;
-  const message = `the team may have ${maxKeys} keys, and has as many before this one: revoke or delete one of them`;
-  return { field: "metadata.name", message, values: [] };
+  const what = `the team may have ${maxKeys} keys, and has as many before this one`;
+  return { field: "metadata.name", what, step: "revoke or delete one of them", values: [] };
 };
 
 const CHECKS: readonly (readonly [RuleName, Check])[] = [
@@ -186,7 +190,7 @@ const CHECKS: readonly (readonly [RuleName, Check])[] = [
 ];
 
 /** The longest that a version may live, in milliseconds; Infinity without an end. */
-function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFacts): number {
+export function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFacts): number {
   return Math.min(expiresAfter ?? Number.POSITIVE_INFINITY, (expiresAt ?? Number.POSITIVE_INFINITY) - bornAt);
 }
 

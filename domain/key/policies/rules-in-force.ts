@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 
 /** The rules that a policy may have, by their fields. */
@@ -48,16 +49,37 @@ export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unkn
 }
 
 /**
- * The rules of a spec with the times since when they are as they are: one that was the same before keeps its own.
+ * The rules of a spec with the times since when they are as they are: one that was the same before keeps its own, and so
+ * does one that lets through all that it did, since what breaks it broke it then.
  *
  * @param now RFC 3339
+ * @param previous the spec that the rules before are of; undefined where it is not known
  */
-export function rulesInForce(spec: PlatformKeyPolicySpec, before: readonly RuleInForce[], now: string): RuleInForce[] {
+export function rulesInForce(
+  spec: PlatformKeyPolicySpec,
+  before: readonly RuleInForce[],
+  now: string,
+  previous?: PlatformKeyPolicySpec,
+): RuleInForce[] {
+  const said = previous === undefined ? new Map<RuleName, unknown>() : rulesOf(previous);
   return [...rulesOf(spec)].map(([rule, says]) => {
     const value = ruleDigest(says);
-    const kept = before.find((one) => one.rule === rule && one.value === value);
+    const was = said.get(rule);
+    const isKept = (digest: string) =>
+      digest === value || (was !== undefined && digest === ruleDigest(was) && isLooser(says, was));
+    const kept = before.find((one) => one.rule === rule && isKept(one.value));
     return { rule, value, since: kept?.since ?? now };
   });
+}
+
+/** Whether a rule lets through all that it did as it was: a longer list or duration, or a higher number. */
+function isLooser(says: unknown, was: unknown): boolean {
+  if (Array.isArray(says) && Array.isArray(was)) {
+    const entries = new Set(says.map(canonical));
+    return was.every((entry) => entries.has(canonical(entry)));
+  }
+  if (typeof says === "string" && typeof was === "string") return parseDuration(says) >= parseDuration(was);
+  return typeof says === "number" && typeof was === "number" && says >= was;
 }
 
 /** What a rule says, as a short digest: of a list in any order the same. */

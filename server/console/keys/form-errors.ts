@@ -1,4 +1,7 @@
+import type { Violation } from "../../../domain/key/policies/judge-key.ts";
+import type { RuleName } from "../../../domain/key/policies/rules-in-force.ts";
 import { type Problem, problemOf } from "../../http/errors.ts";
+import { PolicyRefusal } from "../../management/keys/policy-refusal.ts";
 import type { KeyFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 
@@ -47,10 +50,37 @@ export function formErrorsOf(error: unknown): { readonly shown: Problem; readonl
     const taken = "Name: is taken by another key of this team: choose another.";
     return { shown, errors: { fields: new Map([["name", taken]]), whole: "What to change is said beside the field:" } };
   }
+  if (error instanceof PolicyRefusal) return { shown, errors: policyErrors(error.violations) };
   const found = (Array.isArray(shown.members.errors) ? shown.members.errors : []).flatMap(fieldError);
-  const whole = found.length === 0 ? shown.detail : "What to change is said beside each field:";
+  const whole = found.length === 0 ? shown.detail : BESIDE_FIELDS;
   return { shown, errors: { fields: new Map(found), whole } };
 }
+
+/** What a policy asks for, where the form has other words for what would do than the management API. */
+const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>> = {
+  "expiry.required": () => "choose a time",
+  "expiry.max": () => "choose an earlier time",
+  "rotation.maxInterval": () => "none comes by itself, so choose a time within that",
+  allowedScopes: (step) => step.replace("write", "choose"),
+  allowedPresets: (step) => step.replace("write preset:", "choose"),
+  allowedModels: () => "this form names none, so make the key by the management API or as a PlatformKey",
+};
+
+/** What a key breaks of policies: at its field, or of the whole where the form has none for it. */
+function policyErrors(violations: readonly Violation[]): FormErrors {
+  const said = violations.map(({ rule, field, what, step, policy }) => {
+    const text = `${what}: ${POLICY_STEPS[rule]?.(step) ?? step} (PlatformKeyPolicy ${policy})`;
+    return { at: fieldError({ path: field.replace("spec.expiresAfter", "spec.expiresAt"), message: text }), text };
+  });
+  const fields = new Map<keyof KeyFields, string>();
+  for (const [name, text] of said.flatMap(({ at }) => at)) {
+    fields.set(name, [fields.get(name), text].filter(Boolean).join(" "));
+  }
+  const others = said.filter(({ at }) => at.length === 0).map(({ text }) => `${text}.`);
+  return { fields, whole: [...others, ...(fields.size > 0 ? [BESIDE_FIELDS] : [])].join(" ") };
+}
+
+const BESIDE_FIELDS = "What to change is said beside each field:";
 
 function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
   const place = FIELDS.find((one) => path.startsWith(one.path));

@@ -18,6 +18,7 @@ import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
 import { nameTaken, requireNamespace, teamFor } from "../placement.ts";
 import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./changes.ts";
+import { holdNewKey, lifeOfNextVersion } from "./held-keys.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
@@ -48,13 +49,14 @@ export async function createKey(
   const team = await teamFor(tx, rights, named, "make keys");
   const read = readKey({ name, namespace, spec });
   await requireNamespace(tx, team.id, namespace);
-  const { expiresAfter, expiresAt } = read.declared;
+  const { expiresAt } = read.declared;
   if (expiresAt !== null && expiresAt <= (await databaseTime(tx))) {
     throw invalid([{ path: "spec.expiresAt", message: "is in the past: write a later time, or leave it out" }]);
   }
-  const policy = await resolvePolicy(tx, team.id, read.declared);
+  const asked = await resolvePolicy(tx, team.id, read.declared);
   const taken = await findApiManagedKey(tx, { teamId: team.id, namespace, name });
   if (taken !== undefined) throw nameTaken("key", taken);
+  const { policy, expiresAfter } = await holdNewKey(tx, team.id, read.spec, asked);
   const secret = secretOf(source);
   const key = {
     id: newId("key"),
@@ -105,12 +107,9 @@ async function addVersion(
   key: LoadedKey,
   version: Pick<NewVersion, "secret" | "author" | "overlapMs" | "replacesUnseen">,
 ): Promise<MadeVersion> {
-  const { expiresAfter } = key.spec ?? {};
   const number = key.lastNumber + 1;
-  await addActive(tx, {
-    ...{ key, policy: key.policy, number, ...version },
-    expiresAfter: expiresAfter === undefined ? null : parseDuration(expiresAfter),
-  });
+  const expiresAfter = await lifeOfNextVersion(tx, key);
+  await addActive(tx, { ...{ key, policy: key.policy, number, ...version }, expiresAfter });
   return { id: key.id, number, secret: version.secret.plaintext };
 }
 

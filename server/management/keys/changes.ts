@@ -14,6 +14,7 @@ import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { checkIfMatch } from "../preconditions.ts";
 import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
+import { holdChangedKey } from "./held-keys.ts";
 import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
@@ -151,12 +152,13 @@ export async function replaceKeySpec(
     const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
     const read = readKey({ ...key, spec }, key.spec);
-    if (managedBy !== undefined || !isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
+    const isSuspended = isSuspension(key, read);
+    if (managedBy !== undefined || !isSuspended) requireRight(rights, key.teamId, "change keys");
+    const policy = await resolvePolicy(tx, key.teamId, read.declared);
     await updateKeyPolicy(tx, {
       keyId,
-      policy: await resolvePolicy(tx, key.teamId, read.declared),
+      ...(await holdChangedKey(tx, key, { spec: read.spec, policy, isSuspension: isSuspended })),
       generation: key.generation + 1,
-      expiresAfter: read.declared.expiresAfter,
       spec: read.spec,
       managedBy: requireNoKey(managedBy),
       by: author,

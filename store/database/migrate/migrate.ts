@@ -27,6 +27,7 @@ import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts"
 import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
 import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
 import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
+import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -71,6 +72,7 @@ export const MIGRATIONS = [
   { version: 43, name: "key-networks", script: keyNetworks },
   { version: 44, name: "failed-deliveries", script: failedDeliveries },
   { version: 45, name: "audit-feed", script: auditFeed },
+  { version: 46, name: "key-policies", script: keyPolicies },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -53,6 +53,18 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect(world.record(plaintext)).toMatchObject({ expiresAt: Number.POSITIVE_INFINITY });
   });
 
+  it("keeps its deadline where the rule is loosened, and still not kept", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", WRITER));
+    await world.declare(READ_ONLY);
+    const { expiresAt } = await world.status("agent");
+    expect(expiresAt).toBeDefined();
+    await world.advance(DAY);
+    await world.declare(policy({ allowedScopes: ["gateway:embed", "memory:read"] }));
+    expect((await world.status("agent")).expiresAt).toBe(expiresAt);
+    await world.declare(policy({ allowedScopes: ["gateway:embed"] }));
+    expect((await world.status("agent")).expiresAt).not.toBe(expiresAt);
+  });
+
   it("is rotated, and not cut off, where it is older than a new one lets a version become", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const plaintext = await world.plaintextOf("agent");

@@ -31,3 +31,22 @@ test("a list in another order is the same rule", () => {
   const now = rulesInForce({ ...spec, allowedModels: ["a", "b"], allowedGateways: turned }, before, SECOND);
   expect(now.map(({ since }) => since)).toEqual([FIRST, FIRST]);
 });
+
+test.for<[string, object, object, boolean]>([
+  ["a list with more entries", { allowedModels: ["a"] }, { allowedModels: ["b", "a"] }, true],
+  ["a list with others", { allowedModels: ["a", "b"] }, { allowedModels: ["a", "c", "d"] }, false],
+  ["a list with fewer entries", { allowedModels: ["a", "b"] }, { allowedModels: ["a"] }, false],
+  ["a higher number", { maxKeys: 2 }, { maxKeys: 10 }, true],
+  ["a lower number", { maxKeys: 2 }, { maxKeys: 1 }, false],
+  ["a longer duration", { expiry: { max: "90m" } }, { expiry: { max: "100h" } }, true],
+  ["a shorter duration", { expiry: { max: "90m" } }, { expiry: { max: "1h" } }, false],
+])("b126: %s keeps the time of its rule only where it lets through all that it did", ([, was, is, isKept]) => {
+  const [previous, spec] = [was, is].map((rules) => ({ teamSelector: {}, gracePeriod: "1h", ...rules }));
+  if (previous === undefined || spec === undefined) throw new Error("both are given");
+  const before = rulesInForce(previous, [], FIRST);
+  const sinceOf = (known?: typeof previous) => rulesInForce(spec, before, SECOND, known)[0]?.since;
+  expect(sinceOf(previous)).toBe(isKept ? FIRST : SECOND);
+  // Nothing is known of a spec that the times are not of.
+  expect(sinceOf()).toBe(SECOND);
+  expect(sinceOf(spec)).toBe(SECOND);
+});

@@ -1,0 +1,65 @@
+import { holdMadeKey, isHeldSo } from "../../domain/key/policies/made-key.ts";
+import type { TeamPolicies } from "../../domain/key/policies/team-policies.ts";
+import { change, type Db } from "../../store/database/change.ts";
+import { databaseTime } from "../../store/database/times.ts";
+import { lockKey, madeKeysAfter } from "../../store/keys/api-managed-keys.ts";
+import type { LoadedKey } from "../../store/keys/key-rows.ts";
+import { updateKeyPolicy } from "../../store/keys/keys.ts";
+import { countKeysBefore } from "../../store/keys/keys-before.ts";
+import { gatewayOfPolicy, policiesMark, policiesOfTeam } from "../../store/policies/key-policies.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+import { storePresence } from "./stored-policies.ts";
+
+/** The time between two looks, in milliseconds, and the most keys that one is at. */
+export const MADE_KEYS_INTERVAL_MS = 10_000;
+const MAX_KEYS = 500;
+
+/**
+ * Has what policies ask come to hold of keys that were made by hand, and to hold no more once no policy asks for it: the
+ * server judges a key when it is made or changed, and time passes without it. Each look is at the next ones, and after
+ * the last at the first again. Where there are no policies there is one round, and none until there is one.
+ *
+ * @returns takes one look; throws StaleLeaderError
+ */
+export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
+  const { cluster, store } = deps;
+  let afterId = "";
+  let seen: string | undefined;
+  let isRoundOver = false;
+  return async () => {
+    await storePresence(deps);
+    const mark = await policiesMark(store.db);
+    if (mark !== seen) [seen, afterId, isRoundOver] = [mark, "", false];
+    if (mark === "" && isRoundOver) return;
+    const keys = await madeKeysAfter(store.db, cluster.uid, afterId, MAX_KEYS);
+    const policies = new Map<string, TeamPolicies>();
+    for (const key of keys) {
+      const team = policies.get(key.teamId) ?? (await policiesOfTeam(store.db, key.teamId));
+      policies.set(key.teamId, team);
+      if ((await newValues(store.db, key, team)) !== undefined) await hold(deps, key.id);
+      afterId = key.id;
+    }
+    if (keys.length < MAX_KEYS) [afterId, isRoundOver] = ["", true];
+  };
+}
+
+/** What does not hold yet of a key; undefined where all does. */
+async function newValues(db: Db, key: LoadedKey, team: TeamPolicies) {
+  if (key.spec === null) return undefined;
+  const isCounted = team.policies.some(({ maxKeys }) => maxKeys !== null);
+  const keysBefore = isCounted ? await countKeysBefore(db, key.teamId, key.id) : null;
+  const made = { spec: key.spec, gateway: await gatewayOfPolicy(db, key.policy.boundGatewayId) };
+  const held = holdMadeKey(made, key, team, { now: await databaseTime(db), keysBefore });
+  return isHeldSo(held, key) ? undefined : { held, spec: key.spec };
+}
+
+/** Decides again behind the key's lock: it may have been changed, or be a declaration's by now. */
+async function hold({ store, fence }: ControllerDeps, keyId: string): Promise<void> {
+  await change(store, fence, async (tx) => {
+    const key = await lockKey(tx, keyId);
+    if (key === undefined || key.state === "revoked") return;
+    const found = await newValues(tx, key, await policiesOfTeam(tx, key.teamId));
+    if (found === undefined) return;
+    await updateKeyPolicy(tx, { keyId, generation: key.generation, ...found.held });
+  });
+}

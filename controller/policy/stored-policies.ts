@@ -1,0 +1,45 @@
+/** Keeps what the store has of policies, by which servers judge what is made by hand, as the cluster has it. */
+import { change } from "../../store/database/change.ts";
+import {
+  type FoundPolicy,
+  isPolicySaved,
+  policiesOfCluster,
+  removePolicies,
+  savePolicy,
+  saveUnreadablePolicies,
+} from "../../store/policies/key-policies.ts";
+import type { ControllerDeps } from "../context/deps.ts";
+
+/** Stores a policy as it was found; writes nothing where it is stored so. */
+export async function storePolicy({ store, fence }: ControllerDeps, found: FoundPolicy): Promise<void> {
+  if (await isPolicySaved(store.db, found)) return;
+  await change(store, fence, (tx) => savePolicy(tx, found));
+}
+
+/**
+ * Stores which policies cannot be read, and forgets those that are being deleted, or of which the cluster itself says
+ * that they are gone: a list that lacks some loosens nothing.
+ */
+export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<void> {
+  const readable = cluster.list("PlatformKeyPolicy");
+  const known = new Set(readable.map(({ uid }) => uid));
+  const unreadable = cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid));
+  const stored = await policiesOfCluster(store.db, cluster.uid);
+  const present = new Set([...readable.filter(({ deleting }) => !deleting).map(({ uid }) => uid), ...unreadable]);
+  const deleted = new Set(readable.filter(({ deleting }) => deleting).map(({ uid }) => uid));
+  const gone: string[] = [];
+  for (const { uid, name } of stored.filter((one) => !present.has(one.uid))) {
+    // Of one that could never be read no name is known to ask for.
+    const isGone =
+      deleted.has(uid) ||
+      name === "" ||
+      (await cluster.lookUp({ kind: "PlatformKeyPolicy", namespace: "", name }, uid)) === "gone";
+    if (isGone) gone.push(uid);
+  }
+  const news = unreadable.filter((uid) => !stored.some((one) => one.uid === uid && !one.isReadable));
+  if (gone.length === 0 && news.length === 0) return;
+  await change(store, fence, async (tx) => {
+    await removePolicies(tx, cluster.uid, gone);
+    await saveUnreadablePolicies(tx, cluster.uid, news);
+  });
+}

@@ -1,0 +1,164 @@
+/**
+ * What policies make of a key that is made by hand, by the management API or the console (docs/decisions/key-policies.md):
+ * what breaks a rule is refused, and what was there before a rule comes under the same deadlines as a declared key.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Spec } from "../../kinds/kinds.ts";
+import type { ApiManagedKeySpec } from "../api-managed-key.ts";
+import { declareKey } from "../declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../declared-key.ts";
+import { isLiving, type KeyPolicy, type StoredKey } from "../stored-key.ts";
+import { type KeptEnd, versionEnd } from "../version-end.ts";
+import { currentVersion } from "./bound-life.ts";
+import { lifeOfVersion } from "./bound-numbers.ts";
+import { lowest } from "./bounds.ts";
+import { holdToPolicies, isAdded } from "./hold-to-policies.ts";
+import { judgeKey, type KeyFacts, lifeOf, UNDECLARED_CONCURRENT, type Violation } from "./judge-key.ts";
+import { withPolicyDefaults } from "./policy-defaults.ts";
+import type { RuleName } from "./rules-in-force.ts";
+import type { TeamPolicies, TeamPolicy } from "./team-policies.ts";
+
+/** What a key made by hand asks for. */
+export type MadeKey = {
+  readonly spec: ApiManagedKeySpec;
+  /** The ModelGateway that it is bound to; one without a namespace is none that a policy can name. */
+  readonly gateway: NamedRef | null;
+};
+
+/** What holds of a key and of its versions. Milliseconds. */
+export type HeldValues = {
+  readonly policy: KeyPolicy;
+  readonly expiresAfter: number | null;
+  readonly keptEnds: readonly KeptEnd[];
+};
+
+/** What a key that is to be made comes to: what it breaks, or the values that hold of it. */
+type NewKeyVerdict = {
+  readonly violations: readonly Violation[];
+  readonly held: Pick<HeldValues, "expiresAfter"> & Pick<KeyPolicy, "rateLimit" | "concurrent">;
+};
+
+/** Judges a key that is to be made, with the defaults of its team's policies where it asks for nothing. */
+export function judgeNewKey(
+  made: MadeKey,
+  policies: readonly TeamPolicy[],
+  { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
+): NewKeyVerdict {
+  const effective = withPolicyDefaults(declareMade(made), policies);
+  const { expiresAfter, rateLimit, concurrent } = effective;
+  const violations = judgeMade(made, policies, { bornAt: now, now, keysBefore });
+  return { violations, held: { expiresAfter, rateLimit, concurrent } };
+}
+
+/**
+ * What a change of a key breaks by more than the key does already: what it broke before has its deadline, and is no
+ * reason to refuse another change.
+ */
+export function judgeChange(
+  before: MadeKey,
+  after: MadeKey,
+  stored: StoredKey,
+  policies: readonly TeamPolicy[],
+  { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
+): Violation[] {
+  const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
+  const known = judgeMade(before, policies, facts);
+  return judgeMade(after, policies, facts).filter((violation) => {
+    const same = known.find(({ policy, rule }) => policy === violation.policy && rule === violation.rule);
+    if (same === undefined) return true;
+    const amount = AMOUNTS[violation.rule];
+    if (amount === undefined) return isAdded(violation, known);
+    const [asked, had] = [after, before].map((one) => amount(withPolicyDefaults(declareMade(one), policies), facts));
+    return asked !== undefined && had !== undefined && asked > had;
+  });
+}
+
+/** The values that hold of a key that was made, and of its versions, at a moment. */
+export function holdMadeKey(
+  made: MadeKey,
+  stored: StoredKey,
+  team: TeamPolicies,
+  { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
+): HeldValues {
+  const declared = declareMade(made);
+  const { effective, verdict } = holdToPolicies({
+    ...{ declared, stored, now, keysBefore, isApplied: true, isBoundAsDeclared: true },
+    team: { ...team, policies: team.policies.flatMap(asLives) },
+  });
+  const { expiresAfter, expiresAt, rateLimit, concurrent } = effective;
+  const policy = { ...stored.policy, expiresAt, rateLimit, concurrent };
+  return { policy, expiresAfter, keptEnds: verdict.keptEnds };
+}
+
+/** Whether these values hold of a key and its versions already. */
+export function isHeldSo({ policy, expiresAfter, keptEnds }: HeldValues, stored: StoredKey): boolean {
+  const { expiresAt, rateLimit, concurrent } = stored.policy;
+  const { expiresAt: end, rateLimit: rate, concurrent: calls } = policy;
+  const isSame = end === expiresAt && calls === concurrent && isDeepStrictEqual(rate, rateLimit);
+  const living = stored.versions.filter(isLiving);
+  return isSame && living.every((version) => version.expiresAt === versionEnd(version, expiresAfter, keptEnds));
+}
+
+/**
+ * How long a version lives that is minted now, in milliseconds; null for no end. While a policy cannot be read, no longer
+ * than the one before it.
+ */
+export function lifeOfNext(
+  { expiresAfter }: HeldValues,
+  stored: StoredKey,
+  { unreadable }: TeamPolicies,
+): number | null {
+  return unreadable.length === 0 ? expiresAfter : lowest([expiresAfter, lifeOfVersion(stored)]);
+}
+
+/** As an import: its secret is with those who have it, and no controller rotates it. */
+function declareMade({ spec, gateway }: MadeKey): DeclaredKey {
+  return { ...declareKey("", "", { ...spec, ...UNDELIVERED }), gatewayRef: gateway };
+}
+
+/** No controller delivers it. */
+const UNDELIVERED = {
+  source: { type: "ImportHash" },
+  secret: { dataKey: "none", creationPolicy: "Owner", onLost: "Report", onTampered: "Report" },
+  restartTargets: [],
+  deletionPolicy: "Revoke",
+  deletionProtection: false,
+} satisfies Partial<Spec<"PlatformKey">>;
+
+/** No rotation comes by itself: to keep that rule, a version has to end. */
+function judgeMade(made: MadeKey, policies: readonly TeamPolicy[], facts: KeyFacts): Violation[] {
+  return judgeKey(withPolicyDefaults(declareMade(made), policies), policies, facts).map((violation) => {
+    const { what, rule, field } = violation;
+    if (rule === "rotation.maxInterval") {
+      const step = "none comes by itself, so write expiresAfter or expiresAt within that";
+      return { ...violation, field: "spec.expiresAfter", step, message: `${what}: ${step}` };
+    }
+    if (rule === "allowedScopes" && made.spec.preset !== undefined) return { ...violation, field: "spec.preset" };
+    return rule === "maxKeys" ? { ...violation, field: field.replace("metadata.", "") } : violation;
+  });
+}
+
+/** A policy of which the longest interval of rotations is the longest life of a version. */
+function asLives(policy: TeamPolicy): TeamPolicy[] {
+  if (policy.maxInterval === null) return [policy];
+  const since = policy.since["rotation.maxInterval"];
+  const { name, gracePeriod, maxInterval } = policy;
+  const asLife = {
+    ...{ name, gracePeriod, expiryRequired: false, expiry: { default: null, max: maxInterval }, maxInterval: null },
+    ...{ allowedScopes: null, allowedPresets: null, allowedModels: null, allowedGateways: null, allowedCIDRs: null },
+    ...{ maxKeys: null, requestsPerMinute: NO_BOUNDS, concurrent: NO_BOUNDS },
+    since: since === undefined ? {} : { "expiry.max": since },
+  };
+  return [{ ...policy, maxInterval: null }, asLife];
+}
+
+const NO_BOUNDS = { default: null, max: null };
+
+/** How much a key asks for, of rules of which more is wider. */
+const AMOUNTS: Readonly<Partial<Record<RuleName, (key: DeclaredKey, facts: KeyFacts) => number>>> = {
+  "expiry.max": lifeOf,
+  "rotation.maxInterval": lifeOf,
+  "rateLimit.requestsPerMinute.max": ({ rateLimit }) =>
+    rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
+  "rateLimit.concurrent.max": ({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT,
+};

@@ -1,0 +1,147 @@
+/** The PlatformKeyPolicies of each cluster, as its controller writes them, and of a team as all read them. */
+import { sql } from "kysely";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { RuleInForce } from "../../domain/key/policies/rules-in-force.ts";
+import { policyForTeam, type TeamPolicies } from "../../domain/key/policies/team-policies.ts";
+import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
+import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platform-key-policy.ts";
+import { checkSpec } from "../../domain/manifest/check-spec.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { DATABASE_NOW } from "../database/times.ts";
+
+/** A policy as its controller has found it. Times are RFC 3339. */
+export type FoundPolicy = {
+  readonly cluster: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly spec: PlatformKeyPolicySpec;
+  readonly teams: readonly { readonly name: string; readonly since: string }[];
+  readonly rules: readonly RuleInForce[];
+};
+
+/** Stores a policy. */
+export async function savePolicy(tx: Tx, { cluster, uid, name, spec, teams, rules }: FoundPolicy): Promise<void> {
+  await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
+    values (${cluster}, ${uid}, ${name}, ${JSON.stringify(spec)}::jsonb, ${JSON.stringify(teams)}::jsonb,
+      ${JSON.stringify(rules)}::jsonb, ${DATABASE_NOW})
+    on conflict (cluster, uid) do update set name = excluded.name, spec = excluded.spec, teams = excluded.teams,
+      rules = excluded.rules, selector_since = case
+        when key_policies.spec->'teamSelector' = excluded.spec->'teamSelector' then key_policies.selector_since
+        else excluded.selector_since end`.execute(tx);
+}
+
+/** Whether a policy is stored just so, so that nothing is to be written. */
+export async function isPolicySaved(db: Db, { cluster, uid, name, spec, teams, rules }: FoundPolicy): Promise<boolean> {
+  const { rows } = await sql`select from key_policies where cluster = ${cluster} and uid = ${uid} and name = ${name}
+    and spec = ${JSON.stringify(spec)}::jsonb and teams = ${JSON.stringify(teams)}::jsonb
+    and rules = ${JSON.stringify(rules)}::jsonb`.execute(db);
+  return rows.length > 0;
+}
+
+/** What a policy asked as it was last stored; undefined where it was not, or was what this version cannot read. */
+export async function findPolicySpec(
+  db: Db,
+  { cluster, uid }: Pick<FoundPolicy, "cluster" | "uid">,
+): Promise<PlatformKeyPolicySpec | undefined> {
+  const row = await db
+    .selectFrom("key_policies")
+    .select(["name", "spec"])
+    .where("cluster", "=", cluster)
+    .where("uid", "=", uid)
+    .executeTakeFirst();
+  return row && readSpec(row);
+}
+
+/** Stores that a cluster has policies that cannot be read: each may be for any of its teams. */
+export async function saveUnreadablePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
+  await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
+    select ${cluster}, uid, '', null, '[]', '[]', ${DATABASE_NOW} from unnest(${uids}::text[]) as given (uid)
+    on conflict (cluster, uid) do update set spec = null where key_policies.spec is not null`.execute(tx);
+}
+
+/** Forgets policies that are no longer declared. */
+export async function removePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
+  await sql`delete from key_policies where cluster = ${cluster} and uid = any(${uids}::text[])`.execute(tx);
+}
+
+/** The policies that are stored for a cluster; of each also whether it could be read. */
+export async function policiesOfCluster(
+  db: Db,
+  cluster: string,
+): Promise<{ readonly uid: string; readonly name: string; readonly isReadable: boolean }[]> {
+  const { rows } = await sql<{ uid: string; name: string; isReadable: boolean }>`
+    select uid, name, spec is not null as "isReadable" from key_policies where cluster = ${cluster}`.execute(db);
+  return rows;
+}
+
+/** Changes with any of the policies that there are, of all clusters; empty for none. */
+export async function policiesMark(db: Db): Promise<string> {
+  const { rows } = await sql<{ mark: string }>`
+    select coalesce(md5(string_agg(p::text, ' ' order by cluster, uid)), '') as mark from key_policies p`.execute(db);
+  return rows[0]?.mark ?? "";
+}
+
+type PolicyRow = {
+  uid: string;
+  name: string;
+  spec: unknown;
+  teams: { name: string; since: string }[];
+  rules: RuleInForce[];
+  selectorSince: Date;
+  team: string;
+  teamCluster: string;
+  madeAt: Date;
+  labels: Record<string, string>;
+};
+
+/**
+ * The policies that hold of a team: those of its cluster that select it. A team that no cluster declares has those of all
+ * clusters that do. One that this version cannot read may be for any team.
+ */
+export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolicies> {
+  const { rows } = await sql<PolicyRow>`
+    select p.uid, p.name, p.spec, p.teams, p.rules, p.selector_since as "selectorSince",
+      t.name as team, t.cluster as "teamCluster", t.created_at as "madeAt", t.labels
+    from teams t join key_policies p on p.cluster = t.cluster or t.cluster = ${API_CLUSTER}
+    where t.id = ${teamId} order by p.cluster, p.name, p.uid`.execute(db);
+  const read = rows.map((row) => ({ row, spec: readSpec(row) }));
+  return {
+    policies: read.flatMap(({ row, spec }) =>
+      spec !== undefined && selectsTeam(spec.teamSelector, { name: row.team, labels: row.labels })
+        ? [policyForTeam(row.name, spec, { rules: row.rules, selected: selectedSince(row) })]
+        : [],
+    ),
+    unreadable: read.flatMap(({ row, spec }) => (spec === undefined ? [row.uid] : [])),
+  };
+}
+
+/** What this version does not know of a policy would be let go without a word: then it reads nothing of it. */
+function readSpec({ name, spec }: Pick<PolicyRow, "name" | "spec">): PlatformKeyPolicySpec | undefined {
+  if (spec === null) return undefined;
+  const checked = checkSpec("PlatformKeyPolicy", name, spec);
+  return "spec" in checked ? checked.spec : undefined;
+}
+
+function selectedSince({ team, teams, teamCluster, madeAt, selectorSince }: PolicyRow): string | undefined {
+  if (teamCluster !== API_CLUSTER) return teams.find(({ name }) => name === team)?.since;
+  return rfc3339Millis(Math.max(madeAt.getTime(), selectorSince.getTime()));
+}
+
+/**
+ * The ModelGateway that a key is bound to, as policies name it. One that no cluster declares, or that is gone, has no
+ * namespace, so that no policy allows it.
+ *
+ * @param gatewayId as `boundGatewayId` of {@link KeyPolicy}
+ */
+export async function gatewayOfPolicy(db: Db, gatewayId: string | null): Promise<NamedRef | null> {
+  if (gatewayId === null) return null;
+  const found = await db
+    .selectFrom("gateways")
+    .select(["cluster", "namespace", "name"])
+    .where("id", "=", gatewayId)
+    .executeTakeFirst();
+  if (found === undefined) return { namespace: "", name: "none" };
+  return { namespace: found.cluster === API_CLUSTER ? "" : found.namespace, name: found.name };
+}

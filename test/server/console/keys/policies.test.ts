@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
+import type { PlatformKeyPolicySpec } from "../../../../domain/kinds/generated/platform-key-policy.ts";
+import { savePolicy } from "../../../../store/policies/key-policies.ts";
+import { run } from "../../../store/fixtures.ts";
+import { type Pages, startPages } from "../pages.ts";
+
+let pages: Pages;
+
+beforeAll(async () => {
+  pages = await startPages();
+  await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "admin", group: "g" }] } });
+});
+afterAll(() => pages.close());
+
+const ask = (rules: Partial<PlatformKeyPolicySpec>) =>
+  run(pages.store, (tx) => {
+    const spec = { teamSelector: {}, gracePeriod: "168h", ...rules };
+    const rulesNow = rulesInForce(spec, [], "2026-11-01T00:00:00Z");
+    return savePolicy(tx, { cluster: "c1", uid: "policy", name: "production", spec, teams: [], rules: rulesNow });
+  });
+
+/** The fields of the form that a page has, as a browser sends them where nothing is typed. */
+async function hiddenFields(path: string): Promise<Record<string, string>> {
+  const { text } = await pages.get(path);
+  const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  return Object.fromEntries(hidden.map(([, name, value]) => [name, value?.replaceAll("&quot;", '"')]));
+}
+
+const errorAt = (text: string, field: string) =>
+  new RegExp(`id="${field}-error">([^<]*)<`).exec(text)?.[1] ?? text.match(/class="error">[^<]*/)?.[0];
+
+test("b133: a form that a policy refuses says at each field what would do, in the form's words", async () => {
+  const form = { ...(await hiddenFields("/keys/new")), team: "payments", name: "made", preset: "MCPReadWrite" };
+  // The policy comes after the form was opened.
+  await ask({ expiry: { required: true, max: "24h" }, allowedScopes: ["memory:read"], allowedModels: ["small"] });
+  const refused = await pages.post("/keys/new", form);
+  expect(refused.status).toBe(422);
+  expect(errorAt(refused.text, "expires")).toBe(
+    "Expires: a key must have an end: choose a time (PlatformKeyPolicy production). Expires: a version lives for at most 24h: choose an earlier time (PlatformKeyPolicy production).",
+  );
+  expect(errorAt(refused.text, "preset")).toBe(
+    "Preset: memory:write may not be given: choose none but memory:read (PlatformKeyPolicy production).",
+  );
+  expect((await pages.send("GET", "/keys?name=made")).body.items).toEqual([]);
+  const models = await pages.post("/keys/new", { ...form, preset: "GatewayDefault" });
+  expect(models.text).toContain("any model may be named: this form names none");
+
+  const expires = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
+  expect((await pages.post("/keys/new", { ...form, preset: "MCPReadOnly", expires })).status).toBe(201);
+  const [{ id }] = (await pages.send("GET", "/keys?name=made")).body.items;
+  const edit = `/keys/${id}/edit`;
+  const widened = await pages.post(edit, { ...(await hiddenFields(edit)), preset: "MCPReadWrite", expires });
+  expect(widened.status).toBe(422);
+  expect(errorAt(widened.text, "preset")).toContain("Preset: memory:write may not be given");
+});
