@@ -1,4 +1,5 @@
 import { subjectText } from "../../../domain/access/subject.ts";
+import { budgetText, declareBudgets } from "../../../domain/budget/budget.ts";
 import { parseDuration } from "../../../domain/duration.ts";
 import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
@@ -110,7 +111,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
 
 function facts({ key, declaration, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
-  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
+  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs, budgets } = spec;
   const rows: Facts = [
     ["State", stateBadge(key.state)],
     ["Display name", key.displayName],
@@ -123,6 +124,9 @@ function facts({ key, declaration, now }: KeyPage): Html {
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", shownLimits(rateLimit)] as const]),
+    ...(budgets === undefined
+      ? []
+      : [["Budgets", (declareBudgets(budgets) ?? []).map(budgetText).join("; ")] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ...nextRotation(key, declaration, now),
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
