@@ -23,6 +23,7 @@ import type { ManagementToken } from "./auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import { createJwtValidator } from "./auth/tokens/jwt.ts";
+import { openBudgetGrants } from "./budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "./calls/open-streams.ts";
 import { SharedCalls } from "./calls/shared-calls.ts";
 import type { ServerConfig } from "./context/config.ts";
@@ -163,7 +164,8 @@ export async function startServer({
   const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () =>
     threadsOf(cells, config.workers),
   );
-  const calling = { store, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
+  const { budgets, close: closeBudgets } = openBudgetGrants(store, time);
+  const calling = { store, budgets, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
@@ -219,6 +221,7 @@ export async function startServer({
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
     closeLimits();
+    await closeBudgets();
     await replica.close();
     await closeServer(admin);
   };

@@ -13,6 +13,7 @@ import { RecordRoom } from "../store/memory/record-room.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { createJwtValidator } from "./auth/tokens/jwt.ts";
+import { openBudgetGrants } from "./budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "./calls/open-streams.ts";
 import { SharedCalls } from "./calls/shared-calls.ts";
 import { createQuestionEmbedder } from "./embedding/question.ts";
@@ -94,7 +95,8 @@ const usage: UsageRecorder = {
 const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
   threadsOf(cells, config.workers),
 );
-const calling = { store, index, installationLimits, streams, usage, clock, log, config };
+const { budgets, close: closeBudgets } = openBudgetGrants(store, clock);
+const calling = { store, budgets, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...{ ...calling, prices },
@@ -125,6 +127,7 @@ main.on("message", async (message: ToWorker) => {
   await prices.close();
   for (const timer of timers) clearInterval(timer);
   closeLimits();
+  await closeBudgets();
   tellUsage();
   await refusals.close();
   await store.close();

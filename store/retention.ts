@@ -42,6 +42,8 @@ type Pruned = {
   readonly saves: number;
   /** Cells of limits of the installation that owe nothing. */
   readonly limits: number;
+  /** Lines of budgets whose period is over. */
+  readonly budgets: number;
   /** Conversations that were handed over, with what came of them. */
   readonly conversations: number;
   /** Sessions, links and logout tokens. */
@@ -51,8 +53,9 @@ type Pruned = {
 
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
- * over or too old to be sent go after the retention; counts of requests and tokens by five minutes and by hour go after
- * theirs, once they are summed up, networks of callers after theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
+ * over or too old to be sent, and what budgets had in periods that are over, go after the retention; counts of requests
+ * and tokens by five minutes and by hour go after theirs, once they are summed up, networks of callers after theirs,
+ * conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
  * a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any number
  * of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their digests
  * stay: a revoked secret is known for ever.
@@ -90,6 +93,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
     limits: await all("limit_cells", paidLimits),
+    budgets: await all("budget_ledger", sql`where ends_at < ${before} order by ends_at`),
     conversations: await all("extraction_jobs", oldConversations),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { subjectText } from "../../domain/access/subject.ts";
+import { budgetText } from "../../domain/budget/budget.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import { printable, quote } from "../../domain/manifest/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
@@ -34,6 +35,7 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
         ? "unlimited"
         : `${tokenLimit.tokensPerMinute}/min, of each ${tokenLimit.scope.toLowerCase()}`,
   ],
+  ["budgets", ({ budgets }) => (budgets === null ? "none" : list(budgets.map(budgetText)))],
   ["networks", ({ allowedCIDRs }) => (allowedCIDRs === null ? "any" : list(allowedCIDRs))],
   ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],
 ];

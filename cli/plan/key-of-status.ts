@@ -34,6 +34,7 @@ const NO_KEY: StoredKey = {
     rateLimit: null,
     concurrent: null,
     tokenLimit: null,
+    budgets: null,
     subject: null,
     allowedCIDRs: null,
   },

@@ -96,7 +96,7 @@ async function storeTeam(
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
     allowedCIDRs: spec.allowedCIDRs ?? null,
-    limits: declareLimits(spec.rateLimit),
+    limits: declareLimits(spec.rateLimit, spec.budgets),
     webhooks,
     generation: object.generation,
   };

@@ -81,6 +81,17 @@ create table audit_outputs (
   held_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint audit_outputs_pkey PRIMARY KEY (name)
 );
+create table budget_ledger (
+  budget text not null,
+  period text not null,
+  holder text not null,
+  turn bigint not null,
+  spent bigint not null,
+  held bigint not null,
+  ends_at timestamp with time zone,
+  written_at timestamp with time zone not null,
+  constraint budget_ledger_pkey PRIMARY KEY (budget, period, holder)
+);
 create table changes (
   seq bigint not null,
   id uuid default gen_random_uuid() not null,
@@ -419,6 +430,7 @@ create table keys (
   allowed_cidrs text[],
   rate_scope text,
   tokens_per_minute integer,
+  budgets jsonb,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -696,6 +708,29 @@ begin
     and not exists (select from forgotten_atoms where id = old.id);
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.draw_budget(of_budget text, of_period text, by_holder text, its_turn bigint, has_spent bigint, has_held bigint, wanted bigint, most bigint, ends timestamp with time zone, OUT granted bigint, OUT rest bigint, OUT spent_by_all bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- One holder after the other: each sees what those before it have got.
+  perform pg_advisory_xact_lock(hashtextextended(of_budget || ' ' || of_period, 0));
+  insert into budget_ledger as line (budget, period, holder, turn, spent, held, ends_at, written_at)
+  values (of_budget, of_period, by_holder, its_turn, has_spent, has_held, ends, clock_timestamp())
+  on conflict (budget, period, holder) do update set turn = excluded.turn, held = excluded.held,
+    spent = greatest(line.spent, excluded.spent), ends_at = excluded.ends_at, written_at = excluded.written_at
+  where line.turn < excluded.turn;
+  if not found then wanted := 0; end if;
+  select most - sum(spent + held), sum(spent) into rest, spent_by_all
+  from budget_ledger where budget = of_budget and period = of_period;
+  granted := case when wanted <= 0 or rest < wanted then 0 else greatest(wanted, rest / 50) end;
+  if granted > 0 then
+    update budget_ledger set held = held + granted
+    where budget = of_budget and period = of_period and holder = by_holder;
+    rest := rest - granted;
+  end if;
+end
+$function$;
 CREATE OR REPLACE FUNCTION public.folded_text(written text)
  RETURNS text
  LANGUAGE sql
@@ -900,6 +935,7 @@ CREATE TRIGGER key_versions_stamp BEFORE UPDATE OF state ON key_versions FOR EAC
 CREATE TRIGGER keys_begin_last_use AFTER INSERT OR UPDATE OF team_id ON keys FOR EACH ROW EXECUTE FUNCTION begin_key_last_use();
 CREATE TRIGGER keys_end_is_final BEFORE UPDATE OF state ON keys FOR EACH ROW WHEN (old.state = 'revoked'::text AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_feed_budgets AFTER UPDATE OF budgets ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.budgets IS DISTINCT FROM new.budgets) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_networks AFTER UPDATE OF allowed_cidrs ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_rate_scope AFTER UPDATE OF rate_scope ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.rate_scope IS DISTINCT FROM new.rate_scope) EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_subject AFTER UPDATE OF subject ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.subject IS DISTINCT FROM new.subject) EXECUTE FUNCTION record_change('key', 'id');
@@ -965,7 +1001,11 @@ create view key_records as
     t.allowed_cidrs AS team_allowed_cidrs,
     k.rate_scope,
     t.limits AS team_limits,
-    k.tokens_per_minute
+    k.tokens_per_minute,
+        CASE
+            WHEN (k.budgets IS NOT NULL) THEN jsonb_build_object('owner', ((((((k.team_id || ' '::text) || k.cluster) || '/'::text) || k.namespace) || '/'::text) || k.name), 'items', k.budgets)
+            ELSE NULL::jsonb
+        END AS budgets
    FROM (((((key_versions v
      JOIN keys k ON ((k.id = v.key_id)))
      JOIN teams t ON ((t.id = k.team_id)))

@@ -1,3 +1,4 @@
+import { type BudgetSpec, declareBudgets } from "../budget/budget.ts";
 import type { GatewayRecord, RouteRecord } from "./key-record.ts";
 import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 
@@ -18,11 +19,20 @@ export function declareTokens(spec: LimitSpec | undefined): TokenLimit | null {
   return { tokensPerMinute, scope };
 }
 
-/** Reads a valid `rateLimit` of what has no limit where none is declared: null then. */
-export function declareLimits(spec: LimitSpec | undefined): DeclaredLimits | null {
-  if (spec === undefined) return null;
+/** Reads a valid `rateLimit`, and `budgets`, of what has no limit where none is declared: null then. */
+export function declareLimits(
+  spec: LimitSpec | undefined,
+  budgetSpecs?: readonly BudgetSpec[] | undefined,
+): DeclaredLimits | null {
+  const budgets = declareBudgets(budgetSpecs);
+  if (spec === undefined && budgets === null) return null;
   const tokens = declareTokens(spec);
-  return { rate: declareRate(spec), concurrent: spec.concurrent ?? null, ...(tokens && { tokens }) };
+  return {
+    rate: declareRate(spec),
+    concurrent: spec?.concurrent ?? null,
+    ...(tokens && { tokens }),
+    ...(budgets && { budgets }),
+  };
 }
 
 /** Writes what limits were declared as; undefined for none. What may be left out is. */

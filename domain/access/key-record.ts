@@ -1,3 +1,4 @@
+import type { KeyBudgets } from "../budget/budget.ts";
 import type { Membership } from "./membership.ts";
 import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
@@ -44,6 +45,8 @@ export type KeyAttributes = {
   readonly teamAllowedCIDRs: readonly string[] | null;
   /** What all calls of its team have together; null where the team declares nothing. */
   readonly teamLimits: DeclaredLimits | null;
+  /** What its calls of models may use by period; undefined for no bound. Its team's are among the team's limits. */
+  readonly budgets?: KeyBudgets | undefined;
 };
 
 /**

@@ -1,3 +1,5 @@
+import type { Budget } from "../budget/budget.ts";
+
 /** A rate limit: so many requests a minute in the long run, and so many at once; or of tokens so many units of them. */
 export type RateLimit = {
   readonly requestsPerMinute: number;
@@ -25,6 +27,8 @@ export type DeclaredLimits = {
   readonly concurrent: number | null;
   /** Undefined where none is declared. */
   readonly tokens?: TokenLimit;
+  /** Of what its calls of models may use by period. Undefined where none is declared, and for a route. */
+  readonly budgets?: readonly Budget[];
 };
 
 /** `rateLimit` as it is written. */

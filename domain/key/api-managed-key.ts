@@ -18,6 +18,7 @@ export const API_MANAGED_KEY_FIELDS = [
   "expiresAfter",
   "expiresAt",
   "rateLimit",
+  "budgets",
 ] as const satisfies readonly (keyof Spec<"PlatformKey">)[];
 
 export type ApiManagedKeySpec = Pick<Spec<"PlatformKey">, (typeof API_MANAGED_KEY_FIELDS)[number]>;

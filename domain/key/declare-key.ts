@@ -1,5 +1,6 @@
 import { declareRate, declareTokens } from "../access/declared-limits.ts";
 import type { SubjectRule } from "../access/subject.ts";
+import { declareBudgets } from "../budget/budget.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
 import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
@@ -29,6 +30,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     rateLimit: declareRate(spec.rateLimit),
     concurrent: spec.rateLimit?.concurrent ?? null,
     tokenLimit: declareTokens(spec.rateLimit),
+    budgets: declareBudgets(spec.budgets),
     subject: declareSubject(spec.subjectAccess),
     allowedCIDRs: spec.allowedCIDRs ?? null,
     secret: {

@@ -1,6 +1,7 @@
 import type { DeclaredRate, TokenLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SubjectRule } from "../access/subject.ts";
+import type { Budget } from "../budget/budget.ts";
 import type { Spec } from "../kinds/kinds.ts";
 
 /** A reference to an object of one of our kinds; the namespace is filled in. */
@@ -39,6 +40,8 @@ export type DeclaredKey = {
   readonly concurrent: number | null;
   /** Of the tokens that its calls of models use. */
   readonly tokenLimit: TokenLimit | null;
+  /** What its calls of models may use by period; null for no bound. */
+  readonly budgets: readonly Budget[] | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
   /** The networks that it may be used from; null for anywhere. */

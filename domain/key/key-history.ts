@@ -39,6 +39,7 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
   rateLimit: "rateLimit",
   concurrent: "rateLimit.concurrent",
   tokenLimit: "rateLimit.tokensPerMinute",
+  budgets: "budgets",
   subject: "subjectAccess",
   allowedCIDRs: "allowedCIDRs",
 };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LimitScope } from "../access/rate-limit.ts";
 import { isNetworkWithin } from "../access/source-addresses.ts";
+import { areBudgetsKept } from "../budget/budget.ts";
 import { UNDECLARED_CONCURRENT } from "./policies/judge-key.ts";
 import type { KeyPolicy } from "./stored-key.ts";
 
@@ -21,6 +22,7 @@ const CHECKS: readonly Check[] = [
   (after, before) =>
     isAtMost(after.tokenLimit?.tokensPerMinute, before.tokenLimit?.tokensPerMinute) &&
     isCountedAsWidely(after.tokenLimit?.scope, before.tokenLimit?.scope),
+  (after, before) => areBudgetsKept(after.budgets, before.budgets),
   (after, before) => isDeepStrictEqual(after.subject, before.subject),
   ({ allowedCIDRs: after }, { allowedCIDRs: before }) =>
     before === null || (after?.every((network) => isNetworkWithin(network, before)) ?? false),

@@ -280,6 +280,7 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
     rateLimit: declared.rateLimit,
     concurrent: declared.concurrent,
     tokenLimit: declared.tokenLimit,
+    budgets: declared.budgets,
     subject: declared.subject,
     allowedCIDRs: declared.allowedCIDRs,
   };

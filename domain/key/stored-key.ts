@@ -2,6 +2,7 @@ import type { KeyState, VersionState } from "../access/key-record.ts";
 import type { DeclaredRate, TokenLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 import type { SubjectRule } from "../access/subject.ts";
+import type { Budget } from "../budget/budget.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned" | "Leaked";
@@ -33,6 +34,8 @@ export type KeyPolicy = {
   readonly concurrent: number | null;
   /** Of the tokens that its calls of models use. */
   readonly tokenLimit: TokenLimit | null;
+  /** What its calls of models may use by period; null for no bound. */
+  readonly budgets: readonly Budget[] | null;
   /** Whose memory it is for; null for what is shared. */
   readonly subject: SubjectRule | null;
   /** The networks that it may be used from; null for anywhere. */

@@ -7,6 +7,7 @@ import type { Product } from "../../domain/access/scopes.ts";
 import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
@@ -50,6 +51,7 @@ export type Refused = {
     | "forbidden"
     | "not_found"
     | "rate_limited"
+    | "budget_exceeded"
     | "invalid_request";
   readonly cause: string;
   /** The key that was found, where one was. */
@@ -64,6 +66,8 @@ export type Refused = {
   readonly rates?: readonly MetRate[];
   /** Whose limit of concurrent calls is reached, where that is why. */
   readonly full?: LimitOwner;
+  /** Which budget has no room, where that is why. */
+  readonly budget?: BudgetRefusal;
 };
 
 /** What a decision reads. */
@@ -152,6 +156,12 @@ export function rateLimited(key: KeyRecord, rates: readonly MetRate[]): Refused 
 /** The refusal of a key that may have no more calls under way. */
 export function tooManyCalls(key: KeyRecord, full: LimitOwner): Refused {
   return { granted: false, code: "rate_limited", cause: causeOf("too_many_calls", full), key, full };
+}
+
+/** The refusal by a budget that has no room, or that cannot be asked. */
+export function overBudget(key: KeyRecord, budget: BudgetRefusal): Refused {
+  const cause = causeOf(budget.kind === "away" ? "budget_unknown" : "budget_exceeded", budget.budget.of);
+  return { granted: false, code: budget.kind === "away" ? "unavailable" : "budget_exceeded", cause, key, budget };
 }
 
 /** As refusals are counted: `team_rate_limited` of a team's limit. */

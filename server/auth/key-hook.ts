@@ -6,6 +6,7 @@ import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
 import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { budgetProblem } from "./budget-problem.ts";
 import { type MetRate, refundRates, refusingRate } from "./charge-rate.ts";
 import {
   type DecisionDeps,
@@ -93,7 +94,8 @@ export function authenticateKey(
 }
 
 function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
-  const { code, rates, full, cause, key, asked, source } = refused;
+  const { code, rates, full, cause, key, asked, source, budget } = refused;
+  if (budget !== undefined) return budgetProblem(budget, deps.clock.now());
   const refusing = rates && refusingRate(rates);
   if (refusing !== undefined) return rateProblem(refusing);
   if (full !== undefined) return TOO_MANY_CALLS[full];
@@ -159,6 +161,7 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, P
   address_not_allowed: problem("address_not_allowed"),
   forbidden: problem("forbidden"),
   rate_limited: problem("rate_limited"),
+  budget_exceeded: problem("budget_exceeded"),
   invalid_request: problem("invalid_request"),
 };
 const CALLER_LEFT = problemOf(new CallerLeftError("the caller has left"));

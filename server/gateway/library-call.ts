@@ -3,11 +3,14 @@ import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
-import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
+import { hasBudget } from "../../domain/budget/budget.ts";
+import { type CallEnd, type ExpectedTokens, usedTokens } from "../../domain/usage/token-reservation.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
+import { budgetProblem } from "../auth/budget-problem.ts";
 import { chargeRates, countsTokens, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
 import { decideForKey } from "../auth/decide.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
+import type { BudgetRefusal, BudgetReservation } from "../budgets/budget-grants.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import type { Consumer } from "../usage/usage-recorder.ts";
@@ -82,7 +85,7 @@ export type LibraryCaller<F> = {
 
 export type CallerDeps = Pick<
   ServerDeps,
-  "index" | "installationLimits" | "streams" | "usage" | "clock" | "log" | "store" | "config"
+  "index" | "installationLimits" | "budgets" | "streams" | "usage" | "clock" | "log" | "store" | "config"
 >;
 
 type Calling<F extends CallFormat> = {
@@ -122,17 +125,27 @@ export function createLibraryCaller<F extends CallFormat>(
       const found = findWay(deps, formats, request);
       if ("kind" in found) return found;
       const bodyFor = ({ format, model }: Way<F>) => JSON.stringify(request.body(format, model));
-      const isCounted = reportsUsage(found.format.operation) && countsTokens(found.key, found.limits);
+      const isCounted =
+        reportsUsage(found.format.operation) && (countsTokens(found.key, found.limits) || hasBudget(found.key));
       const expected = isCounted
         ? await expectedTokens(found.format.operation, NO_HEAD, Buffer.from(bodyFor(found)))
         : undefined;
       const rates = await chargeRates(deps, found.key, found.limits, expected && expected.input + expected.output);
       const refusing = refusingRate(rates);
       if (refusing !== undefined) return rateFailure(refusing);
+      const reserved = await reserveBudgets(deps, found.key, expected);
+      if (reserved !== undefined && "kind" in reserved) {
+        refundRates(deps, rates);
+        return budgetFailure(reserved, clock.now());
+      }
+      const takeBack = (): void => {
+        refundRates(deps, rates);
+        if (reserved !== undefined) deps.budgets.settle(reserved, { reported: 0, estimated: 0 });
+      };
       // Its key may have been revoked, or its gateway have changed, meanwhile.
       const way = findWay(deps, formats, request);
       if ("kind" in way) {
-        refundRates(deps, rates);
+        takeBack();
         return way;
       }
       const { key, gatewayId, routeId, limits, upstream, model, format } = way;
@@ -140,17 +153,20 @@ export function createLibraryCaller<F extends CallFormat>(
       const { dialect } = upstream;
       let isOver = expected === undefined;
       const over = (end: CallEnd): void => {
-        if (expected !== undefined) settleTokens(deps, rates, usedTokens(dialect, expected, end));
+        if (expected === undefined) return;
+        const used = usedTokens(dialect, expected, end);
+        settleTokens(deps, rates, used);
+        if (reserved !== undefined) deps.budgets.settle(reserved, used);
       };
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());
       if (typeof call === "string") {
-        refundRates(deps, rates);
+        takeBack();
         return failed(tooManyCalls(call));
       }
       if (limits !== undefined && limits.concurrent !== null && !call.countFor(limits.id, limits.concurrent)) {
         call.end();
-        refundRates(deps, rates);
+        takeBack();
         return failed(tooManyCalls("route"));
       }
       const now = clock.now();
@@ -204,6 +220,22 @@ export function createLibraryCaller<F extends CallFormat>(
 function rateFailure({ of, verdict }: MetRate): FailedCall {
   const retryAfterMs = Math.min(Math.ceil(verdict.retryAfter / NANOSECONDS), MAX_RETRY_AFTER_MS);
   return { ...failed(`the rate limit of the library's ${of} is used up`), retryAfterMs };
+}
+
+/** Undefined for a call that no budget bounds. */
+async function reserveBudgets(
+  { budgets }: Pick<CallerDeps, "budgets">,
+  key: KeyRecord,
+  expected: ExpectedTokens | undefined,
+): Promise<BudgetReservation | BudgetRefusal | undefined> {
+  if (expected === undefined || !hasBudget(key)) return undefined;
+  return budgets.reserve(key, expected.input + expected.output);
+}
+
+function budgetFailure(refusal: BudgetRefusal, now: number): FailedCall {
+  const { detail, headers } = budgetProblem(refusal, now);
+  const retryAfterMs = Math.min(Number(headers["retry-after"] ?? 3_600) * 1_000, MAX_RETRY_AFTER_MS);
+  return { ...failed(detail), retryAfterMs };
 }
 
 function tooManyCalls(of: LimitOwner): string {

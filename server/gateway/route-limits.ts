@@ -1,27 +1,31 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
-import { chargeBody, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
-import { rateLimited, tooManyCalls } from "../auth/decide.ts";
+import { hasBudget } from "../../domain/budget/budget.ts";
+import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
+import { chargeBody, refundRates, refusingRate } from "../auth/charge-rate.ts";
+import { overBudget, rateLimited, tooManyCalls } from "../auth/decide.ts";
 import { type AccessDeps, grantedOf, refusalOf, tellRates } from "../auth/key-hook.ts";
+import { settleTokens } from "../auth/settle-tokens.ts";
 import type { Problem } from "../http/errors.ts";
+import type { ServerDeps } from "../product/deps.ts";
 
 /**
  * Holds a call to what its body has said: to the limits of the route that it names, and to those of the tokens that it
- * is expected to use, of its key, its team and its route. It is counted for the route until it ends, and charged once,
+ * is expected to use, of its key, its team and its route, and last to the budgets of its key and its team. It is counted for the route until it ends, and charged once,
  * however many upstreams are asked. Where one of them refuses it, its key and its team have back what they were charged
  * at the door.
  *
  * @param limits of the route; undefined for none
  * @param tokens how many it is expected to use; undefined where no limit counts them
- * @returns what it was charged to, or the problem to answer where it is refused, counted and recorded
+ * @returns what takes how many it has used in the end, or the problem to answer where it is refused, counted and recorded
  */
 export async function holdToBody(
-  deps: AccessDeps,
+  deps: AccessDeps & Pick<ServerDeps, "budgets">,
   request: FastifyRequest,
   reply: FastifyReply,
   limits: OwnedLimits | undefined,
   tokens: number | undefined,
-): Promise<Problem | readonly MetRate[]> {
+): Promise<Problem | ((used: UsedTokens) => void)> {
   const { key, rates } = grantedOf(request);
   if (limits !== undefined && limits.concurrent !== null) {
     if (request.openCall?.countFor(limits.id, limits.concurrent) === false) {
@@ -35,5 +39,16 @@ export async function holdToBody(
   // The call may have been cut, and answered, while the database was asked.
   if (!reply.raw.headersSent) tellRates({ rates: all }, reply.raw);
   const refused = rateLimited(key, all);
-  return refused === undefined ? ofBody : refusalOf(deps, request, refused);
+  if (refused !== undefined) return refusalOf(deps, request, refused);
+  if (tokens === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
+  const reserved = await deps.budgets.reserve(key, tokens);
+  if ("kind" in reserved) {
+    const left = refundRates(deps, all);
+    if (!reply.raw.headersSent) tellRates({ rates: left }, reply.raw);
+    return refusalOf(deps, request, overBudget(key, reserved));
+  }
+  return (used) => {
+    settleTokens(deps, ofBody, used);
+    deps.budgets.settle(reserved, used);
+  };
 }

@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
+import { hasBudget } from "../../domain/budget/budget.ts";
 import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
-import { settleTokens } from "../auth/settle-tokens.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { logFailure, Problem, problem, problemOf } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
@@ -144,7 +144,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   };
   // Most calls' bodies are not inspected, and so no promise either.
   const counts = reportsUsage(call.operation);
-  if (need !== "inspect" && !(counts && countsTokens(key))) {
+  if (need !== "inspect" && !(counts && (countsTokens(key) || hasBudget(key)))) {
     proceed({ model: call.model, body: need }, resolveFor(request, call.model));
     return;
   }
@@ -162,17 +162,17 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const resolved = resolveAgain(deps, request, found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);
     const { limits } = resolved;
-    const isCounted = counts && countsTokens(key, limits);
+    const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     if (limits === undefined && !isCounted) return proceed(found, resolved);
     const expected = isCounted ? await expectedTokens(call.operation, head, found.text) : undefined;
     if (reply.sent) return;
-    const charged = await holdToBody(deps, request, reply, limits, expected && expected.input + expected.output);
-    if (charged instanceof Problem) {
-      if (!reply.sent) proceed(found, charged);
+    const settle = await holdToBody(deps, request, reply, limits, expected && expected.input + expected.output);
+    if (settle instanceof Problem) {
+      if (!reply.sent) proceed(found, settle);
       return;
     }
     const onOver = (end: CallEnd): void => {
-      if (expected !== undefined) settleTokens(deps, charged, usedTokens(dialect, expected, end));
+      if (expected !== undefined) settle(usedTokens(dialect, expected, end));
     };
     const again = reply.sent ? undefined : resolveAgain(deps, request, found.model, resolved);
     if (again === undefined || again instanceof Problem) onOver("unused");

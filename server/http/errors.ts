@@ -100,6 +100,11 @@ export const PROBLEMS = {
     title: "Too many requests",
     detail: "This key's rate limit is used up: try again later.",
   },
+  budget_exceeded: {
+    status: 429,
+    title: "Budget exceeded",
+    detail: "A budget of this key or its team has no room for this call until it begins anew.",
+  },
   headers_too_large: {
     status: 431,
     title: "Request header fields too large",

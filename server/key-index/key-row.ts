@@ -86,6 +86,9 @@ export class KeyRow implements KeyRecord {
   get teamAllowedCIDRs(): KeyRecord["teamAllowedCIDRs"] {
     return this.#attributes.teamAllowedCIDRs;
   }
+  get budgets(): KeyRecord["budgets"] {
+    return this.#attributes.budgets;
+  }
   get teamLimits(): KeyRecord["teamLimits"] {
     return this.#attributes.teamLimits;
   }

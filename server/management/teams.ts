@@ -52,21 +52,25 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
     limits,
     webhooks,
     webhookSecrets,
-  }) => ({
-    [UNSEEN]: webhookSecrets,
-    namespaces,
-    missingSecrets: webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
-    spec: {
-      ...(displayName === name ? {} : { displayName }),
+  }) => {
+    const rateLimit = limits === null ? undefined : limitSpec(limits);
+    return {
+      [UNSEEN]: webhookSecrets,
       namespaces,
-      members: members.map(memberJson),
-      ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
-      ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
-      ...(allowedCIDRs && { allowedCIDRs }),
-      ...(limits && { rateLimit: limitSpec(limits) }),
-      ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
-    },
-  }),
+      missingSecrets: webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
+      spec: {
+        ...(displayName === name ? {} : { displayName }),
+        namespaces,
+        members: members.map(memberJson),
+        ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
+        ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
+        ...(allowedCIDRs && { allowedCIDRs }),
+        ...(rateLimit && { rateLimit }),
+        ...(limits?.budgets && { budgets: limits.budgets }),
+        ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
+      },
+    };
+  },
 
   async create(tx, context, { name, spec }) {
     requireInstallation(context.rights, "make a team");
@@ -101,7 +105,7 @@ async function save(
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
     allowedCIDRs: spec.allowedCIDRs ?? null,
-    limits: declareLimits(spec.rateLimit),
+    limits: declareLimits(spec.rateLimit, spec.budgets),
     webhooks: spec.webhooks,
     generation: generation + 1,
     by: author,

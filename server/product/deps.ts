@@ -8,6 +8,7 @@ import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { AuthMetrics } from "../auth/metrics.ts";
 import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";
 import type { ValidateJwt } from "../auth/tokens/jwt.ts";
+import type { BudgetGrants } from "../budgets/budget-grants.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { AnswerRoom } from "../http/answers/answer-room.ts";
@@ -32,6 +33,7 @@ export type ServerDeps = {
   readonly refusals: RefusalRecorder;
   /** Null where there is one replica alone. */
   readonly installationLimits: InstallationLimits | null;
+  readonly budgets: Pick<BudgetGrants, "reserve" | "settle">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };

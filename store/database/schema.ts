@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { RouteRecord } from "../../domain/access/key-record.ts";
+import type { Budget } from "../../domain/budget/budget.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { TokenFigures } from "../../domain/usage/token-count.ts";
@@ -169,6 +170,7 @@ type KeysTable = {
   rate_scope: string | null;
   concurrent: number | null;
   tokens_per_minute: Generated<number | null>;
+  budgets: ColumnType<readonly Budget[] | null, string | null | undefined, string | null>;
   allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;

@@ -47,6 +47,7 @@ export function policyColumns(policy: KeyPolicy) {
     rate_scope: (policy.rateLimit ?? policy.tokenLimit)?.scope === "Installation" ? "Installation" : null,
     concurrent: policy.concurrent,
     tokens_per_minute: policy.tokenLimit?.tokensPerMinute ?? null,
+    budgets: policy.budgets && JSON.stringify(policy.budgets),
     subject: subjectColumn(policy.subject),
     allowed_cidrs: policy.allowedCIDRs === null ? null : [...policy.allowedCIDRs],
   };

@@ -1,6 +1,7 @@
 import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../domain/access/key-record.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
+import type { KeyBudgets } from "../../domain/budget/budget.ts";
 import { fromDigest } from "../database/digest.ts";
 import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
 
@@ -53,6 +54,7 @@ const ATTRIBUTE_COLUMNS = [
   "to_json(team_allowed_cidrs)",
   "team_limits",
   "tokens_per_minute",
+  "budgets",
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
@@ -114,6 +116,7 @@ function toAttributes(record: string): KeyAttributes {
   const libraryIds = fieldOf("library_ids");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
   const [concurrent, teamLimits] = [fieldOf("concurrent"), fieldOf("team_limits")];
+  const budgets = fieldOf("budgets");
   const tokensPerMinute = fieldOf("tokens_per_minute");
   const restrictions = {
     subject: toSubjectRule(fieldOf("subject")),
@@ -145,6 +148,7 @@ function toAttributes(record: string): KeyAttributes {
     tokenLimit: toTokenLimit(tokensPerMinute === null ? null : Number(tokensPerMinute), fieldOf("rate_scope")),
     teamLimits: teamLimits === null ? null : (JSON.parse(teamLimits) as DeclaredLimits),
     ...restrictions,
+    ...(budgets !== null && { budgets: JSON.parse(budgets) as KeyBudgets }),
   };
 }
 

@@ -101,7 +101,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute subject allowed_cidrs generation
+  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks recorded_uid recorded_generation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
@@ -148,6 +148,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
             },
       concurrent: row.concurrent,
       tokenLimit: toTokenLimit(row.tokens_per_minute, row.rate_scope),
+      budgets: row.budgets,
       subject: toSubjectRule(row.subject),
       allowedCIDRs: row.allowed_cidrs,
     },

@@ -58,6 +58,7 @@ export async function declareLibraryKey(
     rateLimit: null,
     concurrent: null,
     tokenLimit: null,
+    budgets: null,
     subject: null,
     allowedCIDRs: null,
   };

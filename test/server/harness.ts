@@ -14,6 +14,7 @@ import { buildApp, type Mount } from "../../server/app.ts";
 import type { ManagementToken } from "../../server/auth/management/management-token.ts";
 import type { RefusalEvent } from "../../server/auth/refusals/refusal-event.ts";
 import { createJwtValidator } from "../../server/auth/tokens/jwt.ts";
+import type { BudgetGrants } from "../../server/budgets/budget-grants.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/calls/open-streams.ts";
 import type { ServerConfig } from "../../server/context/config.ts";
 import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
@@ -29,6 +30,7 @@ import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { RecordRoom } from "../../store/memory/record-room.ts";
+import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
 
 /** A clock that stands still until a test moves it. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
@@ -64,6 +66,8 @@ export type HarnessOptions = {
   readonly answers?: Partial<AnswerLimits>;
   /** What counts for limits of the installation; none where it is left out. */
   readonly limits?: (clock: Clock) => InstallationLimits;
+  /** What keeps budgets; a database that is away where it is left out. */
+  readonly budgets?: (clock: Clock) => BudgetGrants;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   /** How many alike lines the log has. */
@@ -82,6 +86,7 @@ export async function startHarness({
   calls,
   answers,
   limits,
+  budgets,
   managementToken,
   sampling,
 }: HarnessOptions = {}) {
@@ -112,6 +117,7 @@ export async function startHarness({
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     installationLimits: limits?.(clock) ?? null,
+    budgets: budgets?.(clock) ?? budgetsOn(ledgerThatIsAway(), clock),
     clock,
     log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,

@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Scope } from "../../domain/access/scopes.ts";
 import { LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -247,13 +249,47 @@ describeOnPostgres("two worker threads", (store) => {
     },
   );
 
+  test("b131: use no more tokens together than the budget of a team, and nearly all of it", async () => {
+    const other = await start();
+    try {
+      const budget = { tokens: 2_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" } as const;
+      const team = await teamOf({ rate: null, concurrent: null, budgets: [budget] }, ["gateway:embed"]);
+      // It may use 100, and uses 8.
+      const body = JSON.stringify({ input: "x".repeat(100 - JSON.stringify({ input: "" }).length) });
+      const embed = async (url: string, key: string) => {
+        const headers = { authorization: `Bearer ${key}`, connection: "close", "content-type": "application/json" };
+        const answer = await fetch(`${url}/g/${team.publicId}/v1/embeddings`, { method: "POST", headers, body });
+        await answer.text();
+        return { status: answer.status, isOver: answer.headers.get("x-should-retry") === "false" };
+      };
+      let calls = 0;
+      await until("all know the keys, and the budget has no room", async () => {
+        const asked = [server.url, other.url].flatMap((url) => team.keys.map((key) => ({ url, key })));
+        const answers = await Promise.all([...asked, ...asked, ...asked].map(({ url, key }) => embed(url, key)));
+        calls += answers.filter(({ status }) => status === 200).length;
+        return answers.every(({ status, isOver }) => status === 429 && isOver);
+      });
+      // No call begins where less than 100 is left.
+      expect(calls * 8).toBeGreaterThan(1_900);
+      expect(calls * 8).toBeLessThanOrEqual(2_000);
+      const { rows } = await sql<{ spent: number; holders: number }>`select sum(spent)::float8 as spent,
+        count(*)::int4 as holders from budget_ledger where budget like ${`team ${team.teamId} %`}`.execute(store().db);
+      expect(rows).toMatchObject([{ spent: calls * 8, holders: 4 }]);
+    } finally {
+      await other.close();
+    }
+  });
+
   /** Three keys of a team of its own, and its gateway: a thread that knows the keys knows the team's limits already. */
-  async function teamOf(limits: TeamDraft["limits"]): Promise<{ publicId: string; keys: readonly string[] }> {
+  async function teamOf(
+    limits: TeamDraft["limits"],
+    scopes: readonly Scope[] = ["gateway:routes", "gateway:generate"],
+  ): Promise<{ teamId: string; publicId: string; keys: readonly string[] }> {
     const own = await makeTeam(store(), { limits });
     const gateway = await addGateway(own);
-    const policy = policyOf({ scopes: ["gateway:routes", "gateway:generate"] });
+    const policy = policyOf({ scopes });
     const keys = await Promise.all([1, 2, 3].map(() => storeKey(store(), own, { policy })));
-    return { publicId: gateway, keys: keys.map(({ plaintext }) => plaintext) };
+    return { teamId: own.teamId, publicId: gateway, keys: keys.map(({ plaintext }) => plaintext) };
   }
 
   test("decide by what was broadcast to them also when a whole page of keys came at once", async () => {

@@ -39,6 +39,7 @@ export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
     rateLimit: null,
     concurrent: null,
     tokenLimit: null,
+    budgets: null,
     subject: null,
     allowedCIDRs: null,
     ...overrides,

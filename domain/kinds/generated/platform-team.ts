@@ -86,6 +86,29 @@ export type PlatformTeamSpec = {
    */
   allowedCIDRs?: string[];
   /**
+   * How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.
+   *
+   * Items: What may be used in each period.
+   */
+  budgets?: {
+    /**
+     * Tokens that may be used in a period, by what answers report.
+     */
+    tokens: number;
+    /**
+     * When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.
+     */
+    period: "Day" | "Week" | "Month" | "Total";
+    /**
+     * Where the period begins, by its IANA name, such as Europe/Berlin.
+     */
+    timeZone: string;
+    /**
+     * Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.
+     */
+    onExhausted: "Refuse" | "Alert";
+  }[];
+  /**
    * How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.
    */
   rateLimit?: {

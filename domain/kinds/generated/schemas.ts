@@ -1665,6 +1665,68 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               }
             }
           },
+          "budgets": {
+            "description": "How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it.",
+            "type": "array",
+            "maxItems": 4,
+            "x-kubernetes-list-type": "atomic",
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period))",
+                "message": "budgets has two of one period: keep the one that is meant"
+              }
+            ],
+            "items": {
+              "description": "What may be used in each period.",
+              "type": "object",
+              "required": [
+                "tokens",
+                "period"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
+                }
+              ],
+              "properties": {
+                "tokens": {
+                  "description": "Tokens that may be used in a period, by what answers report.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000000
+                },
+                "period": {
+                  "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "type": "string",
+                  "enum": [
+                    "Day",
+                    "Week",
+                    "Month",
+                    "Total"
+                  ]
+                },
+                "timeZone": {
+                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$",
+                  "default": "UTC"
+                },
+                "onExhausted": {
+                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "type": "string",
+                  "enum": [
+                    "Refuse",
+                    "Alert"
+                  ],
+                  "default": "Refuse"
+                }
+              }
+            }
+          },
           "rateLimit": {
             "description": "How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica.",
             "type": "object",
@@ -2317,6 +2379,68 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "string",
               "maxLength": 64,
               "format": "cidr"
+            }
+          },
+          "budgets": {
+            "description": "How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.",
+            "type": "array",
+            "maxItems": 4,
+            "x-kubernetes-list-type": "atomic",
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period))",
+                "message": "budgets has two of one period: keep the one that is meant"
+              }
+            ],
+            "items": {
+              "description": "What may be used in each period.",
+              "type": "object",
+              "required": [
+                "tokens",
+                "period"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
+                }
+              ],
+              "properties": {
+                "tokens": {
+                  "description": "Tokens that may be used in a period, by what answers report.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000000
+                },
+                "period": {
+                  "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "type": "string",
+                  "enum": [
+                    "Day",
+                    "Week",
+                    "Month",
+                    "Total"
+                  ]
+                },
+                "timeZone": {
+                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$",
+                  "default": "UTC"
+                },
+                "onExhausted": {
+                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "type": "string",
+                  "enum": [
+                    "Refuse",
+                    "Alert"
+                  ],
+                  "default": "Refuse"
+                }
+              }
             }
           },
           "rateLimit": {

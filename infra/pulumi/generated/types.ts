@@ -78,6 +78,17 @@ export type PlatformKeyArgs = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
+  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  budgets?: Input<Array<Input<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: Input<number>;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: Input<"Refuse" | "Alert"> | undefined;
+  }>>> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: Input<"secret" | "none"> | undefined;
   /** When a new version takes the place of the present one, and for how long both work. */
@@ -163,6 +174,17 @@ export type PlatformKeyState = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
+  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  budgets?: Array<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: number;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: "Day" | "Week" | "Month" | "Total";
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: string | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: "Refuse" | "Alert" | undefined;
+  }> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: "secret" | "none" | undefined;
   /** When a new version takes the place of the present one, and for how long both work. */
@@ -263,6 +285,17 @@ export type PlatformTeamArgs = {
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
+  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  budgets?: Input<Array<Input<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: Input<number>;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: Input<"Refuse" | "Alert"> | undefined;
+  }>>> | undefined;
   /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
   rateLimit?: Input<{
     /** Requests a minute, in the long run; unlimited where it is left out. */
@@ -335,6 +368,17 @@ export type PlatformTeamState = {
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: string[] | undefined;
+  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  budgets?: Array<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: number;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: "Day" | "Week" | "Month" | "Total";
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: string | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: "Refuse" | "Alert" | undefined;
+  }> | undefined;
   /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
   rateLimit?: {
     /** Requests a minute, in the long run; unlimited where it is left out. */
@@ -655,6 +699,17 @@ export type GetKeyResult = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
+  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  budgets?: Array<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: number;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: "Day" | "Week" | "Month" | "Total";
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: string | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: "Refuse" | "Alert" | undefined;
+  }> | undefined;
   /** The key's id, the same for as long as the key lives. */
   keyID: string;
   /** The first 12 characters of the current version. They identify it and never authenticate. */
@@ -747,6 +802,17 @@ export type GetTeamResult = {
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: string[] | undefined;
+  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  budgets?: Array<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: number;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: "Day" | "Week" | "Month" | "Total";
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: string | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: "Refuse" | "Alert" | undefined;
+  }> | undefined;
   /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
   rateLimit?: {
     /** Requests a minute, in the long run; unlimited where it is left out. */

@@ -101,12 +101,12 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
  * @param base what the form does not show, and stays
  */
 export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const { expiresAfter, allowedModels, state, subjectAccess } = base;
+  const { expiresAfter, allowedModels, state, subjectAccess, budgets } = base;
   const { displayName, preset, scopes, expires } = fields;
   const products = productsOf(fields);
   const allowedCIDRs = listed(fields.networks);
   return {
-    ...definedOnly({ expiresAfter, allowedModels, state }),
+    ...definedOnly({ expiresAfter, allowedModels, state, budgets }),
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),

@@ -4,6 +4,7 @@ import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import type { KeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
@@ -12,6 +13,7 @@ import { type Html, html } from "../../pages/html.ts";
 import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
+import { shownBudgets } from "../budgets-text.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { shownLimits } from "../limits-text.ts";
 import { ago, moment } from "../times.ts";
@@ -41,6 +43,8 @@ export type KeyPage = {
   readonly moreEvents: number | null;
   readonly requests: Requests;
   readonly usage: SeenUsage;
+  /** Its own, and not its team's. */
+  readonly budgets: readonly BudgetUse[];
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -108,7 +112,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
 }
 
-function facts({ key, declaration, now }: KeyPage): Html {
+function facts({ key, declaration, budgets, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
   const rows: Facts = [
@@ -123,6 +127,7 @@ function facts({ key, declaration, now }: KeyPage): Html {
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", shownLimits(rateLimit)] as const]),
+    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
     ...nextRotation(key, declaration, now),
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],

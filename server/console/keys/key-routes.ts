@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
 import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
@@ -67,6 +68,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         events: shown,
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
+        budgets: await readKeyBudgets(store.db, key.id, clock.now()),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

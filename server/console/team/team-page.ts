@@ -2,10 +2,12 @@ import { limitSpec } from "../../../domain/access/declared-limits.ts";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
+import { shownBudgets } from "../budgets-text.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
@@ -19,6 +21,7 @@ import { usagePanel } from "../usage/usage-panel.ts";
 export type TeamPage = {
   readonly team: StoredTeam;
   readonly usage: SeenUsage;
+  readonly budgets: readonly BudgetUse[];
   /** The viewer's role in the team, in words. */
   readonly role: string;
   /** The viewer's roles in the team by name; empty for the installation's own. */
@@ -63,7 +66,7 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
   Revoke: "Revoked as soon as they are reported",
 };
 
-function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
+function facts({ team, role, budgets, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
   const limits = team.limits === null ? undefined : limitSpec(team.limits);
   const rows: Facts = [
@@ -74,6 +77,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
     ["Leaked keys", LEAKS[team.leakAction]],
     ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
     ["Limits", limits === undefined ? "None" : shownLimits(limits)],
+    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
     ["Declared in", declarationPlace(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
+import { readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -51,6 +52,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
       const page = {
         team,
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["key", "model"]),
+        budgets: await readTeamBudgets(store.db, team, clock.now()),
         role: roleInWords(rights, team.id),
         roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),
         isViewer: (member: TeamMember) => isNamed(principal, member),

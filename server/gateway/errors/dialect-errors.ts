@@ -9,6 +9,7 @@ const OPENAI_TYPES: Words = {
   forbidden: "permission_error",
   address_not_allowed: "permission_error",
   rate_limited: "rate_limit_error",
+  budget_exceeded: "insufficient_quota",
   client: "invalid_request_error",
   server: "server_error",
 };
@@ -19,6 +20,7 @@ const GEMINI_STATUSES: Words = {
   not_found: "NOT_FOUND",
   method_not_allowed: "UNIMPLEMENTED",
   rate_limited: "RESOURCE_EXHAUSTED",
+  budget_exceeded: "RESOURCE_EXHAUSTED",
   bad_gateway: "UNAVAILABLE",
   unavailable: "UNAVAILABLE",
   gateway_timeout: "DEADLINE_EXCEEDED",
@@ -32,6 +34,7 @@ const ANTHROPIC_TYPES: Words = {
   not_found: "not_found_error",
   payload_too_large: "request_too_large",
   rate_limited: "rate_limit_error",
+  budget_exceeded: "rate_limit_error",
   gateway_timeout: "timeout_error",
   client: "invalid_request_error",
   server: "api_error",

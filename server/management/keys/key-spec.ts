@@ -46,6 +46,7 @@ function declaredSpec(
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...(rateLimit && { rateLimit }),
+    ...(policy.budgets && { budgets: [...policy.budgets] }),
   };
 }
 

@@ -28,6 +28,7 @@ import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
 import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
 import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
 import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
+import { sql as budgets } from "../../migrations/047-budgets.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -73,6 +74,7 @@ export const MIGRATIONS = [
   { version: 44, name: "failed-deliveries", script: failedDeliveries },
   { version: 45, name: "audit-feed", script: auditFeed },
   { version: 46, name: "key-policies", script: keyPolicies },
+  { version: 47, name: "budgets", script: budgets },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

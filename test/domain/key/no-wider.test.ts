@@ -13,6 +13,7 @@ const FULL: KeyPolicy = {
   rateLimit: RATE,
   concurrent: 4,
   tokenLimit: { tokensPerMinute: 100, scope: "Replica" },
+  budgets: null,
   subject: { mode: "Required" },
   allowedCIDRs: ["10.0.0.0/8"],
 };

@@ -112,6 +112,7 @@ export const KEY: KeySituation = {
     rateLimit: null,
     concurrent: null,
     tokenLimit: null,
+    budgets: null,
     subject: null,
     allowedCIDRs: null,
   },

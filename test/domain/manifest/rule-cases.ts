@@ -174,6 +174,30 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "rateLimit: burst belongs to a rate",
   },
   {
+    rule: "a budget of each period",
+    accepts: [
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day }, { tokens: 9, period: Month }] }"),
+      team("{ budgets: [{ tokens: 9, period: Total }] }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day }, { tokens: 8, period: Day }] }"),
+      team("{ budgets: [{ tokens: 9, period: Total }, { tokens: 9, period: Total, onExhausted: Alert }] }"),
+    ],
+    says: "budgets has two of one period",
+  },
+  {
+    rule: "a budget begins where its time zone is known",
+    accepts: [
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Europe/Berlin }] }"),
+      team("{ budgets: [{ tokens: 9, period: Day, timeZone: America/Argentina/Buenos_Aires }] }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Europe/Atlantis }] }"),
+      team("{ budgets: [{ tokens: 9, period: Day, timeZone: Local }] }"),
+    ],
+    says: "timeZone is none that is known",
+  },
+  {
     rule: "who counts belongs to a rate",
     accepts: [
       key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, scope: Installation, concurrent: 4 } }"),

@@ -18,6 +18,7 @@ import { until } from "../../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
 import { feedHead } from "../../store/questions.ts";
+import { budgetsOn, ledgerThatIsAway } from "../budgets/ledger.ts";
 import { PROVIDER_KEY } from "../gateway/gateway.ts";
 import { keyring, startReplica } from "../key-index/replica-fixtures.ts";
 
@@ -56,7 +57,14 @@ export async function startEmbeddedLibrary(
   const answered: object[] = [];
   const lines: string[] = [];
   const embedder = createTextEmbedder({
-    ...{ store, streams, index: view, clock: systemClock, installationLimits: null },
+    ...{
+      store,
+      streams,
+      index: view,
+      clock: systemClock,
+      installationLimits: null,
+      budgets: budgetsOn(ledgerThatIsAway(), systemClock),
+    },
     usage: {
       record: ({ keyId }) => used.push(keyId),
       countRequest: () => {},

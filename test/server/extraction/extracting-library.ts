@@ -22,6 +22,7 @@ import { until } from "../../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
 import { feedHead } from "../../store/questions.ts";
+import { budgetsOn, ledgerThatIsAway } from "../budgets/ledger.ts";
 import { PROVIDER_KEY } from "../gateway/gateway.ts";
 import { type Received, startUpstream } from "../gateway/upstream.ts";
 import { startHarness } from "../harness.ts";
@@ -89,7 +90,15 @@ export async function startExtractingLibrary(
   const lines: string[] = [];
   const log = createLog("debug", { write: (line) => lines.push(line) });
   const through = createTextGenerator({
-    ...{ store, streams, log, index: view, clock: systemClock, installationLimits: null },
+    ...{
+      store,
+      streams,
+      log,
+      index: view,
+      clock: systemClock,
+      installationLimits: null,
+      budgets: budgetsOn(ledgerThatIsAway(), systemClock),
+    },
     usage: { record: () => {}, countRequest: () => {}, countAnswer: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });

@@ -178,6 +178,19 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect(changed).toHaveLength(2);
     });
 
+    test("b131: has the budgets that it was given, which bound no limit, and none once they are left out", async () => {
+      const budgets = [{ tokens: 9_000, period: "Month", timeZone: "Europe/Berlin", onExhausted: "Refuse" }];
+      const team = await madeTeam({ budgets: [{ tokens: 9_000, period: "Month", timeZone: "Europe/Berlin" }] });
+      const { spec } = (await api.send("GET", `/teams/${team.id}`)).body;
+      expect([spec.budgets, spec.rateLimit]).toEqual([budgets, undefined]);
+      expect((await put(`/teams/${team.id}`, {})).body.spec.budgets).toBeUndefined();
+      const zone = { budgets: [{ tokens: 9_000, period: "Month", timeZone: "Europe/Atlantis" }] };
+      expect((await put(`/teams/${team.id}`, zone)).body.errors).toMatchObject([{ path: "spec.budgets[0]" }]);
+      const given = { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly", budgets } };
+      const made = await api.send("POST", "/keys", given);
+      expect((await api.send("GET", `/keys/${made.body.id}`)).body.spec.budgets).toEqual(budgets);
+    });
+
     test("has its name to itself, and its namespaces", async () => {
       const namespaces = [unique("ns")];
       const team = await madeTeam({ namespaces });

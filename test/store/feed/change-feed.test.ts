@@ -69,11 +69,14 @@ async function makeBoundKey(store: Store) {
       rateLimit: { requestsPerMinute: 60, burst: 5, scope: "Replica" },
       concurrent: 3,
       tokenLimit: { tokensPerMinute: 9_000, scope: "Replica" },
+      budgets: BUDGETS,
       allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
     }),
   });
   return { home, library, libraryId, gateway, gatewayId, bound };
 }
+
+const BUDGETS = [{ tokens: 9_000, period: "Week", timeZone: "Europe/Berlin", onExhausted: "Alert" }] as const;
 
 describeOnEachEngine("The change feed's writers", (store) => {
   test("read no more of the feed the longer it is", async () => {
@@ -367,6 +370,10 @@ describeOnEachEngine("The change feed", (store) => {
         allowedCIDRs: ["203.0.113.0/24", "2001:db8::/32"],
         teamAllowedCIDRs: null,
         teamLimits: null,
+        budgets: {
+          owner: `${home.teamId} ${home.cluster}/${home.namespace}/${bound.key.name}`,
+          items: BUDGETS,
+        },
       },
     });
     expect(recordOf(given)).toMatchObject({
@@ -393,6 +400,7 @@ describeOnEachEngine("The change feed", (store) => {
     { rate: { requestsPerMinute: 60, burst: 5, scope: "Installation" }, concurrent: 7 },
     { rate: null, concurrent: 7 },
     { rate: null, concurrent: null, tokens: { tokensPerMinute: 9_000, scope: "Installation" } },
+    { rate: null, concurrent: null, budgets: BUDGETS },
   ])("b124: the limits of a team, %j, come with the team and with each of its keys, and go again", async (limits) => {
     const home = await makeTeam(store());
     const [one, other] = [await reserveKey(store(), home), await reserveKey(store(), await makeTeam(store()))];

@@ -91,6 +91,17 @@ export type PlatformKeySpecArgs = {
     /** Any text. A change of it mints a new version. */
     trigger?: Input<string> | undefined;
   }> | undefined;
+  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  budgets?: Input<Array<Input<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: Input<number>;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: Input<"Refuse" | "Alert"> | undefined;
+  }>>> | undefined;
   /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
   rateLimit?: Input<{
     /** Requests a minute, in the long run; unlimited where it is left out. */
@@ -173,6 +184,17 @@ export type PlatformTeamSpecArgs = {
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
+  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  budgets?: Input<Array<Input<{
+    /** Tokens that may be used in a period, by what answers report. */
+    tokens: Input<number>;
+    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: Input<"Refuse" | "Alert"> | undefined;
+  }>>> | undefined;
   /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
   rateLimit?: Input<{
     /** Requests a minute, in the long run; unlimited where it is left out. */

@@ -78,6 +78,7 @@ export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
     rateLimit: null,
     concurrent: null,
     tokenLimit: null,
+    budgets: null,
     subject: null,
     allowedCIDRs: null,
     secret: {

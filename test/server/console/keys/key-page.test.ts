@@ -276,7 +276,9 @@ describe("editing a key", () => {
   test("changes what is said, keeps what the form does not show, and needs no new secret", async () => {
     const { id, secret } = await makeKey({
       ...{ preset: "MCPReadOnly", expiresAfter: "72h", state: "Active", allowedCIDRs: ["127.0.0.0/8"] },
+      budgets: [{ tokens: 9_000, period: "Total" }],
     });
+    expect((await pages.get(`/keys/${id}`)).text).toContain("9000 tokens in all, refuses: 0 used (0 %)");
     const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Renamed", requestsPerMinute: "60" };
     const done = await pages.post(`/keys/${id}/edit`, { ...form, defaultLibrary: "handbook" });
     expect(done.status).toBe(303);
@@ -284,6 +286,7 @@ describe("editing a key", () => {
     expect(spec).toMatchObject({
       ...{ displayName: "Renamed", preset: "MCPReadOnly", expiresAfter: "72h", allowedCIDRs: ["127.0.0.0/8"] },
       ...{ rateLimit: { requestsPerMinute: 60 }, mcpDefaultLibraryRef: { name: "handbook" } },
+      budgets: [{ tokens: 9_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" }],
     });
     expect(await pages.tryKey(secret)).toBe(200);
   });

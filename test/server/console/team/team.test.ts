@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeLedger } from "../../../../store/budgets/budget-ledger.ts";
 import { makeTeam } from "../../../store/fixtures.ts";
 import { ISSUER, type Pages, startPages } from "../pages.ts";
 
@@ -53,6 +54,26 @@ describe("the page of a team", () => {
     expect((await pages.get(`/team/${research}`)).text).toContain(
       "600 requests a minute, 60 at once, over all replicas, 20 calls under way",
     );
+  });
+
+  test("b131: says what its budgets have, what is used of them, and what servers that ended have left behind", async () => {
+    const budgets = [
+      { tokens: 10_000, period: "Total" },
+      { tokens: 1_000, period: "Day", timeZone: "Europe/Berlin", onExhausted: "Alert" },
+    ];
+    const { id } = (await pages.send("POST", "/teams", { name: "budgeted", spec: { budgets } })).body;
+    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1 };
+    const amounts = { spent: 2_500, held: 40, wanted: 0, most: 10_000 };
+    await writeLedger(pages.store.db, "running", [{ ...line, ...amounts }]);
+    await writeLedger(pages.store.db, "dead", [{ ...line, ...amounts }]);
+    await sql`update budget_ledger set written_at = written_at - interval '16 minutes' where holder = 'dead'`.execute(
+      pages.store.db,
+    );
+    const { text } = await pages.get(`/team/${id}`);
+    expect(text).toContain(
+      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them<",
+    );
+    expect(text).toContain("1000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); begins anew");
   });
 
   test("says to each what they are, and marks them among the members", async () => {

@@ -1,0 +1,262 @@
+/** Longer than most files: one class keeps what a thread holds of each budget, and how it gets it and gives it back. */
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { budgetsOf, type OwnedBudget } from "../../domain/budget/budget.ts";
+import { type Period, periodAt } from "../../domain/budget/period.ts";
+import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { answerWithin } from "../../runtime/deadline.ts";
+import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
+
+/** What was used is written so often, and what no call has asked for in that time is given back. */
+export const ROUND_MS = 1_000;
+/** What the ledger has lost, as by a restore, is written again within this time. */
+const REWRITE_MS = 600_000;
+/** A call waits for the database so long at most, and the next ones do not wait for this long. */
+const ANSWER_MS = 500;
+const AWAY_MS = 1_000;
+/** A refusal holds for calls that may use as much, for as long as others may give something back. */
+const REFUSED_MS = 500;
+/** Others may take what was granted for a call: it asks again so often at most. */
+const MOST_TRIES = 1_000;
+/** A period is kept so long after its end, in which its budget may get a time zone where it is under way. */
+const KEPT_MS = 48 * 3_600_000;
+
+type BudgetGrantsDeps = {
+  /** Writes this thread's lines to the ledger, of which none is there twice. */
+  readonly write: (lines: readonly LedgerLine[]) => Promise<readonly LedgerAnswer[]>;
+  /** How many lines `write` takes at once. */
+  readonly mostLines: number;
+  readonly clock: Clock;
+};
+
+/** What this thread holds of a budget in one period. Amounts are tokens. */
+type Held = {
+  readonly id: string;
+  readonly timeZone: string;
+  readonly period: Period;
+  /** As it was last declared. */
+  most: number;
+  spent: number;
+  /** What calls under way may use. */
+  reserved: number;
+  /** What was granted, and no call has reserved. */
+  free: number;
+  turn: number;
+  /** Whether the ledger lacks something that it should know. */
+  isChanged: boolean;
+  /** Whether a call has asked for some since the last round. */
+  isAsked: boolean;
+  /** By the monotonic clock. */
+  writtenAt: number;
+  writing: Promise<void> | undefined;
+  refused: { readonly left: number; readonly spent: number; readonly until: number } | undefined;
+};
+
+/** What a call has reserved of each of its budgets, to be settled once. */
+export type BudgetReservation = {
+  readonly tokens: number;
+  readonly parts: readonly { readonly held: Held; readonly isRefusing: boolean }[];
+};
+
+/** Why a call is refused. Amounts are tokens. */
+export type BudgetRefusal =
+  | {
+      readonly kind: "exhausted";
+      readonly budget: OwnedBudget;
+      /** What all have used in the period so far. */
+      readonly spent: number;
+      /** What the call may use. */
+      readonly tokens: number;
+      /** Milliseconds since the epoch; Infinity for never. */
+      readonly endsAt: number;
+    }
+  /** The database does not answer, and what is held here is too little. */
+  | { readonly kind: "away"; readonly budget: OwnedBudget };
+
+/**
+ * Budgets that hold for the whole installation: a ledger in the database grants each thread a part of what is left,
+ * from which calls reserve what they may use, and to which they settle what they have used. What a thread that dies
+ * held counts as used.
+ */
+export class BudgetGrants {
+  readonly #deps: BudgetGrantsDeps;
+  /** By the budget's id and the period's name. */
+  readonly #held = new Map<string, Held>();
+  /** Of the period that is under way, by the budget's id. */
+  readonly #current = new Map<string, Held>();
+  #awayUntil = 0;
+  #round: Promise<void> | undefined;
+
+  constructor(deps: BudgetGrantsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails.
+   *
+   * @param tokens the most that the call is expected to use
+   */
+  async reserve(key: KeyRecord, tokens: number): Promise<BudgetReservation | BudgetRefusal> {
+    const parts: BudgetReservation["parts"][number][] = [];
+    for (const budget of budgetsOf(key)) {
+      const held = this.#heldOf(budget);
+      const isRefusing = budget.onExhausted === "Refuse";
+      const refusal = isRefusing ? await this.#take(held, budget, tokens) : undefined;
+      if (refusal !== undefined) {
+        this.settle({ tokens, parts }, { reported: 0, estimated: 0 });
+        return refusal;
+      }
+      parts.push({ held, isRefusing });
+    }
+    return { tokens, parts };
+  }
+
+  /** Charges what a call has used in the end, also beyond what it had reserved, and keeps the rest for others. */
+  settle({ tokens, parts }: BudgetReservation, { reported, estimated }: UsedTokens): void {
+    const used = Math.max(reported, Math.min(estimated, tokens));
+    for (const { held, isRefusing } of parts) {
+      held.spent += used;
+      if (isRefusing) {
+        held.reserved -= tokens;
+        held.free += Math.max(0, tokens - used);
+      }
+      held.isChanged = true;
+    }
+  }
+
+  /**
+   * Writes what has changed, and gives back what no call has asked for since the last round, and what was too little for
+   * one: several threads may have enough together. Never fails.
+   */
+  endRound(): Promise<void> {
+    this.#round ??= this.#write(false).finally(() => {
+      this.#round = undefined;
+    });
+    return this.#round;
+  }
+
+  /** Gives back everything that is held, once no call is under way. Never fails. */
+  async close(): Promise<void> {
+    await this.#round;
+    await this.#write(true);
+  }
+
+  async #take(held: Held, budget: OwnedBudget, tokens: number): Promise<BudgetRefusal | undefined> {
+    const { clock } = this.#deps;
+    held.isAsked = true;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      if (held.free >= tokens) {
+        held.free -= tokens;
+        held.reserved += tokens;
+        return undefined;
+      }
+      const now = clock.monotonic();
+      const { refused } = held;
+      if (refused !== undefined && now < refused.until && tokens > refused.left + held.free) {
+        return { kind: "exhausted", budget, spent: refused.spent, tokens, endsAt: held.period.endsAt };
+      }
+      if (now < this.#awayUntil) return { kind: "away", budget };
+      held.writing ??= this.#draw(held, tokens - held.free).finally(() => {
+        held.writing = undefined;
+      });
+      await held.writing;
+    }
+    return { kind: "away", budget };
+  }
+
+  /** Asks the ledger for more; where it has too little, that is remembered. */
+  async #draw(held: Held, wanted: number): Promise<void> {
+    const { write, clock } = this.#deps;
+    try {
+      const [answer] = await answerWithin(ANSWER_MS, write([this.#lineOf(held, wanted)]));
+      if (answer === undefined) throw new Error("the ledger gave no answer to a line");
+      const { granted, rest, spent } = answer;
+      held.free += granted;
+      held.refused = granted > 0 ? undefined : { left: rest, spent, until: clock.monotonic() + REFUSED_MS };
+    } catch {
+      held.isChanged = true;
+      this.#awayUntil = clock.monotonic() + AWAY_MS;
+    }
+  }
+
+  async #write(isLast: boolean): Promise<void> {
+    const { clock, mostLines } = this.#deps;
+    const [now, time] = [clock.monotonic(), clock.now()];
+    const due: Held[] = [];
+    for (const held of this.#held.values()) {
+      if (held.writing !== undefined && !isLast) continue;
+      const isOver = held.period.endsAt <= time;
+      if (held.free > 0 && (isLast || isOver || !held.isAsked || held.refused !== undefined)) {
+        held.free = 0;
+        held.isChanged = true;
+      }
+      held.isAsked = false;
+      if (held.isChanged || now - held.writtenAt >= REWRITE_MS) due.push(held);
+      else if (held.period.endsAt + KEPT_MS <= time && held.reserved === 0) this.#forget(held);
+    }
+    for (let i = 0; i < due.length; i += mostLines) await this.#writeLines(due.slice(i, i + mostLines));
+  }
+
+  async #writeLines(all: readonly Held[]): Promise<void> {
+    const lines = all.map((held) => {
+      held.isChanged = false;
+      held.writtenAt = this.#deps.clock.monotonic();
+      return this.#lineOf(held, 0);
+    });
+    const written = this.#deps.write(lines).then(
+      () => {},
+      () => {
+        for (const held of all) held.isChanged = true;
+      },
+    );
+    // A grant that is asked for meanwhile would be of an earlier line, and be lost.
+    for (const held of all) {
+      held.writing = written.finally(() => {
+        held.writing = undefined;
+      });
+    }
+    await written;
+  }
+
+  #lineOf(held: Held, wanted: number): LedgerLine {
+    const { id, period, most, spent, reserved, free } = held;
+    const { name, endsAt } = period;
+    held.turn++;
+    return { budget: id, period: name, endsAt, turn: held.turn, spent, held: reserved + free, wanted, most };
+  }
+
+  #heldOf({ id, timeZone, period, tokens }: OwnedBudget): Held {
+    const { clock } = this.#deps;
+    const now = clock.now();
+    const current = this.#current.get(id);
+    if (current !== undefined && current.timeZone === timeZone && isWithin(now, current.period)) {
+      current.most = tokens;
+      return current;
+    }
+    const present = periodAt(period, timeZone, now);
+    const place = placeOf(id, present);
+    const known = this.#held.get(place);
+    const held: Held = {
+      ...{ id, timeZone, period: present, most: tokens, writtenAt: clock.monotonic() },
+      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
+      ...{ isChanged: false, isAsked: false, writing: undefined, refused: undefined },
+    };
+    const kept = known === undefined ? held : Object.assign(known, { timeZone, period: present, most: tokens });
+    this.#held.set(place, kept);
+    this.#current.set(id, kept);
+    return kept;
+  }
+
+  #forget(held: Held): void {
+    this.#held.delete(placeOf(held.id, held.period));
+    if (this.#current.get(held.id) === held) this.#current.delete(held.id);
+  }
+}
+
+function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {
+  return beginsAt <= now && now < endsAt;
+}
+
+function placeOf(id: string, { name }: Period): string {
+  return `${id} ${name}`;
+}

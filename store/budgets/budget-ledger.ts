@@ -1,0 +1,61 @@
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
+import { toDate } from "../database/times.ts";
+
+/** What one statement writes at most. */
+export const MAX_LINES = 1_000;
+
+/** What a holder says of a budget in a period, all of it as it is by now. Amounts are tokens. */
+export type LedgerLine = {
+  readonly budget: string;
+  readonly period: string;
+  /** Milliseconds since the epoch; Infinity for a budget that never begins anew. */
+  readonly endsAt: number;
+  /** One more than the last: a line that comes late changes nothing. */
+  readonly turn: number;
+  readonly spent: number;
+  /** What it may use without asking, what calls under way have reserved included. */
+  readonly held: number;
+  /** What it asks for on top of that; 0 for nothing. */
+  readonly wanted: number;
+  /** What all holders may use together. */
+  readonly most: number;
+};
+
+/** What the ledger says to a line. */
+export type LedgerAnswer = {
+  /** As much as was wanted or more; 0 where there is less. */
+  readonly granted: number;
+  /** What no holder has then. */
+  readonly rest: number;
+  /** What all holders have used. */
+  readonly spent: number;
+};
+
+/**
+ * Writes a holder's lines, and grants what they want as far as their budgets have it. Budgets are taken in the order of
+ * their names, so that two replicas never wait for each other.
+ *
+ * @param lines at most {@link MAX_LINES}, of one budget and period each
+ * @returns an answer to each, in the order of the lines
+ */
+export async function writeLedger(
+  db: Db,
+  holder: string,
+  lines: readonly LedgerLine[],
+): Promise<readonly LedgerAnswer[]> {
+  const column = <C extends keyof LedgerLine>(name: C): LedgerLine[C][] => lines.map((line) => line[name]);
+  const ends = lines.map(({ endsAt }) => toDate(Number.isFinite(endsAt) ? endsAt : null));
+  const { rows } = await sql<LedgerAnswer & { place: number }>`${preparedStatement}
+    select place::int4, granted::float8, rest::float8, spent_by_all::float8 as spent
+    from (
+      select * from unnest(${column("budget")}::text[], ${column("period")}::text[], ${column("turn")}::bigint[],
+        ${column("spent")}::bigint[], ${column("held")}::bigint[], ${column("wanted")}::bigint[],
+        ${column("most")}::bigint[], ${ends}::timestamptz[])
+        with ordinality as line (budget, period, turn, spent, held, wanted, most, ends, place)
+      order by budget, period
+    ) as line
+    cross join lateral draw_budget(budget, period, ${holder}, turn, spent, held, wanted, most, ends)`.execute(db);
+  return rows.toSorted((a, b) => a.place - b.place).map(({ granted, rest, spent }) => ({ granted, rest, spent }));
+}

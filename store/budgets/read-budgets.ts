@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
+import { periodAt } from "../../domain/budget/period.ts";
+import type { Db } from "../database/change.ts";
+
+/** A thread that runs writes what it holds again within ten minutes. */
+const SILENT = sql`interval '15 minutes'`;
+
+/** What a budget has in its present period. Amounts are tokens. */
+export type BudgetUse = {
+  readonly budget: OwnedBudget;
+  readonly spent: number;
+  /** What counts as used since the threads that held it have ended without giving it back. */
+  readonly unsettled: number;
+  /** Milliseconds since the epoch; Infinity for what never begins anew. */
+  readonly endsAt: number;
+};
+
+/**
+ * What a key's own budgets have now; none for a key without.
+ *
+ * @param now milliseconds since the epoch
+ */
+export async function readKeyBudgets(db: Db, keyId: string, now: number): Promise<readonly BudgetUse[]> {
+  const { rows } = await sql<{ team_id: string; budgets: KeyBudgets }>`select team_id, budgets from key_records
+    where key_id = ${keyId} and budgets is not null limit 1`.execute(db);
+  const uses = rows.map(({ team_id: teamId, budgets }) => budgetsOf({ teamId, budgets, teamLimits: null }));
+  return readUses(db, uses.flat(), now);
+}
+
+/** The same of a team's, which are among its limits. */
+export function readTeamBudgets(
+  db: Db,
+  { id: teamId, limits: teamLimits }: { readonly id: string; readonly limits: { budgets?: readonly Budget[] } | null },
+  now: number,
+): Promise<readonly BudgetUse[]> {
+  return readUses(db, budgetsOf({ teamId, teamLimits }), now);
+}
+
+async function readUses(db: Db, budgets: readonly OwnedBudget[], now: number): Promise<readonly BudgetUse[]> {
+  if (budgets.length === 0) return [];
+  const periods = budgets.map(({ period, timeZone }) => periodAt(period, timeZone, now));
+  const { rows } = await sql<{ budget: string; spent: number; unsettled: number }>`
+    select asked.budget, coalesce(sum(spent), 0)::float8 as spent,
+      coalesce(sum(held) filter (where written_at < clock_timestamp() - ${SILENT}), 0)::float8 as unsettled
+    from unnest(${budgets.map(({ id }) => id)}::text[], ${periods.map(({ name }) => name)}::text[])
+      as asked (budget, period)
+    left join budget_ledger line on line.budget = asked.budget and line.period = asked.period
+    group by asked.budget`.execute(db);
+  return budgets.map((budget, place) => {
+    const { spent = 0, unsettled = 0 } = rows.find((row) => row.budget === budget.id) ?? {};
+    return { budget, spent, unsettled, endsAt: periods[place]?.endsAt ?? Number.POSITIVE_INFINITY };
+  });
+}

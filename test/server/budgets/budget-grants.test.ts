@@ -1,0 +1,209 @@
+/** What threads of replicas admit by budgets together (docs/decisions/budgets.md). */
+import { expect, test } from "vitest";
+import type { Budget } from "../../../domain/budget/budget.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { BudgetGrants, BudgetReservation } from "../../../server/budgets/budget-grants.ts";
+import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { unique } from "../../store/fixtures.ts";
+import { keyRecord, testClock } from "../harness.ts";
+import { budgetsOn, type Ledger, ledgerInMemory } from "./ledger.ts";
+
+const UNUSED = { reported: 0, estimated: 0 };
+const used = (reported: number) => ({ reported, estimated: 0 });
+
+function keyWith(budget: Partial<Budget> & Pick<Budget, "tokens">, owner = unique("owner")) {
+  const item: Budget = { period: "Month", timeZone: "UTC", onExhausted: "Refuse", ...budget };
+  return keyRecord({ budgets: { owner, items: [item] } });
+}
+
+async function reserved(thread: BudgetGrants, key: ReturnType<typeof keyWith>, tokens: number) {
+  const answer = await thread.reserve(key, tokens);
+  if ("kind" in answer) throw new Error(`refused: ${answer.kind}`);
+  return answer;
+}
+
+async function kindOf(thread: BudgetGrants, key: ReturnType<typeof keyWith>, tokens: number): Promise<string> {
+  const answer = await thread.reserve(key, tokens);
+  if ("kind" in answer) return answer.kind;
+  thread.settle(answer, UNUSED);
+  return "reserved";
+}
+
+describeOnEachEngine("Threads of replicas", (store) => {
+  const write: Ledger = (holder, lines) => writeLedger(store().db, holder, lines);
+  const open = (clock: Clock = testClock()) => budgetsOn(write, clock);
+
+  test("b131: admit together what a budget has room for, and no more, and again what was not used", async () => {
+    const threads = [open(), open(), open(), open()];
+    const key = keyWith({ tokens: 10_000 });
+    const answers = await Promise.all(threads.flatMap((thread) => [1, 2, 3, 4].map(() => thread.reserve(key, 1_000))));
+    const admitted = answers.filter((answer): answer is BudgetReservation => !("kind" in answer));
+    // What a thread has been granted beyond its reservations is a fiftieth of what was left.
+    expect(admitted.length).toBeLessThanOrEqual(10);
+    expect(admitted.length).toBeGreaterThanOrEqual(9);
+    for (const [i, answer] of answers.entries()) {
+      if (!("kind" in answer)) threads[Math.floor(i / 4)]?.settle(answer, used(10));
+    }
+    for (const thread of threads) {
+      await thread.endRound();
+      await thread.endRound();
+    }
+    const rest = 10_000 - 10 * admitted.length;
+    const [first = open()] = threads;
+    expect(await kindOf(open(), key, rest)).toBe("reserved");
+    expect(await kindOf(first, key, rest + 1)).toBe("exhausted");
+  });
+
+  test("b131: count what a thread that died held as used", async () => {
+    const key = keyWith({ tokens: 1_000 });
+    const dead = open();
+    await reserved(dead, key, 400);
+    const alive = open();
+    const call = await reserved(alive, key, 600);
+    alive.settle(call, used(50));
+    await alive.endRound();
+    await alive.endRound();
+    expect(await kindOf(open(), key, 551)).toBe("exhausted");
+    expect(await kindOf(open(), key, 550)).toBe("reserved");
+  });
+
+  test("b131: leave nothing behind where they stop in order", async () => {
+    const key = keyWith({ tokens: 1_000 });
+    const thread = open();
+    thread.settle(await reserved(thread, key, 400), used(10));
+    await thread.close();
+    expect(await kindOf(open(), key, 990)).toBe("reserved");
+  });
+
+  test("b132: go on with what a key has used that is deleted and declared again under its name", async () => {
+    const thread = open();
+    thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 900), used(900));
+    await thread.close();
+    // Another key by its id, with the same name in the same team.
+    expect(await kindOf(open(), keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 101)).toBe("exhausted");
+    expect(await kindOf(open(), keyWith({ tokens: 1_000 }, "team-a c/ns/other"), 101)).toBe("reserved");
+  });
+});
+
+function inMemory(start?: number) {
+  const clock = testClock(start);
+  const { database, write, sumOf } = ledgerInMemory();
+  return { clock, database, sumOf, open: () => budgetsOn(write, clock), thread: budgetsOn(write, clock) };
+}
+
+test("b131: begins anew with the next period by the calendar of its place, and what was begun before is charged there", async () => {
+  // An hour before the month ends in Berlin.
+  const { clock, thread, sumOf } = inMemory(Date.UTC(2026, 9, 31, 22));
+  const key = keyWith({ tokens: 1_000, timeZone: "Europe/Berlin" }, "o");
+  const late = await reserved(thread, key, 1_000);
+  const refused = await thread.reserve(key, 1);
+  expect(refused).toMatchObject({ kind: "exhausted", endsAt: Date.UTC(2026, 9, 31, 23) });
+  clock.advance(3_600_000);
+  expect(await kindOf(thread, key, 1_000)).toBe("reserved");
+  thread.settle(late, used(700));
+  await thread.endRound();
+  await thread.endRound();
+  expect(sumOf("key o tokens Month", "2026-10-01")).toEqual({ spent: 700, held: 0 });
+  expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 0, held: 0 });
+});
+
+test("b131: a call that used more than it reserved is charged all of it, and later ones are refused", async () => {
+  const { thread } = inMemory();
+  const key = keyWith({ tokens: 1_000 });
+  thread.settle(await reserved(thread, key, 100), used(5_000));
+  expect(await thread.reserve(key, 1)).toMatchObject({ kind: "exhausted", spent: 5_000 });
+});
+
+test("b131: an estimate is charged no further than the reservation", async () => {
+  const { thread, sumOf } = inMemory();
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), { reported: 0, estimated: 5_000 });
+  await thread.endRound();
+  expect(sumOf("key o tokens Month", "2026-11-01")).toMatchObject({ spent: 100 });
+});
+
+test("b131: a budget that alerts refuses nothing, asks nothing before a call, and is counted", async () => {
+  const { thread, database, sumOf } = inMemory();
+  const key = keyWith({ tokens: 10, onExhausted: "Alert" }, "o");
+  thread.settle(await reserved(thread, key, 1_000), used(900));
+  thread.settle(await reserved(thread, key, 1_000), used(900));
+  expect(database.writes).toBe(0);
+  await thread.endRound();
+  expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 1_800, held: 0 });
+});
+
+test("b131: without the database calls go on with what was granted alone, and then are refused as not known", async () => {
+  const { clock, thread, database, sumOf } = inMemory();
+  const key = keyWith({ tokens: 100_000 }, "o");
+  thread.settle(await reserved(thread, key, 100), UNUSED);
+  database.isAway = true;
+  thread.settle(await reserved(thread, key, 2_000), used(500));
+  expect(await kindOf(thread, key, 1_600)).toBe("away");
+  const writes = database.writes;
+  expect(await kindOf(thread, key, 1_600)).toBe("away");
+  expect(database.writes).toBe(writes);
+  await thread.endRound();
+  database.isAway = false;
+  clock.advance(1_000);
+  expect(await kindOf(thread, key, 1_600)).toBe("reserved");
+  expect(sumOf("key o tokens Month", "2026-11-01")).toMatchObject({ spent: 500 });
+});
+
+test("b131: a refusal is remembered for a moment: a flood asks the database little", async () => {
+  const { clock, thread, open, database } = inMemory();
+  const key = keyWith({ tokens: 1_000 });
+  const call = await reserved(thread, key, 1_000);
+  const other = open();
+  const writes = database.writes;
+  for (let i = 0; i < 100; i++) expect(await kindOf(other, key, 500)).toBe("exhausted");
+  expect(database.writes).toBe(writes + 1);
+  thread.settle(call, used(100));
+  await thread.endRound();
+  await thread.endRound();
+  clock.advance(500);
+  expect(await kindOf(other, key, 500)).toBe("reserved");
+});
+
+test("b131: threads that each hold too little for a call give it back, also while they are asked all the time", async () => {
+  const { clock, open } = inMemory();
+  const threads = [open(), open()];
+  const key = keyWith({ tokens: 900 });
+  for (const thread of threads) thread.settle(await reserved(thread, key, 450), used(400));
+  // 100 are left: each holds 50, and a call may use 80.
+  const kinds: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    for (const thread of threads) {
+      const answer = await thread.reserve(key, 80);
+      kinds.push("kind" in answer ? answer.kind : "reserved");
+    }
+    for (const thread of threads) await thread.endRound();
+    clock.advance(1_000);
+  }
+  expect(kinds.filter((kind) => kind === "reserved")).toHaveLength(1);
+});
+
+test("b131: a call that its team's budget refuses costs its key's nothing", async () => {
+  const { thread, open, sumOf } = inMemory();
+  const budget: Budget = { tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" };
+  const teamLimits = { rate: null, concurrent: null, budgets: [{ ...budget, tokens: 100 }] };
+  const key = keyRecord({ budgets: { owner: "o", items: [budget] }, teamLimits });
+  expect(await thread.reserve(key, 500)).toMatchObject({ kind: "exhausted", budget: { of: "team" } });
+  await thread.endRound();
+  await thread.endRound();
+  expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 0, held: 0 });
+  expect(await kindOf(open(), keyRecord({ budgets: { owner: "o", items: [budget] } }), 1_000)).toBe("reserved");
+});
+
+test("b131: what the ledger has lost is written again within ten minutes", async () => {
+  const { clock, thread, database, sumOf } = inMemory();
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), used(100));
+  await thread.endRound();
+  await thread.endRound();
+  const writes = database.writes;
+  await thread.endRound();
+  expect(database.writes).toBe(writes);
+  clock.advance(600_000);
+  await thread.endRound();
+  expect(database.writes).toBe(writes + 1);
+  expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 100, held: 0 });
+});

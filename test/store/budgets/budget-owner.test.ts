@@ -1,0 +1,32 @@
+/** As whose a key's budgets are counted: the view of its record says so. */
+import { expect, test } from "vitest";
+import { revokeKey } from "../../../store/keys/keys.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { makeTeam, policyOf, readSnapshot, reserveKey, run } from "../fixtures.ts";
+
+const budgets = [{ tokens: 9_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
+
+describeOnEachEngine("A key's budgets", (store) => {
+  test("b132: are counted as the same owner's where it is deleted and declared again, with whatever it has then", async () => {
+    const home = await makeTeam(store());
+    const ownerOf = async (keyId: string) =>
+      (await readSnapshot(store())).keys.find((key) => key.keyId === keyId)?.attributes.budgets;
+    const first = await reserveKey(store(), home, { policy: policyOf({ budgets }) });
+    const owned = await ownerOf(first.key.id);
+    expect(owned).toEqual({
+      ...{ owner: `${home.teamId} ${home.cluster}/${home.namespace}/${first.key.name}`, items: budgets },
+    });
+    await run(store(), (tx) => revokeKey(tx, first.key.id, "Deleted"));
+    const lowered = [{ ...budgets[0], tokens: 10 }];
+    const key = { name: first.key.name, ownerUid: "another" };
+    const again = await reserveKey(store(), home, {
+      digest: "a".repeat(32),
+      policy: policyOf({ budgets: lowered }),
+      key,
+    });
+    expect(again.key.id).not.toBe(first.key.id);
+    expect(await ownerOf(again.key.id)).toEqual({ ...owned, items: lowered });
+    const none = await reserveKey(store(), home);
+    expect(await ownerOf(none.key.id)).toBeUndefined();
+  });
+});
