@@ -1025,7 +1025,7 @@ CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC
 CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (fastupdate=off);
 CREATE INDEX atoms_replacing ON public.atoms USING gin (jsonb_path_query_array(links, '$[*]?(@."rel" == "replaces")."id"'::jsonpath)) WITH (fastupdate=off) WHERE (links @> '[{"rel": "replaces"}]'::jsonb);
 CREATE INDEX atoms_replacing_of_library ON public.atoms USING btree (library_id) WHERE jsonb_path_exists(links, '$[*]?(@."rel" == "replaces")'::jsonpath);
-CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
+CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='1024');
 CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
 CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);

@@ -22,6 +22,12 @@ export type AtomFilter = {
   readonly metadata?: AtomMetadata | undefined;
 };
 
+/** Whether a filter lets all atoms through. */
+export function isOpen({ tags, anyTags, since, until, source, importance, asOf, metadata }: AtomFilter): boolean {
+  const wanted = [listOrNull(tags), listOrNull(anyTags), since, until, source, importance, asOf, metadata];
+  return wanted.every((value) => (value ?? null) === null);
+}
+
 /**
  * The condition of an atom `a` that a filter lets through. Its text is the same whatever the filter, so that few
  * statements are to be planned.

@@ -29,6 +29,7 @@ import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.
 import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
 import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
 import { sql as budgets } from "../../migrations/047-budgets.ts";
+import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -75,6 +76,7 @@ export const MIGRATIONS = [
   { version: 45, name: "audit-feed", script: auditFeed },
   { version: 46, name: "key-policies", script: keyPolicies },
   { version: 47, name: "budgets", script: budgets },
+  { version: 48, name: "list-of-words", script: listOfWords },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

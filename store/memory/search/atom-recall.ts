@@ -9,7 +9,6 @@ import type { PageSize } from "../page.ts";
 import {
   type AtomSearchBounds,
   candidates,
-  matches,
   readFrequencies,
   resolveScope,
   SEARCH_BOUNDS,
@@ -22,7 +21,6 @@ import {
   type Ranked,
   readRankedAtoms,
   type Search,
-  SOURCES,
   type Topic,
   withMeaning,
   withReplacing,
@@ -165,18 +163,14 @@ async function worthMost(
   limit: number,
   bounds: AtomSearchBounds,
 ): Promise<string[]> {
-  const found = candidates(scope, frequencies, bounds);
-  if (found === undefined) return [];
   const words = countedWords(scope.query, frequencies.share);
   const query = printAnyOf(words.flatMap(({ lexemes }) => lexemes));
+  const rank = sql`${count(words)} / ln(2 + length(a.search)) * ${WORTH}`;
+  const ranking = { query, rank, order: sql`a.rank desc, a.id desc`, most: limit };
+  const found = candidates(scope, frequencies, ranking, bounds);
+  if (found === undefined) return [];
   const { rows } = await sql<{ id: string }>`${preparedStatement}
-    with ranked as (
-      select a.id, ${count(words)} / ln(2 + length(a.search)) * ${WORTH} as score
-      from ${found} a where ${matches({ ...scope, query })}
-      order by score desc, a.id desc
-      limit ${limit * SOURCES}
-    )
-    select id::text from ranked group by id order by max(score) desc, id desc limit ${limit}`.execute(tx);
+    select a.id::text from ${found} a group by a.id order by max(a.rank) desc, a.id desc limit ${limit}`.execute(tx);
   return rows.map(({ id }) => id);
 }
 

@@ -11,7 +11,6 @@ import {
   type AtomSearchBounds,
   candidates,
   type Frequencies,
-  matches,
   readFrequencies,
   resolveScope,
   SEARCH_BOUNDS,
@@ -28,7 +27,6 @@ import {
   type RankedAtom,
   readRankedAtoms,
   type Search,
-  SOURCES,
   type Topic,
   withMeaning,
 } from "./ranked-atoms.ts";
@@ -232,18 +230,14 @@ async function matchingAtoms(
   frequencies: Frequencies,
   { sort, most, bounds }: Pick<WordSearch, "sort" | "most" | "bounds">,
 ): Promise<(RankedRow & { rank: number })[]> {
-  const found = candidates(scope, frequencies, bounds);
+  const { query } = scope;
+  const order = sort === "rank" ? sql`a.rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
+  const ranking = { query, rank: sql`ts_rank(a.search, ${query}::tsquery)`, order, most };
+  const found = candidates(scope, frequencies, ranking, bounds);
   if (found === undefined) return [];
-  const order = sort === "rank" ? sql`rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
   const { rows } = await sql<RankedColumns & { rank: number }>`${preparedStatement}
-    with wanted as (select ${scope.query}::tsquery as q),
-    ranked as (
-      select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
-      from ${found} a, wanted where ${matches(scope)}
-      order by ${order} limit ${most * SOURCES}
-    )
-    select ${RANKED_COLUMNS}, a.rank from (select distinct * from ranked) a order by ${order}
-    limit ${most}`.execute(tx);
+    select ${RANKED_COLUMNS}, a.rank::float8 as rank from (select distinct * from ${found} a) a
+    order by ${order} limit ${most}`.execute(tx);
   return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
 }
 

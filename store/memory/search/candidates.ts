@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { SearchTextError } from "../../database/errors.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "../atom.ts";
+import type { AtomMetadata, Reach } from "../atom.ts";
 import { hasFacts, metadataFacts } from "../atom-facts.ts";
-import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter.ts";
+import { type AtomFilter, indexedTags, isOpen, madeWithin, passes } from "../atom-filter.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { isAskedFor, isPart } from "../reachable-libraries.ts";
@@ -113,43 +113,108 @@ function throwSearchTextError(error: unknown): never {
   throw error;
 }
 
-/** The columns that {@link candidates} has. */
-const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.created_at,
-  a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
-
 /** How frequent the words of a query are where it looks, by a sample. */
 export type Frequencies = {
   /** What share of the atoms has a lexeme of the query, 0 to 1. */
   readonly share: Shares;
   /** What share of the atoms the whole query matches, 0 to 1. */
   readonly matching: number;
+  /** Whether no atom of the sample has more than few words. */
+  readonly isShort: boolean;
 };
 
-/** A relation of the atoms that may be among the best, the same one twice where two sources have it. */
-export type Candidates = RawBuilder<unknown>;
+/** What candidates are chosen and ranked by. */
+export type Ranking = {
+  /** As PostgreSQL prints it: who does not match it is no candidate. */
+  readonly query: string;
+  /** Of an atom `a` that matches: the higher the better. */
+  readonly rank: RawBuilder<unknown>;
+  /** The order of a relation `a` of candidates by their `rank`, and how many of the first are wanted. */
+  readonly order: RawBuilder<unknown>;
+  readonly most: number;
+};
 
 /**
- * The atoms that may be among the best: from the index where few atoms have the words, and the newest and the most
- * important ones where many do. What is looked at is bounded.
+ * A relation of the atoms that are among the best, with `rank` and what else they are ordered by; the same one twice where
+ * two sources have it.
+ */
+export type Candidates = RawBuilder<unknown>;
+
+/** A source of candidates, by the columns that are read of each atom `a`. */
+type Source = (columns: RawBuilder<unknown>) => RawBuilder<unknown>;
+
+/**
+ * The atoms that are among the best: from the index where few atoms have the words, and the newest and the most important
+ * ones where many do. What is looked at is bounded.
  *
  * @returns undefined for a query that finds nothing
  */
 export function candidates(
   scope: SearchScope,
-  { share, matching }: Frequencies,
+  frequencies: Frequencies,
+  ranking: Ranking,
   bounds: AtomSearchBounds,
 ): Candidates | undefined {
   const query = queryOf(scope);
   if (query === undefined) return undefined;
-  const { condition, isComplete } = chooseIndexCondition(query, share, matching);
-  const marked = isComplete ? null : byMetadata(scope, COLUMNS, bounds);
-  const sources = [
-    condition && indexed(scope, condition, bounds),
-    isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),
-    isComplete ? null : walk(scope, "importance", bounds.important, bounds),
-    marked && withinBytes(marked, bounds),
-  ].filter((source) => source !== null);
-  return sql`(${sql.join(sources, sql` union all `)})`;
+  const { condition, isComplete } = chooseIndexCondition(query, frequencies.share, frequencies.matching);
+  const walk =
+    (order: WalkOrder, rows: number): Source =>
+    (columns) =>
+      firstOfEach(scope, columns, order, rows);
+  const { metadata } = scope.filter;
+  const sources: readonly (Source | null)[] = [
+    condition && ((columns) => indexed(scope, condition, columns, bounds)),
+    walk("newest", isComplete ? bounds.sample : bounds.newest),
+    isComplete ? null : walk("importance", bounds.important),
+    isComplete || metadata === undefined ? null : (columns) => byMetadata(scope, metadata, columns, bounds),
+  ];
+  const best = sources.flatMap((source) => source && bestOf(source, scope, { ...ranking, ...frequencies }, bounds));
+  return sql`(${sql.join(
+    best.filter((each) => each !== null),
+    sql` union all `,
+  )})`;
+}
+
+/**
+ * The best of a source, of which not more than a number of bytes of words is read: an atom of 60 kB has a vector of as
+ * much. One of few words is matched and ranked where it is read, so that its words are not copied. Where the sample has
+ * no other, what there is to read before each of many words is only added up once one of them is found.
+ */
+function bestOf(
+  source: Source,
+  scope: SearchScope,
+  { query, rank, order, most, isShort }: Ranking & Pick<Frequencies, "isShort">,
+  bounds: AtomSearchBounds,
+): RawBuilder<unknown> {
+  const few = sql`pg_column_size(a.search) <= ${fewBytes(bounds)}::integer`;
+  const isCandidate = candidateCondition(scope);
+  const matches = sql`a.search @@ ${query}::tsquery`;
+  const size = sql`a.id, a.team_id, pg_column_size(a.search) as size`;
+  const read = source(sql`${size}, a.importance, a.created_at, a.updated_at,
+    case when ${few} and ${isCandidate} and ${matches} then ${rank} end as rank,
+    case when not ${few} and ${isCandidate} then a.search end as search`);
+  const before = (of: RawBuilder<unknown>) =>
+    sql`select a.*, sum(a.size) over (rows unbounded preceding) as bytes from (${of}) a`;
+  const within = sql`a.bytes <= ${bounds.bytes}::bigint`;
+  const [summed, isRead] = isShort
+    ? // With a limit that the planner knows, it finds them once, and not for each.
+      [
+        read,
+        sql`a.id in (select a.id from (${before(source(size))}) a where ${within} limit ${sql.lit(bounds.indexed)})`,
+      ]
+    : [before(read), within];
+  return sql`(
+    select a.id, a.importance, a.created_at, a.updated_at, a.rank from (
+      select a.id, a.importance, a.created_at, a.updated_at,
+        coalesce(a.rank, case when a.search is not null and ${isRead} and ${matches} then ${rank} end) as rank
+      from (${summed}) a offset 0
+    ) a where a.rank is not null order by ${order} limit ${most})`;
+}
+
+/** Of as many as the index gives at most, atoms with so little to read each are read without a further bound. */
+function fewBytes({ bytes, indexed }: AtomSearchBounds): number {
+  return Math.floor(bytes / indexed);
 }
 
 /** What is asked for, with the tags that the index has beside the words; undefined for what finds nothing. */
@@ -160,14 +225,18 @@ function queryOf({ query, libraryIds, filter }: SearchScope): TextQuery | undefi
   return tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
 }
 
+/** What is read of an atom of the sample: its words, and what {@link candidateCondition} asks for. */
+const SAMPLED_COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.updated_at,
+  a.expires_at, a.valid_from, a.valid_to, a.metadata`;
+
 /** Counts the words of a query in some atoms at random. */
 export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSearchBounds): Promise<Frequencies> {
   const query = queryOf(scope);
-  if (query === undefined) return { share: () => 0, matching: 0 };
+  if (query === undefined) return { share: () => 0, matching: 0, isShort: true };
   const lexemes = lexemesOf(query);
   const { tags, anyTags } = scope.filter;
   const isAskedByTag = indexedTags(scope.filter).length > 0;
-  const asked = matches({ ...scope, filter: { tags, anyTags } });
+  const asked = sql`${candidateCondition({ ...scope, filter: { tags, anyTags } })} and a.search @@ ${scope.query}::tsquery`;
   // The few that are asked for are marked and kept: to compare each word of 250 atoms with them takes longer.
   const words = sql`tsvector_to_array(ts_filter(setweight(a.search, 'A', ${lexemes}::text[]), '{a}'))`;
   const present = isAskedByTag ? sql`${words} || array(select 'tag ' || tag from unnest(a.tags) tag)` : words;
@@ -179,24 +248,34 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
           select lexeme, count(*) as atoms from sample a, unnest(${present}) lexeme
           where lexeme = any(${lexemes}::text[]) group by lexeme
         ) counted)`;
-  const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`${preparedStatement}
-    with sample as materialized (${withinBytes(atRandom(scope, COLUMNS, bounds.sample), bounds)})
+  const { rows } = await sql<{
+    looked: number;
+    matching: number;
+    longest: number;
+    counts: Record<string, number>;
+  }>`${preparedStatement}
+    with sample as materialized (
+      select * from (
+        select a.*, sum(pg_column_size(a.search)) over (rows unbounded preceding) as bytes
+        from (${atRandom(scope, SAMPLED_COLUMNS, bounds.sample)}) a
+      ) a where a.bytes <= ${bounds.bytes}::bigint
+    )
     select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
-      ${counts} as counts from sample a`.execute(db);
-  const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
+      coalesce(max(pg_column_size(a.search)), 0) as longest, ${counts} as counts from sample a`.execute(db);
+  const [{ looked, matching, longest, counts: counted } = { looked: 0, matching: 0, longest: 0, counts: {} }] = rows;
   const atomsWith = new Map(query.kind === "word" ? [[query.lexeme, matching]] : Object.entries(counted));
   const shareOf = (atoms: number): number => atoms / Math.max(1, looked);
-  return { share: (lexeme) => shareOf(atomsWith.get(lexeme) ?? 0), matching: shareOf(matching) };
+  const share = (lexeme: string): number => shareOf(atomsWith.get(lexeme) ?? 0);
+  return { share, matching: shareOf(matching), isShort: longest <= fewBytes(bounds) };
 }
 
 type WalkOrder = Extract<Sort, "newest" | "importance">;
 
-/** The first atoms of each library in the order of an index, together about `rows`. */
-function walk(scope: SearchScope, order: WalkOrder, rows: number, bounds: AtomSearchBounds): RawBuilder<unknown> {
-  return withinBytes(firstOfEach(scope, COLUMNS, order, rows), bounds);
-}
-
-/** As {@link walk}, and of any columns, which a size limits. */
+/**
+ * The first atoms of each library in the order of an index, together about `rows`.
+ *
+ * @param columns of `a`, with its team's id
+ */
 export function firstOfEach(
   scope: SearchScope,
   columns: RawBuilder<unknown>,
@@ -234,26 +313,25 @@ const RANDOM_BITS = sql`substring(uuid_send(a.id) from 9)`;
 /**
  * What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read.
  */
-function indexed(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBounds): RawBuilder<unknown> {
-  const owned = owners(scope.reach, scope.libraryIds);
-  return withinBytes(
-    sql`select ${COLUMNS} from atoms a
-      where ${ATOM_TERMS} @@ ${printTextQuery({ kind: "and", of: [owned, condition] })}::tsquery
-      limit ${bounds.indexed}`,
-    bounds,
-  );
-}
-
-/**
- * The atoms with the metadata that is asked for, whatever their words: where they are few, all of them are looked at. Null
- * where none is asked for.
- */
-export function byMetadata(
-  { reach, libraryIds, filter: { metadata } }: SearchScope,
+function indexed(
+  scope: SearchScope,
+  condition: TextQuery,
   columns: RawBuilder<unknown>,
   bounds: AtomSearchBounds,
-): RawBuilder<unknown> | null {
-  if (metadata === undefined) return null;
+): RawBuilder<unknown> {
+  const owned = owners(scope.reach, scope.libraryIds);
+  return sql`select ${columns} from atoms a
+    where ${ATOM_TERMS} @@ ${printTextQuery({ kind: "and", of: [owned, condition] })}::tsquery
+    limit ${bounds.indexed}`;
+}
+
+/** The atoms with the metadata that is asked for, whatever their words: where they are few, all of them are looked at. */
+export function byMetadata(
+  { reach, libraryIds }: SearchScope,
+  metadata: AtomMetadata,
+  columns: RawBuilder<unknown>,
+  bounds: AtomSearchBounds,
+): RawBuilder<unknown> {
   return sql`select ${columns} from atoms a where ${hasFacts(owners(reach, libraryIds), metadataFacts(metadata))}
     limit ${bounds.indexed}`;
 }
@@ -269,20 +347,8 @@ export function owners(reach: Reach, libraryIds: readonly string[]): TextQuery {
 /** As the index `atoms_terms` has it. */
 export const ATOM_TERMS: RawBuilder<unknown> = sql`(a.search || atom_terms(a.team_id, a.library_id, a.tags))`;
 
-/** Cuts a source where the vectors that it would have to read come to too much: an atom of 60 kB has one of as much. */
-function withinBytes(source: RawBuilder<unknown>, bounds: AtomSearchBounds): RawBuilder<unknown> {
-  return sql`(select ${COLUMNS} from (
-      select a.*, sum(pg_column_size(a.search)) over (rows unbounded preceding) as bytes from (${source}) a
-    ) a where a.bytes <= ${bounds.bytes}::bigint)`;
-}
-
-/** The condition of a candidate: within the reach, and what was asked for. */
-export function matches(scope: SearchScope): RawBuilder<unknown> {
-  return sql`${candidateCondition(scope)} and a.search @@ ${scope.query}::tsquery`;
-}
-
 /** The condition of a candidate beside its words: within the reach, and what the search is for. */
 export function candidateCondition({ reach, libraryIds, filter }: SearchScope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
-    and ${passes(filter)} and ${UNEXPIRED}`;
+    and (${isOpen(filter)}::boolean or (${passes(filter)})) and ${UNEXPIRED}`;
 }

@@ -52,9 +52,6 @@ export type Topic = {
   readonly sample: readonly string[];
 };
 
-/** A candidate of each source may be the same atom: the words' index, the newest, the most important, the metadata's. */
-export const SOURCES = 4;
-
 export type Ranked = RankedRow &
   RankedAtom & {
     /** How much it has of what is asked for, by whichever way it was found; only to be compared within one answer. */

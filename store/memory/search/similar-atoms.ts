@@ -95,9 +95,10 @@ export async function similarTexts(
   const wanted = sql`${candidateCondition(scope)} ${exceptFor(search.excluded)}`;
   // Where atoms are known, the newest that have its frequent words are among them.
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
+  const { metadata } = scope.filter;
   const others = [
     asked && byParts(scope, asked.condition, bounds),
-    isAnswered ? null : byMetadata(scope, COLUMNS, bounds),
+    isAnswered || metadata === undefined ? null : byMetadata(scope, metadata, COLUMNS, bounds),
     isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
   const sources = [
