@@ -37,6 +37,11 @@ export function addAnswer(
 
 export function addFigures(one: TokenFigures, other: TokenFigures): TokenFigures {
   const sum = { ...one };
-  for (const figure of TOKEN_FIGURES) sum[figure] += other[figure];
+  sum.calls += other.calls;
+  sum.cut += other.cut;
+  sum.unreported += other.unreported;
+  sum.unread += other.unread;
+  sum.doubtful += other.doubtful;
+  addTokens(sum, other);
   return sum;
 }

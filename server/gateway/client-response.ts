@@ -82,8 +82,15 @@ export class ClientResponse {
     const isEventStream = type !== undefined && /^text\/event-stream\b/i.test(type);
     this.#takesEvents = isEventStream && encoding === undefined && length === undefined;
     this.#response.writeHead(status, returned);
-    // A stream's head goes out now: its first event may be long in coming.
-    if (isEventStream) this.#response.flushHeaders();
+    if (isEventStream) this.#flushHead();
+  }
+
+  /** Sends a stream's head at the end of this turn, with an event that came along: the first may be long in coming. */
+  #flushHead(): void {
+    const { socket } = this.#response;
+    socket?.cork();
+    this.#response.flushHeaders();
+    process.nextTick(() => socket?.uncork());
   }
 
   /** Whether an error that was to be held back says this, in whatever encoding. */

@@ -24,6 +24,11 @@ export const REQUESTS: Countable<number> = {
 
 /** More pairs of a key and a scope than one thread lets through between two drains. */
 const MAX_PAIRS = 1 << 18;
+/** Pairs that are kept from one drain to the next, so that most need not be named anew: some 2 MB. */
+const KEPT_PAIRS = 1 << 14;
+
+/** A key and a scope within the slot, by the name that they are counted under: their requests since the last drain. */
+type Pair = { readonly name: string; count: number };
 
 /** Where among the counts of its key each operation is counted; -1 for one that is not. */
 const PLACES = Object.fromEntries(
@@ -34,12 +39,14 @@ const PLACES = Object.fromEntries(
 ) as Readonly<Record<OperationName, number>>;
 
 /**
- * Counts the requests of this thread by key, scope and five minutes. A request costs one look-up by its key's row; what
- * it takes to write a count down is done when it is drained.
+ * Counts the requests of this thread by key, scope and five minutes. A request costs one look-up by its key's row: its
+ * key is written out and named once in the five minutes, as long as few keys are in use.
  */
 export class RequestCounter {
   /** By the row of the key and the place of its scope, for one table of rows and one slot. */
-  #pairs = new Map<number, { readonly key: KeyRow; count: number }>();
+  readonly #pairs = new Map<number, Pair>();
+  /** Those of them that have requests. */
+  #used: Pair[] = [];
   #generation = -1;
   #slot = Number.NaN;
   #drained: RequestCounts = new Map();
@@ -55,14 +62,14 @@ export class RequestCounter {
     const isSame = key.generation === this.#generation && at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS;
     if (!isSame) this.#begin(key.generation, at);
     const pair = key.row * REQUEST_SCOPES.length + place;
-    const known = this.#pairs.get(pair);
-    if (known !== undefined) known.count++;
-    else if (this.#pairs.size < MAX_PAIRS) this.#pairs.set(pair, { key, count: 1 });
+    const known = this.#pairs.get(pair) ?? this.#begun(pair, key, place);
+    if (known !== undefined && known.count++ === 0) this.#used.push(known);
   }
 
   /** Takes what was counted since the last time. */
   drain(): RequestCounts {
     this.#writeDown();
+    if (this.#pairs.size > KEPT_PAIRS) this.#pairs.clear();
     const drained = this.#drained;
     this.#drained = new Map();
     return drained;
@@ -70,16 +77,25 @@ export class RequestCounter {
 
   #begin(generation: number, at: number): void {
     this.#writeDown();
+    this.#pairs.clear();
     this.#generation = generation;
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
 
+  /** Undefined where there is no room for one more. */
+  #begun(pair: number, { keyId }: KeyRow, place: number): Pair | undefined {
+    if (this.#pairs.size >= MAX_PAIRS) return undefined;
+    const begun: Pair = { name: requestCountName(keyId, place, this.#slot), count: 0 };
+    this.#pairs.set(pair, begun);
+    return begun;
+  }
+
   #writeDown(): void {
-    for (const [pair, { key, count }] of this.#pairs) {
-      const name = requestCountName(key.keyId, pair % REQUEST_SCOPES.length, this.#slot);
-      this.#drained.set(name, (this.#drained.get(name) ?? 0) + count);
+    for (const pair of this.#used) {
+      this.#drained.set(pair.name, (this.#drained.get(pair.name) ?? 0) + pair.count);
+      pair.count = 0;
     }
-    this.#pairs.clear();
+    this.#used = [];
   }
 }
 

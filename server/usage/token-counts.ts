@@ -37,21 +37,29 @@ const UNKNOWN_MODEL = "unknown";
 const MODEL_NAME = /^[!-~]{1,128}$/;
 /** More than one thread lets through between two drains. */
 const MAX_COUNTS = 1 << 16;
+/** Tallies that are kept from one drain to the next, so that most need not be named anew: some 4 MB. */
+const KEPT_TALLIES = 1 << 14;
 
-/** What a key used by one gateway, route and model, and is added to in place. */
+type Figures = Record<keyof TokenFigures, number>;
+
+/** What a key used by one gateway, route and model within the slot. */
 type Tally = {
+  readonly of: Counted;
   readonly gatewayId: string;
   readonly routeId: string;
   readonly model: string;
-  readonly figures: Record<keyof TokenFigures, number>;
+  /** Under which it is counted. */
+  readonly name: string;
+  /** What it used since the last drain, added to in place; undefined for nothing. */
+  figures: Figures | undefined;
 };
 
-/** A key within the slot: the models that are counted by name, and what it used since the last drain. */
+/** A key within the slot: the models that are counted by name, and its tallies. */
 type Counted = { readonly keyId: string; teamId: string; readonly models: Set<string>; tallies: Tally[] };
 
 /**
- * Counts what models' answers used on this thread. An answer costs one look-up by its key's row; what it takes to write
- * a count down is done when it is drained.
+ * Counts what models' answers used on this thread. An answer costs one look-up by its key's row: what it is counted under
+ * is named once in the five minutes, as long as few keys are in use.
  */
 export class TokenCounter {
   readonly #countTokens: CountTokens;
@@ -60,9 +68,10 @@ export class TokenCounter {
   /** The same by the rows of the table in use: a key's id has to be written out first, and hashed. */
   readonly #rows = new Map<number, Counted>();
   #generation = -1;
-  /** Those of them that have tallies. */
-  #used: Counted[] = [];
+  /** Those that have figures. */
+  #used: Tally[] = [];
   #slot = Number.NaN;
+  /** How many all keys have. */
   #tallies = 0;
   /** The models of all keys within the slot. */
   #named = 0;
@@ -84,24 +93,32 @@ export class TokenCounter {
     const counted = this.#countedOf(key);
     counted.teamId = key.teamId;
     const named = usage.model ?? askedModel ?? UNKNOWN_MODEL;
-    const figures =
-      figuresOf(counted, gatewayId, routeId, named) ??
+    const tally =
+      tallyOf(counted, gatewayId, routeId, named) ??
       this.#begun(counted, gatewayId, routeId, this.#modelOf(counted.models, named));
+    const figures = tally && (tally.figures ?? this.#beginFigures(tally));
     if (figures !== undefined) addAnswer(figures, usage);
   }
 
   /** Takes what was counted since the last time. */
   drain(): TokenCounts {
     this.#writeDown();
+    if (this.#tallies > KEPT_TALLIES) this.#forget();
     const drained = this.#drained;
     this.#drained = new Map();
     return drained;
+  }
+
+  #forget(): void {
+    for (const counted of this.#keys.values()) counted.tallies = [];
+    this.#tallies = 0;
   }
 
   #begin(at: number): void {
     this.#writeDown();
     this.#keys.clear();
     this.#rows.clear();
+    this.#tallies = 0;
     this.#named = 0;
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
@@ -128,32 +145,40 @@ export class TokenCounter {
     return counted;
   }
 
-  /** The figures of a tally that is there already or begins now; undefined where there is no room for one more. */
-  #begun(counted: Counted, gatewayId: string, routeId: string, model: string): Tally["figures"] | undefined {
-    const known = figuresOf(counted, gatewayId, routeId, model);
-    if (known !== undefined) return known;
-    if (this.#drained.size + this.#tallies >= MAX_COUNTS) return undefined;
+  /** A tally that is there already or begins now; undefined where there is no room for one more. */
+  #begun(of: Counted, gatewayId: string, routeId: string, model: string): Tally | undefined {
+    const known = tallyOf(of, gatewayId, routeId, model);
+    if (known !== undefined || !this.#hasRoom()) return known;
+    const name = `${of.keyId} ${this.#slot} ${gatewayId} ${routeId} ${model}`;
+    const begun: Tally = { of, gatewayId, routeId, model, name, figures: undefined };
+    of.tallies.push(begun);
     this.#tallies++;
-    if (counted.tallies.length === 0) this.#used.push(counted);
-    const figures = { ...NO_FIGURES };
-    counted.tallies.push({ gatewayId, routeId, model, figures });
-    return figures;
+    return begun;
+  }
+
+  /** The figures of a tally that has none yet; undefined where there is no room for them. */
+  #beginFigures(tally: Tally): Figures | undefined {
+    if (!this.#hasRoom()) return undefined;
+    this.#used.push(tally);
+    tally.figures = { ...NO_FIGURES };
+    return tally.figures;
+  }
+
+  #hasRoom(): boolean {
+    return this.#drained.size + this.#used.length < MAX_COUNTS;
   }
 
   #writeDown(): void {
     const slot = this.#slot;
-    for (const counted of this.#used) {
-      const { keyId, teamId } = counted;
-      for (const { gatewayId, routeId, model, figures } of counted.tallies) {
-        const name = `${keyId} ${slot} ${gatewayId} ${routeId} ${model}`;
-        const known = this.#drained.get(name);
-        const sum = known === undefined ? figures : addFigures(known.figures, figures);
-        this.#drained.set(name, { keyId, slot, gatewayId, routeId, model, teamId, figures: sum });
-      }
-      counted.tallies = [];
+    for (const tally of this.#used) {
+      const { of, gatewayId, routeId, model, name, figures = NO_FIGURES } = tally;
+      const { keyId, teamId } = of;
+      const known = this.#drained.get(name);
+      const sum = known === undefined ? figures : addFigures(known.figures, figures);
+      this.#drained.set(name, { keyId, slot, gatewayId, routeId, model, teamId, figures: sum });
+      tally.figures = undefined;
     }
     this.#used = [];
-    this.#tallies = 0;
   }
 
   #modelOf(known: Set<string>, model: string): string {
@@ -166,15 +191,10 @@ export class TokenCounter {
   }
 }
 
-/** Of a tally that a key has; undefined for none. */
-function figuresOf(
-  { tallies }: Counted,
-  gatewayId: string,
-  routeId: string,
-  model: string,
-): Tally["figures"] | undefined {
+/** Undefined where a key has none of that. */
+function tallyOf({ tallies }: Counted, gatewayId: string, routeId: string, model: string): Tally | undefined {
   for (const tally of tallies) {
-    if (tally.model === model && tally.routeId === routeId && tally.gatewayId === gatewayId) return tally.figures;
+    if (tally.model === model && tally.routeId === routeId && tally.gatewayId === gatewayId) return tally;
   }
   return undefined;
 }

@@ -48,11 +48,15 @@ export function openTap(
 ): AnswerTap | undefined {
   if (!reportsUsage(operation) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
-  // Of several lines the dispatcher makes a list, whatever the type says.
-  const coding = [headers["content-encoding"] ?? "identity"].flat().join(",").trim().toLowerCase();
+  const coding = codingOf(headers["content-encoding"]);
   if (coding !== "identity") return DecodedReader.open(reader, coding) ?? UNREAD_ANSWER;
   return {
     push: (bytes) => reader.push(bytes),
     end: (isWhole, onUsage) => onUsage(reader.end(isWhole)),
   };
+}
+
+/** @param value of several lines the dispatcher makes a list, whatever its type says */
+function codingOf(value: string | readonly string[] | undefined): string {
+  return value === undefined ? "identity" : [value].flat().join(",").trim().toLowerCase();
 }

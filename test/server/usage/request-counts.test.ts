@@ -58,6 +58,21 @@ describe("Requests", () => {
     });
   });
 
+  test("of more keys than are kept from one drain to the next are counted all the same", () => {
+    const index = new KeyIndex();
+    const keys = Array.from({ length: (1 << 12) + 1 }, (_, i) => indexed(index, `key_${i}`));
+    const operations = ["atoms.list", "atoms.create", "gateway.chat_completions", "gateway.embeddings"] as const;
+    const counter = new RequestCounter();
+    for (let drain = 0; drain < 3; drain++) {
+      for (const key of drain < 2 ? keys : keys.slice(0, 2)) {
+        for (const operation of operations) counter.count(key, operation, NOW);
+      }
+      const counts = counter.drain();
+      expect(counts.size).toBe(4 * (drain < 2 ? keys.length : 2));
+      expect(counts.get(`key_1 memory:read ${NOW}`)).toBe(1);
+    }
+  });
+
   test("of a placeholder key are not counted", () => {
     const counter = new RequestCounter();
     counter.count(keyRecord(), "atoms.list", NOW);

@@ -88,6 +88,19 @@ describe("Tokens", () => {
     expect(models).toContainEqual(["key_b", "m99", 1]);
   });
 
+  test("of more keys and models than are kept from one drain to the next are counted all the same", () => {
+    const index = new KeyIndex();
+    const keys = Array.from({ length: 300 }, (_, i) => keyOf(`key_${i}`, index));
+    const counter = new TokenCounter(() => {});
+    for (let drain = 0; drain < 3; drain++) {
+      const models = drain < 2 ? 60 : 1;
+      for (const key of keys) for (let i = 0; i < models; i++) counter.count(key, answer(`m${i}`), NOW);
+      const counts = [...counter.drain().values()];
+      expect(counts).toHaveLength(300 * models);
+      expect(counts.every(({ figures }) => figures.calls === 1 && figures.input === 3)).toBe(true);
+    }
+  });
+
   test("are counted by no name that is too long, of other letters, or may be a key, and by the one asked for", () => {
     const counter = new TokenCounter(() => {});
     const key = keyOf("key_a");
