@@ -34,6 +34,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     plan: async () => (await import("./plan/plan.ts")).addPlan,
     import: async () => (await import("./import.ts")).addImport,
     export: async () => (await import("./export.ts")).addExport,
+    advise: async () => (await import("./advise.ts")).addAdvise,
   },
   "Look:": {
     get: async () => (await import("./get/get.ts")).addGet,

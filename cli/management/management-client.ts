@@ -8,6 +8,7 @@ import { setting } from "../../runtime/settings.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AuditJson } from "../../server/management/audit/audit-json.ts";
 import type { EndedSessions } from "../../server/management/ended-sessions.ts";
+import type { AdviceJson } from "../../server/management/keys/key-advice.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../../server/management/keys/receipt.ts";
@@ -37,8 +38,10 @@ export function serverOptions(command: CliCommand): CliCommand {
 
 export type ManagementClient = {
   /** All keys that fit, page by page. */
-  listKeys(filter?: NameFilter): Promise<KeyJson[]>;
+  listKeys(filter?: KeyFilter): Promise<KeyJson[]>;
   getKey(id: string): Promise<KeyJson>;
+  /** What would have done for a key's use of the last 30 days. */
+  adviseKey(id: string): Promise<AdviceJson>;
   /** All objects of another kind that fit, page by page. */
   listObjects<K extends ObjectKind>(kind: K, filter?: NameFilter): Promise<ObjectJson<K>[]>;
   /** Libraries whose declaration is gone and whose atoms are kept, that fit, page by page. */
@@ -97,6 +100,7 @@ const MAX_PAGE = 200;
 
 type Filter = Readonly<Record<string, string | undefined>>;
 type NameFilter = { readonly namespace?: string | undefined; readonly name?: string | undefined };
+type KeyFilter = NameFilter & { readonly team?: string | undefined };
 
 /** What is looked for in the audit log; whatever is left out may be anything. Times are milliseconds since the epoch. */
 export type AuditFilter = {
@@ -152,6 +156,7 @@ export async function openManagement(
     listKeys: (filter) => Array.fromAsync(list<KeyJson>("keys", filter)),
     listObjects: (kind, filter) => Array.fromAsync(list(PATHS[kind], filter)),
     listRetainedLibraries: (filter) => Array.fromAsync(list("retained-libraries", filter)),
+    adviseKey: (id) => call("GET", `keys/${encodeURIComponent(id)}/advice`),
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     exportKey: (id, namespace) =>
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),

@@ -1,4 +1,5 @@
-import { Document, parse, visit } from "yaml";
+import { Document, isMap, isScalar, parse, visit } from "yaml";
+import { printable } from "./diagnostic.ts";
 
 /**
  * What takes no visible place, but a newline. For YAML 1.1 some of it ends a line: a name that holds it could begin
@@ -6,9 +7,41 @@ import { Document, parse, visit } from "yaml";
  */
 const UNSEEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu;
 
+/** What is said of a manifest: before all of it, and before fields by their paths, such as `spec.scopes`. */
+export type YamlComments = { readonly top: readonly string[]; readonly fields: ReadonlyMap<string, readonly string[]> };
+
 /** A manifest as people keep it: text that YAML 1.1, as kubectl reads it, or 1.2 takes for something else is quoted. */
 export function writeYaml(manifest: object): string {
+  return write(new Document(manifest));
+}
+
+/**
+ * A manifest with comments. A comment is one line, whatever is in it: what would end the line, or is not seen, is
+ * replaced.
+ */
+export function writeCommentedYaml(manifest: object, { top, fields }: YamlComments): string {
   const document = new Document(manifest);
+  for (const [path, lines] of fields) {
+    const steps = path.split(".");
+    const parent = document.getIn(steps.slice(0, -1));
+    const pair = isMap(parent)
+      ? parent.items.find(({ key }) => isScalar(key) && key.value === steps.at(-1))
+      : undefined;
+    if (isScalar(pair?.key)) pair.key.commentBefore = commentOf(lines);
+  }
+  return `${commentLines(top)}${write(document)}`;
+}
+
+/** Lines of a comment alone. */
+export function commentLines(lines: readonly string[]): string {
+  return lines.map((line) => `# ${printable(line)}\n`).join("");
+}
+
+function commentOf(lines: readonly string[]): string {
+  return lines.map((line) => ` ${printable(line)}`).join("\n");
+}
+
+function write(document: Document): string {
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value === "string" && !isText(node.value)) node.type = "QUOTE_DOUBLE";

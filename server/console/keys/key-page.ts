@@ -8,6 +8,7 @@ import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import type { KeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
+import type { AdviceJson } from "../../management/keys/key-advice.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { csrfField } from "../../pages/layout.ts";
@@ -19,6 +20,7 @@ import { shownLimits } from "../limits-text.ts";
 import { ago, moment } from "../times.ts";
 import type { SeenUsage } from "../usage/see-usage.ts";
 import { usagePanel } from "../usage/usage-panel.ts";
+import { advicePanel } from "./advice-panel.ts";
 import { eventList } from "./key-event-list.ts";
 import {
   bindingsOf,
@@ -45,6 +47,8 @@ export type KeyPage = {
   readonly usage: SeenUsage;
   /** Its own, and not its team's. */
   readonly budgets: readonly BudgetUse[];
+  /** Undefined for a key that is over. */
+  readonly advice: AdviceJson | undefined;
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -68,7 +72,7 @@ ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(k
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
   }</section></div></div>
-${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}`;
+${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}${page.advice && advicePanel(page.advice)}`;
 }
 
 function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {

@@ -7,6 +7,7 @@ import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../../management/context.ts";
 import { RELEASED_KEY_TEXT, requireUnmanaged } from "../../management/keys/changes.ts";
+import { adviseKey } from "../../management/keys/key-advice.ts";
 import { type KeyIdParams, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
@@ -69,6 +70,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
         budgets: await readKeyBudgets(store.db, key.id, clock.now()),
+        advice: key.state === "revoked" ? undefined : await adviseKey(store.db, key, clock.now()),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Management } from "../context.ts";
+import { keyAdviceRoutes } from "./advice-routes.ts";
 import { apiManagedKeyRoutes } from "./api-managed-routes.ts";
 import { manualKeyRoutes } from "./manual-routes.ts";
 import { keyReadRoutes } from "./read-routes.ts";
@@ -10,6 +11,7 @@ import { keyReadRoutes } from "./read-routes.ts";
  */
 export function keyRoutes(app: FastifyInstance, management: Management): void {
   keyReadRoutes(app, management);
+  keyAdviceRoutes(app, management);
   apiManagedKeyRoutes(app, management);
   manualKeyRoutes(app, management);
 }

@@ -175,6 +175,9 @@ function keyCalls(): Record<string, Calls> {
       },
     },
     "GET /api/v1/keys/{id}": { valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}`) },
+    "GET /api/v1/keys/{id}/advice": {
+      valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/advice`),
+    },
     "GET /api/v1/keys/{id}/access": {
       valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/access?scope=memory:read`),
       refused: { not_found: () => withToken("GET", "/keys/key_00000000000000000000/access?scope=memory:read") },

@@ -1,0 +1,46 @@
+import { Option } from "commander";
+import type { AdviceJson } from "../server/management/keys/key-advice.ts";
+import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { AddCommand } from "./command/command.ts";
+import { UsageError } from "./command/usage-error.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { findNamedKey, NAMED_KEY } from "./management/named-key.ts";
+import { outputText } from "./output/output.ts";
+
+type Flags = ServerChoice & { readonly team?: string; readonly output: "yaml" | "json" };
+
+/** `keyplane advise`: what the section `Advice` of the console's page of a key shows. It changes nothing. */
+export const addAdvise: AddCommand = (program, { env, out, progress }) => {
+  serverOptions(
+    program
+      .command("advise")
+      .description("print what would have done for the last 30 days' use of a key, as a manifest to review")
+      .argument("[key]", NAMED_KEY),
+  )
+    .option("--team <team>", "all keys of this team, by its name")
+    .addOption(new Option("-o, --output <format>", "as what to print it").choices(["yaml", "json"]).default("yaml"))
+    .example("keyplane advise research/agent --data .keyplane", "narrower scopes and limits for a key, and why")
+    .example("keyplane advise --team research --data .keyplane", "all keys of a team, also those that were not used")
+    .action(async (named: string | undefined, { team, output, ...flags }: Flags) => {
+      if ((named === undefined) === (team === undefined)) {
+        throw new UsageError("say whose use is meant: a key, or --team for all keys of a team");
+      }
+      const client = await openManagement(env, flags);
+      const keys =
+        named === undefined
+          ? (await client.listKeys({ team })).filter(({ state }) => state !== "revoked")
+          : [await findNamedKey(client, named)];
+      const all: AdviceJson[] = [];
+      await progress.during("reading the use of keys", async () => {
+        for (const key of keys) all.push(await client.adviseKey(requireAdvice(key).id));
+      });
+      if (output === "json") return out(outputText(named === undefined ? { items: all } : (all[0] ?? {}), "json"));
+      out(all.map(({ manifest }) => manifest.trimEnd()).join("\n---\n") || `# Team ${team} has no keys.`);
+    });
+};
+
+/** @throws Error for a key as a server of an earlier version shows it: that one does not know what would have done */
+function requireAdvice(key: KeyJson): KeyJson {
+  if ("lastNetworks" in key) return key;
+  throw new Error("the server is of an earlier version, which advises nothing: upgrade it first");
+}

@@ -1,0 +1,70 @@
+import { type AdvicePoint, type AnswersUsed, counted, type KeyUse, requestsWithin } from "./key-use.ts";
+
+/** The most that a PlatformKey names. */
+const MAX_MODELS = 64;
+/** So many names are listed in a sentence. */
+const MAX_NAMED = 10;
+/** What counts are by that stand for several models. */
+const NO_MODEL = new Set(["other", "unknown"]);
+
+/** The gateway that all answers came by, and the models that calls named, as far as that is known. */
+export function adviseGateway(use: KeyUse): AdvicePoint[] {
+  const calls = requestsWithin(use, ["gateway:generate", "gateway:embed", "gateway:routes"]);
+  if (calls === 0 && use.answers.length === 0) return [];
+  return [gatewayPoint(use, calls), modelPoint(use)];
+}
+
+function gatewayPoint({ spec, answers, namespace }: KeyUse, calls: number): AdvicePoint {
+  const stay = (why: string): AdvicePoint => ({ field: "gatewayRef", change: {}, why });
+  if (spec.gatewayRef !== undefined) return stay("The key is bound to one gateway.");
+  const [first, ...others] = new Map(answers.map((one) => [one.gatewayId, one])).values();
+  if (first === undefined)
+    return stay("No model has answered, so that it is not known which gateway the calls were to.");
+  if (others.length > 0) {
+    return stay(`${others.length + 1} gateways have answered, and a key is bound to one or to none.`);
+  }
+  if (first.gateway === null) return stay("The gateway that has answered is gone.");
+  const { name, namespace: where } = first.gateway;
+  const ref = where === namespace || where === "" ? { name } : { name, namespace: where };
+  const answered = answers.reduce((sum, one) => sum + one.calls, 0);
+  return {
+    field: "gatewayRef",
+    change: { gatewayRef: ref },
+    why: `${counted(answered, "answer")} of models came by it, and none by another. Of ${counted(calls, "call")} that were let through those without such an answer are not counted by gateway.`,
+  };
+}
+
+/** An answer's model is not always what the call named; the name of a route is. */
+function modelPoint({ spec, answers }: KeyUse): AdvicePoint {
+  const stay = (why: string): AdvicePoint => ({ field: "allowedModels", change: {}, why });
+  if (answers.length === 0) return stay("No model has answered.");
+  const routes = answers.map(({ route }) => route);
+  const named = [...new Set(routes)].filter((route) => typeof route === "string").toSorted();
+  if (routes.includes(undefined)) {
+    return stay(
+      `Models have answered as ${listed(answers)}. What calls without a route named is not kept, such as an alias, so that nothing is narrowed: write what your calls name.`,
+    );
+  }
+  if (routes.includes(null)) return stay("A route that calls named is gone, so that nothing is narrowed.");
+  const known = spec.allowedModels;
+  const narrowed = known === undefined ? named : named.filter((name) => known.includes(name));
+  if (narrowed.length > MAX_MODELS) return stay(`${narrowed.length} routes were named, and a list has ${MAX_MODELS}.`);
+  if (narrowed.length === 0 || narrowed.length === known?.length) return stay("All that are allowed were named.");
+  return {
+    field: "allowedModels",
+    change: { allowedModels: narrowed },
+    why: "All calls with an answer named one of these routes.",
+  };
+}
+
+function listed(answers: readonly AnswersUsed[]): string {
+  const sums = new Map<string, number>();
+  for (const { model, calls } of answers) sums.set(model, (sums.get(model) ?? 0) + calls);
+  const names = [...sums].toSorted(([, a], [, b]) => b - a).map(([model, calls]) => `${nameOf(model)} (${calls})`);
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function nameOf(model: string): string {
+  return NO_MODEL.has(model) ? `${model}, which may be several,` : JSON.stringify(model);
+}

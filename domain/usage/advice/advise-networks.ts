@@ -1,0 +1,49 @@
+import { MAX_CALLER_NETWORKS } from "../../access/caller-network.ts";
+import { isNetworkWithin } from "../../access/source-addresses.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import type { AdvicePoint, KeyUse } from "./key-use.ts";
+
+/** The most that a PlatformKey lists. */
+const MAX_LISTED = 32;
+
+/** The networks that the key was called from, or of its list those that were. */
+export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse): AdvicePoint {
+  const point = (why: string, change: AdvicePoint["change"] = {}): AdvicePoint => ({
+    field: "allowedCIDRs",
+    change,
+    why,
+  });
+  if (networksSince === null) {
+    return point("A server of an earlier version serves, which does not note from where keys are called.");
+  }
+  if (networksSince > from) {
+    return point(
+      `From where keys are called is known since ${rfc3339(networksSince)} alone, so that nothing is narrowed.`,
+    );
+  }
+  const since = rfc3339(from).slice(0, 10);
+  const recent = networks.filter(({ lastSeenOn }) => lastSeenOn >= since);
+  if (recent.length === 0) return point("No caller's network is known.");
+  if (networks.length >= MAX_CALLER_NETWORKS) {
+    return point(`The key is called from ${MAX_CALLER_NETWORKS} networks or more, of which no more are kept.`);
+  }
+  const had = spec.allowedCIDRs;
+  const needed = recent.flatMap(({ network }) => {
+    const inside = had?.filter((cidr) => isNetworkWithin(cidr, [network])) ?? [];
+    return inside.length > 0 ? inside : [network];
+  });
+  const list = [...new Set(needed)].toSorted();
+  const seen = recent.map(({ network, lastSeenOn }) => `${network} last on ${lastSeenOn}`).join(", ");
+  if (
+    list.length > MAX_LISTED ||
+    (had !== undefined && list.every((cidr) => had.includes(cidr)) && list.length === had.length)
+  ) {
+    return point(`Called from ${seen}.`);
+  }
+  return point(
+    `Called from ${seen}. Of a caller the network is kept and no address: write a part of it where you know it.`,
+    {
+      allowedCIDRs: list,
+    },
+  );
+}

@@ -1,0 +1,61 @@
+/** What would have done for a key, by what it was used for (docs/decisions/advice.md). Pure: it changes nothing. */
+import { REQUEST_SCOPES } from "../../access/request-scope.ts";
+import { defined } from "../../defined.ts";
+import { DAY_MS } from "../../duration.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import { adviseGateway } from "./advise-gateway.ts";
+import { adviseLimits } from "./advise-limits.ts";
+import { adviseNetworks } from "./advise-networks.ts";
+import { adviseScopes } from "./advise-scopes.ts";
+import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
+
+/** How long a key's use is looked at. */
+export const ADVICE_DAYS = 30;
+
+export type Advice = {
+  /** Whether nothing was let through in all of the time. */
+  readonly isUnused: boolean;
+  /** Why nothing is advised; null where something may be. */
+  readonly lacks: string | null;
+  readonly points: readonly AdvicePoint[];
+};
+
+/** What would have done. Where figures are lacking nothing is narrowed, and it says so. */
+export function advise(use: KeyUse): Advice {
+  const lacks = lackOf(use);
+  const requests = requestsWithin(use, REQUEST_SCOPES);
+  const isUnused =
+    lacks === null &&
+    requests === 0 &&
+    use.answers.length === 0 &&
+    (use.lastUsedAt === null || use.lastUsedAt < use.from);
+  if (lacks !== null || isUnused) return { isUnused, lacks, points: [] };
+  if (requests === 0) return { isUnused, lacks: "No request of it was counted, and it was used.", points: [] };
+  const points = [
+    adviseScopes(use),
+    ...adviseGateway(use),
+    ...libraryPoint(use),
+    adviseNetworks(use),
+    adviseLimits(use),
+  ];
+  return { isUnused, lacks, points };
+}
+
+/** The spec that would have done, in the order of its fields. */
+export function advisedSpec(spec: object, { points }: Pick<Advice, "points">): object {
+  return defined({ ...spec, ...Object.assign({}, ...points.map(({ change }) => change)) });
+}
+
+function lackOf({ madeAt, countedSince, from, to }: KeyUse): string | null {
+  const whole = `${Math.round((to - from) / DAY_MS)} days are looked at`;
+  if (madeAt > from) return `The key was made at ${rfc3339(madeAt)}, and ${whole}: nothing is narrowed yet.`;
+  if (countedSince <= from) return null;
+  return `Uses are counted completely since ${rfc3339(countedSince)} alone, and ${whole}: nothing is narrowed.`;
+}
+
+/** Requests of the memory are not counted by library. */
+function libraryPoint(use: KeyUse): AdvicePoint[] {
+  if (requestsWithin(use, ["memory:read", "memory:write", "memory:*"]) === 0) return [];
+  const why = "Requests are not counted by library, so that nothing is narrowed: name those that its callers need.";
+  return [{ field: "libraryAccess", change: {}, why }];
+}

@@ -1,0 +1,95 @@
+import { type RawBuilder, sql } from "kysely";
+import type { RequestScope } from "../../domain/access/request-scope.ts";
+import { DAY_MS } from "../../domain/duration.ts";
+import type { AnswersUsed, Peak } from "../../domain/usage/advice/key-use.ts";
+import { TOKEN_KINDS } from "../../domain/usage/tokens.ts";
+import type { Db } from "../database/change.ts";
+import { asTimestamp, horizonsOf } from "./counted-parts.ts";
+import { beginOf, HOUR_STEP, type Measure, REQUESTS_MEASURE, TOKENS_MEASURE } from "./usage-tables.ts";
+
+/** The days of which five minutes are all there: the eighth is being deleted. */
+const RECENT_MS = 7 * DAY_MS;
+/** Tokens of all kinds; calls of tools are none. */
+const TOKENS = sql.join(
+  TOKEN_KINDS.filter((kind) => kind !== "tool_calls").map((kind) => sql.ref(kind)),
+  sql` + `,
+);
+/** The migration that began to sum up by hour. */
+const HOURS_MIGRATION = 39;
+
+/** From then on and before then, in milliseconds since the epoch: whole hours of the last 39 days. */
+type Span = { readonly from: number; readonly to: number };
+
+/** Requests of a key by what let them through, within whole hours. */
+export async function requestsByScope(db: Db, keyId: string, span: Span): Promise<Map<RequestScope, number>> {
+  const { rows } = await sql<{ scope: RequestScope; count: number }>`
+    ${countedBetween(REQUESTS_MEASURE, keyId, span)}
+    select scope, sum(count)::float8 as count from counted group by scope`.execute(db);
+  return new Map(rows.map(({ scope, count }) => [scope, count]));
+}
+
+/** Answers to a key by gateway, route and model, and of how many of them not all tokens are known. */
+export async function answersOf(
+  db: Db,
+  keyId: string,
+  span: Span,
+): Promise<{ readonly answers: AnswersUsed[]; readonly withoutTokens: number }> {
+  const { rows } = await sql<Omit<AnswersUsed, "gateway" | "route"> & Found>`
+    ${countedBetween(TOKENS_MEASURE, keyId, span)}, summed as (
+      select gateway_id, route_id, model, sum(calls)::float8 as calls,
+        sum(cut + unreported + unread + doubtful)::float8 as without
+      from counted group by gateway_id, route_id, model
+    )
+    select s.gateway_id as "gatewayId", s.route_id as "routeId", s.model, s.calls, s.without, g.namespace, g.name,
+      (select r ->> 'model' from jsonb_array_elements(g.routes) r where r ->> 'routeId' = s.route_id limit 1) as named
+    from summed s left join gateways g on g.id = s.gateway_id and g.state = 'active'
+    order by s.calls desc, s.gateway_id, s.route_id, s.model`.execute(db);
+  return {
+    withoutTokens: rows.reduce((sum, { without }) => sum + without, 0),
+    answers: rows.map(({ gatewayId, model, calls, routeId, named, namespace, name }) => ({
+      ...{ gatewayId, model, calls, route: routeId === "" ? undefined : named },
+      gateway: namespace === null || name === null ? null : { namespace, name },
+    })),
+  };
+}
+
+type Found = { routeId: string; named: string | null; namespace: string | null; name: string | null; without: number };
+
+/** The most requests, or tokens, of a key at once. */
+export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: string, span: Span): Promise<Peak> {
+  const [of, figure] = measure === "requests" ? [REQUESTS_MEASURE, sql`count`] : [TOKENS_MEASURE, TOKENS];
+  const recent = sql`slot >= ${asTimestamp(Math.max(span.from, span.to - RECENT_MS))}`;
+  const most = (where: RawBuilder<unknown>) => sql`(select coalesce(max(sum), 0)::float8 from by_hour where ${where})`;
+  const { rows } = await sql<Peak>`
+    ${countedBetween(of, keyId, span)}, by_hour as (
+      select ${beginOf(HOUR_STEP, sql`slot`)} as slot, sum(${figure}) as sum from counted group by 1
+    )
+    select (select coalesce(max(sum), 0)::float8 from (
+        select sum(${figure}) as sum from ${sql.table(of.slots)}
+        where key_id = ${keyId} and ${recent} and slot < ${asTimestamp(span.to)} group by slot) f) as "fiveMinutes",
+      ${most(recent)} as "recentHour", ${most(sql`true`)} as hour`.execute(db);
+  return rows[0] ?? { fiveMinutes: 0, recentHour: 0, hour: 0 };
+}
+
+/** Since when counts are kept for longer than eight days, in milliseconds since the epoch. */
+export async function usageCountedSince(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom("schema_migrations")
+    .select((columns) => columns.fn.min("applied_at").as("at"))
+    .where("version", ">=", HOURS_MIGRATION)
+    .executeTakeFirst();
+  return row?.at?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+/** Each count once: what is not summed up by hour yet is read where it was counted. */
+function countedBetween(measure: Measure, keyId: string, span: Span): RawBuilder<unknown> {
+  const { slots, hours, dimensions, figures } = measure;
+  const columns = sql.join(["slot", ...dimensions, ...figures].map((name) => sql.ref(name)));
+  const horizon = sql`(select hours from ${sql.table(`${slots}_rolled`)})`;
+  const question = { ...span, by: "all", step: "hour", limit: 1 } as const;
+  return sql`with ${horizonsOf(measure, question)}, counted as materialized (
+      select ${columns} from ${sql.table(slots)}
+      where key_id = ${keyId} and slot >= ${horizon} and slot < ${asTimestamp(span.to)}
+      union all select ${columns} from ${sql.table(hours)}
+      where key_id = ${keyId} and slot >= ${asTimestamp(span.from)} and slot < ${horizon})`;
+}

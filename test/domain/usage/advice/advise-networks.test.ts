@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { adviseNetworks } from "../../../../domain/usage/advice/advise-networks.ts";
+import type { KeyUse } from "../../../../domain/usage/advice/key-use.ts";
+import { FROM, useOf } from "./uses.ts";
+
+const office = { network: "203.0.113.0/24", lastSeenOn: "2026-11-24" };
+const home = { network: "2001:db8:1:200::/56", lastSeenOn: "2026-11-20" };
+const change = (use: Partial<KeyUse>) => adviseNetworks(useOf(use)).change;
+
+test("the networks that a key was called from are advised, and those of more than 30 days ago are not", () => {
+  const old = { network: "192.0.2.0/24", lastSeenOn: "2026-10-20" };
+  expect(change({ networks: [office, home, old] })).toEqual({ allowedCIDRs: [home.network, office.network] });
+});
+
+test("of a declared list what has callers stays, and what is wider becomes the callers' networks", () => {
+  const spec = { allowedCIDRs: ["203.0.113.8/29", "203.0.113.16/29", "2001:db8::/32", "10.0.0.0/8"] };
+  expect(change({ spec, networks: [office, home] })).toEqual({
+    allowedCIDRs: [home.network, "203.0.113.16/29", "203.0.113.8/29"],
+  });
+  expect(change({ spec: { allowedCIDRs: [office.network] }, networks: [office] })).toEqual({});
+});
+
+test.each<[what: string, use: Partial<KeyUse>, why: string]>([
+  ["while a server of an earlier version serves", { networksSince: null }, "earlier version"],
+  ["where they are known for a shorter time", { networksSince: FROM + 1 }, "is known since"],
+  ["where none is known", { networks: [] }, "No caller's network is known."],
+  [
+    "where there may be more than are kept",
+    { networks: Array.from({ length: 16 }, (_, place) => ({ ...office, network: `10.0.${place}.0/24` })) },
+    "16 networks or more",
+  ],
+])("no networks are advised %s", (_what, use, why) => {
+  const point = adviseNetworks(useOf({ networks: [office], ...use }));
+  expect(point.change).toEqual({});
+  expect(point.why).toContain(why);
+});
