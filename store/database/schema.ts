@@ -35,6 +35,7 @@ export type Database = {
   replicas: ReplicasTable;
   usage_lost: { until: Date | null };
   leaders: { cluster: string; epoch: number; term: Generated<string> };
+  cluster_names: { cluster: string; name: string };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
   repeatable_saves: RepeatableSavesTable;

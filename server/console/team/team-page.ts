@@ -2,6 +2,7 @@ import { limitSpec } from "../../../domain/access/declared-limits.ts";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
@@ -17,6 +18,7 @@ import { usagePanel } from "../usage/usage-panel.ts";
 
 /** What a team's page shows. */
 export type TeamPage = {
+  readonly clusters: ClusterNames;
   readonly team: StoredTeam;
   readonly usage: SeenUsage;
   /** The viewer's role in the team, in words. */
@@ -63,7 +65,7 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
   Revoke: "Revoked as soon as they are reported",
 };
 
-function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
+function facts({ team, clusters, role, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
   const limits = team.limits === null ? undefined : limitSpec(team.limits);
   const rows: Facts = [
@@ -74,7 +76,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
     ["Leaked keys", LEAKS[team.leakAction]],
     ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
     ["Limits", limits === undefined ? "None" : shownLimits(limits)],
-    ["Declared in", declarationPlace(team)],
+    ["Declared in", declarationPlace(team, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -24,6 +24,7 @@ import { sql as usageHours, indexes as usageHoursIndexes } from "../../migration
 import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
 import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts";
 import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
+import { sql as namesOfClusters } from "../../migrations/043-cluster-names.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -65,6 +66,7 @@ export const MIGRATIONS = [
   { version: 40, name: "limits-of-teams", script: limitsOfTeams },
   { version: 41, name: "key-declarations", script: keyDeclarations },
   { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
+  { version: 43, name: "cluster-names", script: namesOfClusters },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
