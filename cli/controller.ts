@@ -114,6 +114,7 @@ async function runController(
       const setup = {
         ...{ cluster, store, keyring, publicUrl, clock: systemClock, log, metrics, retentionMs },
         ownNamespace: cluster.podNamespace,
+        clusterName: config.clusterName ?? undefined,
       };
       await startController(setup, until).finally(() => metrics.leads(false));
     };

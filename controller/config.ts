@@ -1,7 +1,8 @@
+import { MAX_CLUSTER_NAME, parseClusterName } from "../domain/cluster-name.ts";
 import type { Environment } from "../domain/environment.ts";
 import { ADMIN_HOST, ADMIN_PORT, AUDIT_RETENTION, LOG_LEVEL, publicUrl } from "../runtime/common-settings.ts";
 import type { LogLevel } from "../runtime/log-level.ts";
-import { ConfigError, type Flags, readSettings, withDefault } from "../runtime/settings.ts";
+import { ConfigError, type Flags, optional, readSettings, withDefault } from "../runtime/settings.ts";
 
 /** The settings of `keyplane controller` but for those of its database, its cluster and its keys. */
 export const CONTROLLER_SETTINGS = {
@@ -12,6 +13,12 @@ export const CONTROLLER_SETTINGS = {
     wanted: "true or false",
   }),
   publicUrl: publicUrl("where clients reach the server, for what is written into Secrets"),
+  clusterName: optional({
+    takes: "<name>",
+    help: "what the console calls this cluster, where it shows several",
+    parse: parseClusterName,
+    wanted: `a name of 1 to ${MAX_CLUSTER_NAME} characters on one line, such as production-eu`,
+  }),
   auditRetention: AUDIT_RETENTION,
   adminHost: ADMIN_HOST,
   adminPort: ADMIN_PORT,
@@ -27,6 +34,8 @@ export type ControllerConfig = {
   /** Where clients reach the server; null where it is not given. */
   readonly publicUrl: URL | null;
   readonly logLevel: LogLevel;
+  /** What people call its cluster; null where it is not given. */
+  readonly clusterName: string | null;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
 };

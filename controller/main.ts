@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { defined } from "../domain/defined.ts";
 import type { LogLine } from "../runtime/log-line.ts";
+import { recordClusterName } from "../store/cluster-names.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
@@ -24,12 +25,15 @@ export type ControllerSetup = {
   readonly onReconciled?: ControllerOptions["onReconciled"];
   readonly retentionMs?: number;
   readonly ownNamespace?: string | undefined;
+  /** What people call the cluster; without one, what was kept before stays. */
+  readonly clusterName?: string | undefined;
 };
 
 /** Takes the leadership of the cluster's scope and runs the controller until the signal. */
 export async function startController(setup: ControllerSetup, signal: AbortSignal): Promise<void> {
-  const { cluster, store, clock, metrics, onReconciled, retentionMs } = setup;
+  const { cluster, clusterName, store, clock, metrics, onReconciled, retentionMs } = setup;
   const fence = await takeLeadership(store, leadershipScope(cluster));
+  if (clusterName !== undefined) await recordClusterName(store, fence, clusterName);
   const deps = {
     ...setup,
     fence,

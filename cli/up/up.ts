@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { access, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { openFilesCluster } from "../../controller/cluster/files/cluster.ts";
 import { startController } from "../../controller/main.ts";
+import { clusterNameOfFolder } from "../../domain/cluster-name.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -139,6 +140,7 @@ export async function runUp(
         log: line,
         onReconciled: initialSync.reconciled,
         retentionMs: config.retentionMs,
+        clusterName: clusterNameOfFolder(basename(resolve(flags.manifests))),
       },
       stopping.signal,
     );

@@ -101,6 +101,12 @@ create table changes (
   constraint changes_pkey PRIMARY KEY (seq),
   constraint changes_tx_kind_ref_key UNIQUE (tx, kind, ref)
 );
+create table cluster_names (
+  cluster text not null,
+  name text not null,
+  constraint cluster_names_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 63))),
+  constraint cluster_names_pkey PRIMARY KEY (cluster)
+);
 create table embedding_queue (
   atom_id uuid not null,
   library_id text not null,

@@ -42,6 +42,7 @@ export type Database = {
   /** By network the last day, as `2026-11-25`. */
   key_networks: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
   leaders: { cluster: string; epoch: number; term: Generated<string> };
+  cluster_names: { cluster: string; name: string };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
   repeatable_saves: RepeatableSavesTable;

@@ -1,5 +1,6 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
@@ -14,6 +15,7 @@ import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-wo
 
 /** What a gateway's page shows. */
 export type GatewayPage = GatewayFigures & {
+  readonly clusters: ClusterNames;
   readonly gateway: StoredGateway;
   /** Where clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
@@ -94,7 +96,7 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
   );
 }
 
-function facts({ gateway, boundKeys, now }: GatewayPage): Html {
+function facts({ gateway, clusters, boundKeys, now }: GatewayPage): Html {
   const { id, publicId, team, teamId, createdAt } = gateway;
   const rows: Facts = [
     [
@@ -103,7 +105,7 @@ function facts({ gateway, boundKeys, now }: GatewayPage): Html {
     ],
     ["Team", html`<a href="/dashboard/team/${teamId}">${team}</a>`],
     ["Public id", html`<code>${publicId}</code>`],
-    ["Declared in", declarationPlace(gateway)],
+    ["Declared in", declarationPlace(gateway, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { clusterNames } from "../../../store/cluster-names.ts";
 import { countBoundKeys, upstreamStates } from "../../../store/gateways/upstream-outcomes.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -35,6 +36,7 @@ export function gatewayPageRoutes(
       const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {
         ...{ query, nextId },
+        clusters: await clusterNames(store.db),
         gateways: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
         teams: await offeredTeams(store.db, rights),
         ...(await figuresOf(shown.map(({ id }) => id))),
@@ -52,6 +54,7 @@ export function gatewayPageRoutes(
     const gateway = await seeObject(store.db, "gateway", rights, request.params.id);
     const page = {
       gateway,
+      clusters: await clusterNames(store.db),
       publicUrl: reachedAt(request, config),
       now: clock.now(),
       ...(await figuresOf([gateway.id])),

@@ -1,3 +1,4 @@
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { BoundKeys, UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
@@ -19,6 +20,7 @@ export type GatewayFigures = {
 };
 
 export type GatewayList = GatewayFigures & {
+  readonly clusters: ClusterNames;
   readonly query: GatewaysQuery;
   readonly gateways: readonly StoredGateway[];
   /** The last id of this page; null at the end. */
@@ -58,7 +60,7 @@ ${
   }</div>`;
 }
 
-function gatewayTable({ gateways, boundKeys, stateOf }: GatewayList): Html {
+function gatewayTable({ gateways, clusters, boundKeys, stateOf }: GatewayList): Html {
   const rows = gateways.map((gateway) => {
     const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
     const more = upstreams.length - SHOWN_UPSTREAMS;
@@ -75,7 +77,7 @@ function gatewayTable({ gateways, boundKeys, stateOf }: GatewayList): Html {
       html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`,
       countText(boundKeys.get(id)),
       team,
-      declarationPlace(gateway),
+      declarationPlace(gateway, clusters),
     ];
   });
   return table("Gateways", COLUMNS, rows);

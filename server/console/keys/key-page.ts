@@ -5,6 +5,7 @@ import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { KeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
@@ -38,6 +39,7 @@ import { timeline } from "./timeline.ts";
 
 export type KeyPage = {
   readonly key: KeyJson;
+  readonly clusters: ClusterNames;
   /** How it is declared, where its controller has recorded that. */
   readonly declaration: KeyDeclaration | undefined;
   readonly events: readonly KeyEvent[];
@@ -116,7 +118,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
 }
 
-function facts({ key, declaration, budgets, now }: KeyPage): Html {
+function facts({ key, clusters, declaration, budgets, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
   const rows: Facts = [
@@ -137,7 +139,7 @@ function facts({ key, declaration, budgets, now }: KeyPage): Html {
     ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
     ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
     ["Created", moment(key.createdAt, now)],
-    ["Declared in", declarationOf(key)],
+    ["Declared in", declarationOf(key, clusters)],
     ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
   ];
   return factList(rows);
@@ -190,12 +192,12 @@ function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclarat
 }
 
 /** Where a declared key is changed, and by what. */
-function managed({ key, declaration }: KeyPage): Html {
+function managed({ key, clusters, declaration }: KeyPage): Html {
   const { namespace, name } = key;
   const spec = declaration?.spec ?? key.spec;
   const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
-<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
+<p>This key is declared as PlatformKey <strong>${declarationOf(key, clusters)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 ${notShown(declaration)}
 <pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
 <p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;

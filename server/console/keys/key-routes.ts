@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
+import { clusterNames } from "../../../store/cluster-names.ts";
 import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
@@ -65,6 +66,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const used = { keyIds: [key.id], prices: prices.current() };
       const content = keyContent({
         key,
+        clusters: await clusterNames(store.db),
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
         events: shown,
         requests: await seeRequests(management, key.id),

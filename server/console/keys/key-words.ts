@@ -1,6 +1,8 @@
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
+import { inCluster } from "../declared-in.ts";
 
 type Tone = "good" | "warn" | "bad" | "";
 
@@ -65,14 +67,17 @@ export function refName({ namespace, name }: { readonly namespace?: string; read
 }
 
 /** Where a key is declared. */
-export function declarationOf({
-  declaredIn,
-  namespace,
-  name,
-  released,
-  managedBy,
-}: Pick<KeyJson, "declaredIn" | "namespace" | "name" | "released" | "managedBy">): string {
-  if (declaredIn !== null) return `${refName({ namespace, name })} in ${declaredIn.cluster}`;
+export function declarationOf(
+  {
+    declaredIn,
+    namespace,
+    name,
+    released,
+    managedBy,
+  }: Pick<KeyJson, "declaredIn" | "namespace" | "name" | "released" | "managedBy">,
+  clusters: ClusterNames,
+): Html | string {
+  if (declaredIn !== null) return html`${refName({ namespace, name })}${inCluster(clusters, declaredIn.cluster)}`;
   if (released) return `Nowhere any more: ${refName({ namespace, name })} has let go of it`;
   return managedBy ?? "Console or API";
 }

@@ -1,5 +1,6 @@
 import type { IssuedNames } from "../../../domain/access/team-member.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
@@ -16,6 +17,7 @@ import { type KeyListFilters, listUrl } from "./list-query.ts";
 export type KeyList = {
   readonly query: KeyListFilters;
   readonly keys: readonly KeyJson[];
+  readonly clusters: ClusterNames;
   /** Where the next page begins; null at the end. */
   readonly next: KeyPosition | null;
   /** Whether more may match before the page is full. */
@@ -74,7 +76,7 @@ ${teamField(query.team, teams)}
 </div></form>`;
 }
 
-function keyTable({ keys, now }: KeyList): Html {
+function keyTable({ keys, clusters, now }: KeyList): Html {
   const rows = keys.map((key) => [
     nameOf(key),
     html`<code>${key.prefix ?? "none yet"}</code>`,
@@ -83,7 +85,7 @@ function keyTable({ keys, now }: KeyList): Html {
     bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`),
     key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
     key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
-    declarationOf(key),
+    declarationOf(key, clusters),
   ]);
   return table("API keys", COLUMNS, rows);
 }

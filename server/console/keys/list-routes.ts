@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { clusterNames } from "../../../store/cluster-names.ts";
 import { findKeys, identifyKeys, searchKeys } from "../../../store/keys/key-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../../management/context.ts";
@@ -32,6 +33,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         query,
         keys: await showKeys({ db: store.db, receiptOf: await receipts.read(), now }, found.keys),
         next: found.next,
+        clusters: await clusterNames(store.db),
         isPartial: found.isPartial,
         teams: await offeredTeams(store.db, rights),
         outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,

@@ -1,4 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
@@ -13,6 +14,7 @@ export type StoredLibrary = StoredOf["library"];
 
 /** What the list of libraries shows. */
 export type LibraryList = {
+  readonly clusters: ClusterNames;
   readonly query: LibrariesQuery;
   readonly libraries: readonly StoredLibrary[];
   /** The last id of this page; null at the end. */
@@ -52,7 +54,7 @@ ${
   }</div>`;
 }
 
-function libraryTable({ libraries, defaults, now }: LibraryList): Html {
+function libraryTable({ libraries, clusters, defaults, now }: LibraryList): Html {
   const rows = libraries.map((library) => {
     const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
     return [
@@ -63,7 +65,7 @@ function libraryTable({ libraries, defaults, now }: LibraryList): Html {
       team,
       deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",
       ago(rfc3339Millis(createdAt.getTime()), now),
-      declarationPlace(library),
+      declarationPlace(library, clusters),
     ];
   });
   return table("Libraries", COLUMNS, rows);

@@ -1,4 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { Atom } from "../../../store/memory/atom.ts";
 import type { ExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
@@ -21,6 +22,7 @@ export type ListedAtom = {
 
 /** What a library's page shows. */
 export type LibraryPage = {
+  readonly clusters: ClusterNames;
   readonly library: StoredLibrary;
   readonly isDefault: boolean;
   readonly count: { readonly atoms: number; readonly isMore: boolean };
@@ -83,7 +85,7 @@ function conversations(extraction: ExtractionState): Html {
   return html`<section class="panel" aria-labelledby="conversations"><h2 id="conversations">Conversations</h2>${factList(rows)}</section>`;
 }
 
-function facts({ library, isDefault, extraction, count, now }: LibraryPage): Html {
+function facts({ library, clusters, isDefault, extraction, count, now }: LibraryPage): Html {
   const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
   const rows: readonly (readonly [string, Content])[] = [
     ["Atoms", `${count.atoms}${count.isMore ? " and more" : ""}`],
@@ -93,7 +95,7 @@ function facts({ library, isDefault, extraction, count, now }: LibraryPage): Htm
     ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),
     ...(extraction === undefined ? [["Conversations", "Not taken: no spec.extraction is declared"] as const] : []),
     ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it, for ever" : "Its atoms are kept"],
-    ["Declared in", declarationPlace(library)],
+    ["Declared in", declarationPlace(library, clusters)],
     ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { clusterNames } from "../../../store/cluster-names.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { positionOf } from "../../../store/memory/atom-order.ts";
@@ -47,6 +48,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
     const list = {
       ...{ query, nextId },
+      clusters: await clusterNames(store.db),
       libraries: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
       defaults: await defaultsAmong(shown),
       teams: await offeredTeams(store.db, rights),
@@ -72,7 +74,11 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       });
       const { library } = page;
       const isDefault = (await defaultsAmong([library])).size > 0;
-      const content = libraryContent({ ...page, isDefault, query, now: clock.now() });
+      const content = libraryContent({
+        ...page,
+        ...{ isDefault, query, now: clock.now() },
+        clusters: await clusterNames(store.db),
+      });
       return sendConsolePage(request, reply, { title: refName(library), section: "libraries", content });
     },
   );

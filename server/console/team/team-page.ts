@@ -3,6 +3,7 @@ import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
@@ -19,6 +20,7 @@ import { usagePanel } from "../usage/usage-panel.ts";
 
 /** What a team's page shows. */
 export type TeamPage = {
+  readonly clusters: ClusterNames;
   readonly team: StoredTeam;
   readonly usage: SeenUsage;
   readonly budgets: readonly BudgetUse[];
@@ -66,7 +68,7 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
   Revoke: "Revoked as soon as they are reported",
 };
 
-function facts({ team, role, budgets, defaultLibraryId, now }: TeamPage): Html {
+function facts({ team, clusters, role, budgets, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
   const limits = team.limits === null ? undefined : limitSpec(team.limits);
   const rows: Facts = [
@@ -78,7 +80,7 @@ function facts({ team, role, budgets, defaultLibraryId, now }: TeamPage): Html {
     ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
     ["Limits", limits === undefined ? "None" : shownLimits(limits)],
     ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
-    ["Declared in", declarationPlace(team)],
+    ["Declared in", declarationPlace(team, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
+import { clusterNames } from "../../../store/cluster-names.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -34,6 +35,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
       const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {
         ...{ query, nextId },
+        clusters: await clusterNames(store.db),
         teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
         roleIn: (teamId: string) => roleInWords(rights, teamId),
       };
@@ -51,6 +53,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
       const used = { teamIds: [team.id], prices: prices.current() };
       const page = {
         team,
+        clusters: await clusterNames(store.db),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["key", "model"]),
         budgets: await readTeamBudgets(store.db, team, clock.now()),
         role: roleInWords(rights, team.id),

@@ -1,3 +1,4 @@
+import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
@@ -9,6 +10,7 @@ import { urlWithQuery } from "../query-text.ts";
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
 
 export type TeamList = {
+  readonly clusters: ClusterNames;
   readonly query: TeamsQuery;
   readonly teams: readonly StoredTeam[];
   /** The last id of this page; null at the end. */
@@ -20,11 +22,12 @@ export type TeamList = {
 const PATH = "/dashboard/team";
 const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", "Members", "Namespaces", "Declared in"];
 
-export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
+export function teamsContent(list: TeamList): Html {
+  const { query, teams, nextId } = list;
   const url = (afterId: string | undefined) => urlWithQuery(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Teams</h1></div>
 <form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" aria-keyshortcuts="/" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
-<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(teams, roleIn)}${
+<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(list)}${
     teams.length > 0 &&
     foot({
       said: countOnPage(teams.length, "team", "teams"),
@@ -35,7 +38,7 @@ export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
   }</div>`;
 }
 
-function teamTable(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Html {
+function teamTable({ teams, roleIn, clusters }: TeamList): Html {
   const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
     return [
@@ -43,7 +46,7 @@ function teamTable(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Ht
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       namespacesOf(namespaces),
-      declarationPlace(team),
+      declarationPlace(team, clusters),
     ];
   });
   return table("Teams", COLUMNS, rows);

@@ -30,6 +30,7 @@ import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
 import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
 import { sql as budgets } from "../../migrations/047-budgets.ts";
 import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
+import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -77,6 +78,7 @@ export const MIGRATIONS = [
   { version: 46, name: "key-policies", script: keyPolicies },
   { version: 47, name: "budgets", script: budgets },
   { version: 48, name: "list-of-words", script: listOfWords },
+  { version: 49, name: "cluster-names", script: namesOfClusters },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
