@@ -315,6 +315,7 @@ function testConfig(): ServerConfig {
     pricesFile: null,
     leaseMs: LEASE_MS,
     logLevel: "info",
+    auditLog: null,
   };
 }
 
