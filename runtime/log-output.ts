@@ -43,6 +43,11 @@ export class LogOutput implements DestinationStream {
     return this.#dropped;
   }
 
+  /** Whether all that it has taken is written, and nothing was dropped that it has not said. */
+  get isWritten(): boolean {
+    return this.#failure === undefined && this.#unreported === 0;
+  }
+
   write(line: string): void {
     if (this.#unreported > 0) this.#drop();
     else this.#attempt(line);

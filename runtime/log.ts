@@ -88,6 +88,13 @@ function standardOutput(): DestinationStream {
   return terminal === undefined ? lines : terminalLines(terminal, (text) => lines.write(text));
 }
 
+/** This thread's standard output, for lines that are JSON already: among those of its log, in their order. */
+export function jsonOutput(): Pick<LogOutput, "write" | "isWritten" | "dropped"> {
+  standardOutput();
+  output ??= openOutput();
+  return output;
+}
+
 const STDOUT = 1;
 
 function openOutput(): LogOutput {

@@ -7,7 +7,7 @@ import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
-import type { Logger } from "../runtime/log.ts";
+import { jsonOutput, type Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
 import { UnusableDatabaseError } from "../store/database/errors.ts";
@@ -18,6 +18,7 @@ import { RecordRoom } from "../store/memory/record-room.ts";
 import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
+import { startAuditOutput } from "./audit-output.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
@@ -189,6 +190,8 @@ export async function startServer({
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const endUpkeep = startUpkeep(store, log);
+  const endAuditOutput =
+    config.auditLog === null ? undefined : startAuditOutput({ store, log, replica: id, output: auditOutput() });
   const posts = openGuardedPosts(config.allowedPrivateUpstreams);
   const webhooks = startWebhooks({
     ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
@@ -218,6 +221,7 @@ export async function startServer({
     await prices.close();
     await Promise.all([libraries.close(), embedder.close(), conversations.close(), generator.close()]);
     await Promise.all([usage.close(), refusals.close()]);
+    await endAuditOutput?.();
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
     closeLimits();
@@ -245,6 +249,15 @@ export async function startServer({
     await close();
     throw error;
   }
+}
+
+function auditOutput() {
+  const output = jsonOutput();
+  return {
+    write: (line: string) => output.write(line),
+    isWritten: () => output.isWritten,
+    dropped: () => output.dropped,
+  };
 }
 
 /** What was configured and does not do what one might take it to. */

@@ -33,6 +33,8 @@ export type ServerConfig = {
   readonly adminHost: string;
   readonly adminPort: number;
   readonly logLevel: LogLevel;
+  /** Where the audit log goes beside the database; null for nowhere. */
+  readonly auditLog: "stdout" | null;
   /** The first carrier, in lower case: `x-<vendor>-api-key`. */
   readonly vendorHeader: string;
   /** Where clients reach this server: for links, mcp.json and the Origin check. Null: derived from the address. */
@@ -97,6 +99,7 @@ export function parseServerConfig(
     adminHost: settings.adminHost,
     adminPort: settings.adminPort,
     logLevel: settings.logLevel,
+    auditLog: settings.auditLog,
     vendorHeader: settings.vendorHeader,
     publicUrl: settings.publicUrl,
     tls: tlsCert === null || tlsKey === null ? null : { certFile: tlsCert, keyFile: tlsKey },

@@ -102,6 +102,12 @@ export const LISTENER_SETTINGS = {
 
 /** The settings of a replica on PostgreSQL. */
 export const REPLICA_SETTINGS = {
+  auditLog: optional({
+    takes: "<stdout>",
+    help: "where the audit log goes beside the database: stdout, by one server at a time, each event at least once",
+    parse: (text) => (text === "stdout" ? text : undefined),
+    wanted: "stdout",
+  }),
   workers: withDefault("1", {
     takes: "<n>",
     help: "threads that serve the public port",

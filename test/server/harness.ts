@@ -321,6 +321,7 @@ function testConfig(): ServerConfig {
     pricesFile: null,
     leaseMs: LEASE_MS,
     logLevel: "info",
+    auditLog: null,
   };
 }
 

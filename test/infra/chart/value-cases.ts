@@ -111,8 +111,8 @@ export const VALUE_CASES: ValueCases = {
       ["ConfigMap", "keyplane-more", {}],
     ],
   },
-  "servers and controllers log as much as is said": {
-    values: { logLevel: "warn" },
+  "servers and controllers log as much as is said, and servers the audit log": {
+    values: { logLevel: "warn", server: { auditLog: "stdout" } },
     expected: ["server", "controller"].map((component) => [
       ...(["Deployment", `keyplane-${component}`] as const),
       podOf({ containers: [{ args: holding("--log-level=warn") }] }),

@@ -58,6 +58,26 @@ describe("the audit log by the API", () => {
     }
   });
 
+  test("is read on from the oldest event, without an end, by the mark of the page before", async () => {
+    const read = async (after: string) => (await api.send("GET", `/audit-events?after=${after}&limit=2`)).body;
+    const seen: Event[] = [];
+    let [at, next] = ["", "0"];
+    for (; at !== next; ) {
+      at = next;
+      const { items, nextCursor } = await read(at);
+      seen.push(...items);
+      next = nextCursor;
+    }
+    expect(seen.map(({ id }) => id)).toEqual((await list("?limit=200")).map(({ id }) => id).toReversed());
+    await api.send("POST", "/libraries", { name: "later", team: "research", spec: {} });
+    expect((await read(at)).items).toMatchObject([{ action: "library.created", name: "later" }]);
+    for (const search of [`?after=${at}&action=key.revoked`, `?after=${at}&from=2026-01-01T00:00:00Z`, "?after=x"]) {
+      expect((await api.send("GET", `/audit-events${search}`)).status, search).toBe(400);
+    }
+    const { status, body } = await api.send("GET", `/audit-events?after=${Number(at.split("-")[0]) + 9}-1`);
+    expect([status, body.detail]).toEqual([400, expect.stringContaining("put back in time")]);
+  });
+
   test("is given page by page, each event once", async () => {
     await fillWithAudit(store, 450);
     const seen: number[] = [];

@@ -1,0 +1,92 @@
+/** The audit log as lines of standard output, among those of the log (docs/decisions/audit-log.md). */
+import { rfc3339Millis } from "../domain/rfc3339.ts";
+import { pause } from "../runtime/deadline.ts";
+import type { Logger } from "../runtime/log.ts";
+import { startPeriodically } from "../runtime/periodic.ts";
+import { readAuditFeed, UnknownAuditMarkError } from "../store/audit/audit-feed.ts";
+import { advanceAuditOutput, releaseAuditOutput, takeAuditOutput } from "../store/audit/audit-output.ts";
+import type { Store } from "../store/database/store.ts";
+import { type AuditJson, auditJson } from "./management/audit/audit-json.ts";
+
+/** Where lines go. */
+type LineOutput = {
+  readonly write: (line: string) => void;
+  /** Whether all of it has left this process. */
+  readonly isWritten: () => boolean;
+  /** How many lines it has dropped so far, of whatever kind. */
+  readonly dropped: () => number;
+};
+
+type AuditOutputDeps = {
+  readonly store: Store;
+  /** This server's own id. */
+  readonly replica: string;
+  readonly output: LineOutput;
+  readonly log: Logger;
+};
+
+const INTERVAL_MS = 1_000;
+/** So many are written before it is noted: as many come again where this server dies meanwhile. */
+const EVENTS_AT_ONCE = 100;
+/** How often a reader of the lines that is behind is looked at. */
+const BEHIND_MS = 20;
+
+/**
+ * Writes the events of the audit log, each once, or more often where a server dies before it is noted that it has: by
+ * one server of the installation at a time, from the oldest on.
+ *
+ * @returns ends it, and lets another server go on
+ */
+export function startAuditOutput({ store, replica, output, log }: AuditOutputDeps): () => Promise<void> {
+  const end = startPeriodically({
+    intervalMs: INTERVAL_MS,
+    isDueAtOnce: true,
+    async run(signal) {
+      while (!signal.aborted && (await writeNext({ store, replica, output }, signal)));
+    },
+    onFailure: (error) =>
+      log.warn({ error }, "the audit log could not be written to standard output; it is tried again"),
+  });
+  return async () => {
+    await end();
+    await releaseAuditOutput(store.db, replica).catch(() => {});
+  };
+}
+
+/** @returns whether there may be more */
+async function writeNext(
+  { store: { db }, replica, output }: Omit<AuditOutputDeps, "log">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const place = await takeAuditOutput(db, replica);
+  if (place === null) return false;
+  const page = await readAuditFeed(db, place, EVENTS_AT_ONCE).catch(async (error) => {
+    if (!(error instanceof UnknownAuditMarkError)) throw error;
+    // Of a database that was put back in time all is written anew.
+    await advanceAuditOutput(db, replica, 0);
+    return undefined;
+  });
+  if (page === undefined) return true;
+  for (const event of await auditJson(db, page.events, undefined)) {
+    if (!(await isTaken(output, `${auditLine(event)}\n`, signal))) return false;
+  }
+  if (page.next.seq === place.seq) return false;
+  await advanceAuditOutput(db, replica, page.next.seq);
+  return page.events.length === EVENTS_AT_ONCE;
+}
+
+/** @returns whether the line has left this process: where it has not, it comes again */
+async function isTaken(output: LineOutput, line: string, signal: AbortSignal): Promise<boolean> {
+  const before = output.dropped();
+  output.write(line);
+  while (!output.isWritten()) {
+    if (signal.aborted) return false;
+    await pause(BEHIND_MS);
+  }
+  return output.dropped() === before;
+}
+
+/** In the form of the log's lines: what collects those tells it by `audit`. */
+function auditLine(event: AuditJson): string {
+  return JSON.stringify({ level: 30, time: rfc3339Millis(Date.now()), audit: event, msg: `audit: ${event.action}` });
+}
