@@ -34,10 +34,11 @@ export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
     const keys = await madeKeysAfter(store.db, cluster.uid, afterId, MAX_KEYS);
     const policies = new Map<string, TeamPolicies>();
     for (const key of keys) {
+      // One that fails comes round again, and holds up none behind it.
+      afterId = key.id;
       const team = policies.get(key.teamId) ?? (await policiesOfTeam(store.db, key.teamId));
       policies.set(key.teamId, team);
       if ((await newValues(store.db, key, team)) !== undefined) await hold(deps, key.id);
-      afterId = key.id;
     }
     if (keys.length < MAX_KEYS) [afterId, isRoundOver] = ["", true];
   };

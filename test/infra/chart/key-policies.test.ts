@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { Environment } from "@marcbachmann/cel-js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { declareKey } from "../../../domain/key/declare-key.ts";
+import { declarePolicy } from "../../../domain/key/policies/declared-policy.ts";
+import { judgeKey } from "../../../domain/key/policies/judge-key.ts";
+import { withPolicyDefaults } from "../../../domain/key/policies/policy-defaults.ts";
+import { checkSpec } from "../../../domain/manifest/check-spec.ts";
+
+type Named = { readonly name: string; readonly expression: string };
+const ADMISSION: {
+  readonly variables: readonly Named[];
+  readonly matchConditions: readonly Named[];
+  readonly validations: readonly { readonly expression: string }[];
+} = parse(readFileSync(new URL("../../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
+
+/** What each of its validations is of, in their order. */
+const RULES = [
+  "expiry.required",
+  "expiry.max",
+  "rotation.maxInterval",
+  "allowedScopes",
+  "allowedPresets",
+  "rateLimit.requestsPerMinute.max",
+  "rateLimit.concurrent.max",
+] as const;
+
+const CREATED = "2026-11-14T12:00:00Z";
+const environment = new Environment({ unlistedVariablesAreDyn: true });
+
+type Asked = { readonly spec: object; readonly old?: object; readonly policy: object; readonly namespaces?: string[] };
+
+/** The rules that admission refuses a key by; undefined where it does not look at it. */
+function refusedBy({ spec, old, policy, namespaces = ["dev"] }: Asked): string[] | undefined {
+  const object = (of: object) => ({ metadata: { name: "agent", creationTimestamp: CREATED }, spec: of });
+  const context: Record<string, unknown> = {
+    ...{ object: object(spec), oldObject: old === undefined ? null : object(old), request: { namespace: "dev" } },
+    params: { metadata: { name: "one" }, spec: policy, status: { namespaces } },
+  };
+  const evaluate = (expression: string) => environment.evaluate(expression, context);
+  if (!ADMISSION.matchConditions.every(({ expression }) => evaluate(expression) === true)) return undefined;
+  const variables: Record<string, unknown> = {};
+  context.variables = variables;
+  for (const { name, expression } of ADMISSION.variables) variables[name] = evaluate(expression);
+  return RULES.filter((_, i) => evaluate(ADMISSION.validations[i]?.expression ?? "false") !== true);
+}
+
+/** The rules that the controller refuses a new key by, of those that admission looks at. */
+function brokenBy(keySpec: object, policySpec: object): string[] {
+  const [key, policy] = [checkSpec("PlatformKey", "agent", keySpec), checkSpec("PlatformKeyPolicy", "one", policySpec)];
+  if ("diagnostics" in key || "diagnostics" in policy) throw new Error(JSON.stringify([key, policy]));
+  const policies = [declarePolicy("one", policy.spec)];
+  const now = Date.parse(CREATED);
+  const declared = withPolicyDefaults(declareKey("dev", "agent", key.spec), policies);
+  const broken = new Set<string>(
+    judgeKey(declared, policies, { bornAt: now, now, keysBefore: null }).map(({ rule }) => rule),
+  );
+  return RULES.filter((rule) => broken.has(rule));
+}
+
+const isValid = (kind: "PlatformKey" | "PlatformKeyPolicy", spec: object) => "spec" in checkSpec(kind, "one", spec);
+const life = fc.constantFrom("1h", "1.5h", "90m", "48h", "720h");
+const small = fc.constantFrom(1, 2, 100, 255, 256, 257, 1_000);
+const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read", "memory:write"];
+const scopes = fc.uniqueArray(fc.constantFrom(...SCOPES), { minLength: 1 });
+const preset = fc.constantFrom("MCPReadOnly", "MCPReadWrite", "GatewayDefault");
+const given = (all: Record<string, fc.Arbitrary<unknown>>) => fc.record(all, { requiredKeys: [] });
+
+const KEYS = fc
+  .tuple(
+    fc.oneof(fc.record({ scopes }), fc.record({ preset })),
+    given({
+      expiresAfter: life,
+      expiresAt: fc.constantFrom(
+        "2026-11-14T13:00:00Z",
+        "2026-11-14T13:30:00.5Z",
+        "2026-11-20T00:00:00Z",
+        "9999-01-01T00:00:00Z",
+      ),
+      rotation: given({ interval: life }),
+      rateLimit: given({ requestsPerMinute: small, burst: small, concurrent: small }),
+    }),
+  )
+  .map(([one, other]) => ({ ...one, ...other }))
+  .filter((spec) => isValid("PlatformKey", spec));
+const bounds = given({ default: small, max: small });
+const POLICIES = given({
+  expiry: given({ required: fc.boolean(), default: life, max: life }),
+  rotation: fc.record({ maxInterval: life }),
+  allowedScopes: scopes,
+  allowedPresets: fc.uniqueArray(preset, { minLength: 1 }),
+  rateLimit: given({ requestsPerMinute: bounds, concurrent: bounds }),
+})
+  .map((rules) => ({ teamSelector: {}, ...rules }))
+  .filter((spec) => isValid("PlatformKeyPolicy", spec));
+
+test("b134: admission refuses a new key by the rules that the controller refuses it by, and by no others", () => {
+  expect(ADMISSION.validations).toHaveLength(RULES.length);
+  fc.assert(
+    fc.property(KEYS, POLICIES, (spec, policy) => {
+      expect(refusedBy({ spec, policy })).toEqual(brokenBy(spec, policy));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("b134: admission judges of an update what it changes, so that a finalizer can be taken off", () => {
+  fc.assert(
+    fc.property(KEYS, KEYS, POLICIES, (old, spec, policy) => {
+      expect(refusedBy({ spec: old, old, policy })).toEqual([]);
+      // What was not there before is refused as if it were new, but for an end by the time: that is the controller's.
+      const { expiresAt: _, ...changed } = spec as { expiresAt?: string };
+      const refused = refusedBy({ spec: changed, old: {}, policy }) ?? [];
+      expect(brokenBy(changed, policy)).toEqual(expect.arrayContaining(refused));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.for<[(typeof RULES)[number], object, object]>([
+  ["expiry.required", { expiry: { required: true } }, {}],
+  ["expiry.max", { expiry: { max: "1h" } }, { expiresAt: "9999-01-01T00:00:00Z" }],
+  ["rotation.maxInterval", { rotation: { maxInterval: "1h" } }, { rotation: { interval: "2h" } }],
+  ["allowedScopes", { allowedScopes: ["memory:write"] }, {}],
+  ["allowedPresets", { allowedPresets: ["GatewayDefault"] }, { scopes: ["memory:write"] }],
+  ["rateLimit.requestsPerMinute.max", { rateLimit: { requestsPerMinute: { max: 1 } } }, {}],
+  ["rateLimit.concurrent.max", { rateLimit: { concurrent: { max: 255 } } }, {}],
+])("b134: admission refuses a key by %s", ([rule, policy, more]) => {
+  expect(refusedBy({ spec: { scopes: ["memory:read"], ...more }, policy })).toEqual([rule]);
+});
+
+test("b134: admission leaves keys of other teams, and those that end", () => {
+  const policy = { allowedScopes: ["memory:read"] };
+  const spec = { scopes: ["memory:write"] };
+  expect(refusedBy({ spec, policy })).toEqual(["allowedScopes"]);
+  expect(refusedBy({ spec, policy, namespaces: ["other"] })).toBeUndefined();
+  expect(refusedBy({ spec: { ...spec, state: "Revoked" }, policy })).toBeUndefined();
+});
