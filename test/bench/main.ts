@@ -9,6 +9,7 @@ import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPages } from "./pages.ts";
+import { benchProfile } from "./profile.ts";
 import { benchRecall } from "./recall.ts";
 import { benchRevocation } from "./revocation.ts";
 import { benchSaves } from "./saves.ts";
@@ -25,6 +26,7 @@ const BENCHES = {
   decide: benchDecide,
   index: benchIndex,
   gateway: benchGateway,
+  profile: benchProfile,
   tokens: benchTokens,
   revocation: benchRevocation,
   scale: benchScale,

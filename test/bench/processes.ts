@@ -67,14 +67,20 @@ export function residentMegabytes(pid: number): number {
 /** Linux counts a process's time in hundredths of a second (USER_HZ), wherever it runs. */
 const TICK_US = 10_000;
 
-/** Microseconds of CPU, user and system, that a process and its children have taken so far, those that ended too. */
-export function cpuMicroseconds(pid: number): number {
+/**
+ * Microseconds of CPU, user and system, that a process and its children have taken so far, those that ended too.
+ *
+ * @param of the kernel's part alone, where that is asked for
+ */
+export function cpuMicroseconds(pid: number, of: "all" | "kernel" = "all"): number {
   const children = readProc(`${pid}/task/${pid}/children`).split(" ").filter(Boolean);
-  const ofChildren = children.reduce((sum, child) => sum + cpuMicroseconds(Number(child)), 0);
+  const ofChildren = children.reduce((sum, child) => sum + cpuMicroseconds(Number(child), of), 0);
   const stat = readProc(`${pid}/stat`);
   // The second field is the program's name in parentheses, and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_US, ofChildren);
+  // User and system of its own, then of its children.
+  const times = fields.slice(11, 15).filter((_, place) => of === "all" || place % 2 === 1);
+  return times.reduce((sum, ticks) => sum + Number(ticks) * TICK_US, ofChildren);
 }
 
 /** Nothing of a process that has ended: what it took is its parent's from then on. */
