@@ -71,8 +71,11 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
 
 /** What the program has of the process that runs it. */
 export type Surroundings = Pick<Process, "env"> & {
-  /** @param print called with a line that says that the process stops */
-  readonly stopSignal: (print: (line: string) => void) => AbortSignal;
+  /**
+   * @param print called with a line that says that the process stops
+   * @param serves whether the command goes on where its standard output cannot be written
+   */
+  readonly stopSignal: (print: (line: string) => void, serves: boolean) => AbortSignal;
   /** Writes to standard output. */
   readonly out: (text: string) => void;
   /** Writes to standard error. */
@@ -98,10 +101,10 @@ function ofThisProcess(): Surroundings {
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
   const { stdout } = process;
-  let stop: AbortSignal | undefined;
+  let isServing = false;
   stdout.on("error", (error) => {
-    // What drains does so, whether or not it can say that it does.
-    if (stop?.aborted) return;
+    // What serves does so, and drains, whether or not it can say that it does (threats c44).
+    if (isServing) return;
     // A reader that has enough and closes the pipe, such as `head`, gets no error message.
     if (!hasCode(error, "EPIPE")) writeError(new Error(`standard output cannot be written: ${error.message}`), err);
     process.exit(1);
@@ -114,9 +117,9 @@ function ofThisProcess(): Surroundings {
       if (stdout.writableLength > 0) process.exit();
     }, UNREAD_MS).unref();
   };
-  const signal = (print: (line: string) => void) => {
-    stop = stopSignal(env, print);
-    return stop;
+  const signal = (print: (line: string) => void, serves: boolean) => {
+    isServing ||= serves;
+    return stopSignal(env, print);
   };
   const logFaults = (log: Logger) => {
     logWarnings(log);
@@ -211,8 +214,8 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     exit: (failed) => {
       code = failed;
     },
-    stopSignal: () => (stop ??= surroundings.stopSignal(out)),
-    interrupt: () => surroundings.stopSignal(() => {}),
+    stopSignal: () => (stop ??= surroundings.stopSignal(out, true)),
+    interrupt: () => surroundings.stopSignal(() => {}, false),
   };
   const writeErr = (text: string) => voice.complain(text.trimEnd().split("\n"));
   const output = { writeOut: surroundings.out, writeErr };

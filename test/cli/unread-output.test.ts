@@ -37,6 +37,18 @@ describe.skipIf(process.platform === "win32")("where nothing reads standard outp
     });
   });
 
+  test("c44: keyplane up whose reader goes before it has said that it is ready answers, and drains", async () => {
+    const home = makeHome();
+    onTestFinished(home.remove);
+    await copyEmbedded(join(home.data, "db"));
+    const [pipe, port] = [makePipe(), await freePort()];
+    pipe.closeReader();
+    const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", String(port)];
+    const up = await startOnto(pipe.writer, args, {});
+    expect(await callStatus(port)).toBe(401);
+    expect(await up.stop()).toBe(0);
+  });
+
   test("c44: keyplane up answers, and leaves to a reader that comes late what it has printed and logged", async () => {
     const home = makeHome();
     onTestFinished(home.remove);
