@@ -31,11 +31,11 @@ export function comparedOptions(command: CliCommand): CliCommand {
     .setting("--data <dir>", "compare with this data folder of keyplane up; without any of these all is new")
     .setting("--kubeconfig <file>", "compare with a cluster; as with kubectl apply, what is not among the files stays")
     .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration")
-    .option(
+    .setting(
       "--server <url>",
       "with a cluster: ask its server, with a token, who has called of late and would be refused",
     )
-    .option("--token-file <file>", "the file that holds the token for --server; or the variable KEYPLANE_TOKEN")
+    .setting("--token-file <file>", "the file that holds the token for --server; or the variable KEYPLANE_TOKEN")
     .option("--base <path>", "compare with these manifests, as if they had been applied");
 }
 
@@ -51,22 +51,25 @@ export async function openCompared(env: Environment, flags: ComparedFlags, now: 
   if (given.length > 1) {
     throw new UsageError("--data, --kubeconfig and --base are several things to compare with: give one of them");
   }
-  if (server !== undefined && kubeconfig === undefined && context === undefined) {
+  const folder = given.length > 0 ? data : setting(env, "data", undefined);
+  const cluster = given.length > 0 ? { kubeconfig, context } : clusterOf(env);
+  const isCluster =
+    base === undefined && folder === undefined && Object.values(cluster).some((one) => one !== undefined);
+  if (server !== undefined && !isCluster) {
     throw new UsageError("--server goes with --kubeconfig or --context: it is the server of that cluster");
   }
   if (base !== undefined)
     return { held: readBase(base, now), isWhole: true, lookups: NOTHING_TO_ASK, findSecrets: unasked };
-  const folder = given.length > 0 ? data : setting(env, "data", undefined);
   if (folder !== undefined) {
     const held = await readFolder(folder);
     const findSecrets = async () => secretFolders(folder, held);
     return { held, data: folder, isWhole: true, lookups: await askServer(env, { data: folder }, folder), findSecrets };
   }
-  const cluster = given.length > 0 ? { kubeconfig, context } : clusterOf(env);
-  if (cluster.kubeconfig === undefined && cluster.context === undefined) {
+  if (!isCluster) {
     return { held: [], isWhole: true, lookups: NOTHING_TO_ASK, findSecrets: unasked };
   }
-  const lookups = server === undefined ? NOT_ASKED : await askServer(env, { server, tokenFile });
+  const asked = setting(env, "server", server);
+  const lookups = asked === undefined ? NOT_ASKED : await askServer(env, { server: asked, tokenFile });
   const findSecrets = (refs: readonly NamedRef[]) => findClusterSecrets(cluster, refs);
   return { held: await readCluster(cluster), isWhole: false, lookups, findSecrets };
 }
