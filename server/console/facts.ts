@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../pages/html.ts";
 
 /** What is known of something, each by its name. */
-export type Facts = readonly (readonly [name: string, value: Content])[];
+export type Facts = readonly (readonly [name: Content, value: Content])[];
 
 export function factList(facts: Facts): Html {
   return html`<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;

@@ -29,6 +29,7 @@ test("A key that was made in the console is exported, applied in the folder of m
   await page.getByRole("link", { name: "To the key's page" }).click();
   const keyPage = page.url();
 
+  await page.getByText("More", { exact: true }).click();
   await page.getByRole("link", { name: "Export as manifest" }).click();
   await page.getByLabel("Namespace").selectOption("prod");
   await page.getByRole("button", { name: "Choose" }).click();

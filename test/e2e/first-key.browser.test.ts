@@ -89,6 +89,7 @@ test("a new user signs in, makes a key, uses it, narrows it, takes it into Git a
   expect(await shell(key, calls.join("\n"))).toEqual(["200", "201", "200"]);
   expect(await writeByMcp(key)).toBe(200);
 
+  await page.getByText("More", { exact: true }).click();
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Preset").selectOption("MCPReadOnly");
   await page.getByRole("button", { name: "Save" }).click();
@@ -96,6 +97,7 @@ test("a new user signs in, makes a key, uses it, narrows it, takes it into Git a
   expect(await shell(key, narrowed)).toEqual(["403", "200"]);
   expect(await writeByMcp(key)).toBe(403);
 
+  await page.getByText("More", { exact: true }).click();
   await page.getByRole("link", { name: "Export as manifest" }).click();
   home.write("first-key.yaml", await page.getByLabel("The manifest").innerText());
   await up.waitFor("research", "first-key", "Ready");

@@ -1,9 +1,11 @@
 import { subjectText } from "../../../domain/access/subject.ts";
 import { parseDuration } from "../../../domain/duration.ts";
 import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
+import type { LastUse } from "../../../domain/key/known-usage.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { KeyRefusals } from "../../../store/audit/key-refusals.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { KeyDeclaration } from "../../../store/keys/key-declarations.ts";
@@ -12,7 +14,6 @@ import { inWords } from "../../management/audit/event-text.ts";
 import type { AdviceJson } from "../../management/keys/key-advice.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
-import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { shownBudgets } from "../budgets-text.ts";
@@ -22,16 +23,10 @@ import { ago, moment } from "../times.ts";
 import type { SeenUsage } from "../usage/see-usage.ts";
 import { usagePanel } from "../usage/usage-panel.ts";
 import { advicePanel } from "./advice-panel.ts";
+import { keyActions } from "./key-actions-menu.ts";
 import { eventList } from "./key-event-list.ts";
-import {
-  bindingsOf,
-  declarationOf,
-  endOfVersion,
-  isMadeByHand,
-  LEAKED_BADGE,
-  stateBadge,
-  versionBadge,
-} from "./key-words.ts";
+import { oldVersionsInUse, refusedLately } from "./key-in-use-panel.ts";
+import { bindingsOf, declarationOf, endOfVersion, LEAKED_BADGE, stateBadge, versionBadge } from "./key-words.ts";
 import { leakNotice } from "./leak-notice.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
@@ -51,6 +46,9 @@ export type KeyPage = {
   readonly budgets: readonly BudgetUse[];
   /** Undefined for a key that is over. */
   readonly advice: AdviceJson | undefined;
+  readonly lastUses: readonly LastUse[];
+  /** Of the last day. */
+  readonly refusals: readonly KeyRefusals[];
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -58,40 +56,31 @@ export type KeyPage = {
   readonly now: number;
 };
 
+/**
+ * In the order of its readers' questions: which key, what is wrong, how it stands, who uses it, what is refused, and then
+ * what it is made of.
+ */
 export function keyContent(page: KeyPage): Html {
-  const { key, events, moreEvents, requests, now } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1></div>${actions(
-    page,
-  )}</div>
-${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "suspended" && suspension(key)}
+  const { key, events, moreEvents, requests, lastUses, refusals, now } = page;
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)}${
+    key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
+  }</p></div>${keyActions(page)}</div>
+${leakNotice(key, page.mayRevoke, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}
+${strip(page)}
+${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
-<section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
+<section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}${oldVersionsInUse(key, lastUses, now)}</section>
+<section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key.id, now)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
+<section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
 ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
-  }</section></div></div>
-${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}${page.advice && advicePanel(page.advice)}`;
-}
-
-function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {
-  const { id, state, declaredIn } = key;
-  if (state === "revoked") return "";
-  const isOwn = mayChange && isMadeByHand(key);
-  return html`<div class="actions">${isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
-    (isOwn || (mayChange && declaredIn !== null)) &&
-    html`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`
-  }${isOwn && suspendForm(key, viewer)}${
-    isOwn && html`<a class="button" href="/dashboard/keys/${id}/manifest">Export as manifest</a>`
-  }${mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`}</div>`;
-}
-
-function suspendForm({ id, spec }: KeyJson, { csrf }: Viewer): Html {
-  const isSuspended = spec.state === "Suspended";
-  return html`<form method="post" action="/dashboard/keys/${id}/state">${csrfField(csrf)}<input type="hidden" name="state" value="${isSuspended ? "Active" : "Suspended"}"><button>${isSuspended ? "Resume" : "Suspend"}</button></form>`;
+  }</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
+${page.advice && advicePanel(page.advice)}`;
 }
 
 /** Why a suspended key is, and what ends it. */
@@ -118,29 +107,38 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
 }
 
-function facts({ key, clusters, declaration, budgets, now }: KeyPage): Html {
-  const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
-  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = spec;
+/** How it stands, at a glance. */
+function strip({ key, declaration, now }: KeyPage): Html {
+  const { expiresAt, lastUsedAt } = key;
   const rows: Facts = [
-    ["State", stateBadge(key.state)],
-    ["Display name", key.displayName],
     ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`],
-    ["Id", html`<code>${key.id}</code>`],
-    ["Team", key.team],
     ["Scopes", chips(key.scopes)],
     ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
-    ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
-    ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
-    ...(allowedCIDRs === undefined ? [] : [["Networks", chips(allowedCIDRs)] as const]),
-    ...(rateLimit === undefined ? [] : [["Limits", shownLimits(rateLimit)] as const]),
-    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
-    ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
+    ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],
     ...nextRotation(key, declaration, now),
-    ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
-    ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
-    ["Created", moment(key.createdAt, now)],
-    ["Declared in", declarationOf(key, clusters)],
-    ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
+    ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
+  ];
+  return html`<dl class="panel strip">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** What each scope lets a caller do. */
+const SCOPE_WORDS: Readonly<Record<string, string>> = {
+  "gateway:generate": "Have models generate: chat, messages and completions",
+  "gateway:embed": "Have models embed texts",
+  "gateway:routes": "List the models and routes of a gateway",
+  "memory:read": "Read and search atoms of the memory",
+  "memory:write": "Save, change and delete atoms of the memory",
+};
+
+function access({ key, budgets, now }: KeyPage): Html {
+  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = key.spec;
+  const rows: Facts = [
+    ...key.scopes.map((scope) => [html`<code>${scope}</code>`, SCOPE_WORDS[scope] ?? ""] as const),
+    ["Models", allowedModels === undefined ? "Any" : allowedModels.join(", ")],
+    ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
+    ["Networks", allowedCIDRs === undefined ? "Any, unless its team says otherwise" : chips(allowedCIDRs)],
+    ["Limits", rateLimit === undefined ? "None of its own" : shownLimits(rateLimit)],
+    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
   ];
   return factList(rows);
 }
@@ -151,6 +149,18 @@ function callers({ lastNetworks }: KeyJson): readonly Html[] {
     ({ network, lastSeenOn }) =>
       html`<span class="line"><code>${network}</code> <span class="muted small">last on ${lastSeenOn}</span></span>`,
   );
+}
+
+function facts({ key, clusters, now }: KeyPage): Html {
+  const { rotationRequestedAt } = key;
+  return factList([
+    ["Team", key.team],
+    ["Declared in", declarationOf(key, clusters)],
+    ["Created", moment(key.createdAt, now)],
+    ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
+    ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
+    ["Id", html`<code>${key.id}</code>`],
+  ]);
 }
 
 const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DAY_MS } from "../../../domain/duration.ts";
+import { readKeyRefusals } from "../../../store/audit/key-refusals.ts";
 import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
 import { clusterNames } from "../../../store/cluster-names.ts";
 import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
+import { readKnownUsage } from "../../../store/keys/usage.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../../management/context.ts";
@@ -73,6 +76,8 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
         budgets: await readKeyBudgets(store.db, key.id, clock.now()),
         advice: key.state === "revoked" ? undefined : await adviseKey(store.db, key, clock.now()),
+        lastUses: (await readKnownUsage(store.db, key.id)).lastUses,
+        refusals: await readKeyRefusals(store.db, key.id, clock.now() - DAY_MS),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
+import { appendRefusals } from "../../../../store/audit/refusals.ts";
 import { recordKeyDeclaration } from "../../../../store/keys/key-declarations.ts";
 import { activateVersion } from "../../../../store/keys/key-versions.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
@@ -135,6 +136,47 @@ describe("a key's page", () => {
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
     expect((await pages.get(`/keys/${id}`)).text).not.toContain("<strong>Leaked.</strong>");
     expect(await row()).not.toContain(">Leaked<");
+  });
+
+  test("answers its readers' questions in their order", async () => {
+    const { id } = await makeKey();
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    const { text } = await pages.get(`/keys/${id}`);
+    const order = [
+      "<h1>",
+      ">Active<",
+      ">Rotate<",
+      ">Revoke<",
+      "<dt>Prefix",
+      "<dt>Scopes",
+      "<dt>Bound to",
+      "<dt>Last use",
+    ];
+    order.push("<dt>Expires", `id="usage-title"`, ">Requests<", "Old versions that still work", ">Refused lately<");
+    order.push(">Versions<", ">Access<", ">History<", ">Facts<", `<code>${id}</code>`);
+    const places = order.map((part) => text.indexOf(part));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(text).toContain("Read and search atoms of the memory");
+    expect(text).toMatch(/Version 1 \(<code>[^<]+<\/code>\) works until/);
+  });
+
+  test("says which requests with it were refused within the last day, by cause", async () => {
+    const { id } = await makeKey();
+    expect((await pages.get(`/keys/${id}`)).text).toContain("None within the last day.</p></section>");
+    const refusal = { keyId: id, teamId: null, actor: "replica:a" };
+    const of = (reason: string, count: number, at: number) => ({ ...refusal, at, detail: { reason, count } });
+    const now = Date.now();
+    await appendRefusals(pages.store, [
+      of("scope_missing", 2, now - 1_000),
+      of("scope_missing", 3, now - 2_000),
+      of("rate_limited", 1_500, now - 3_000),
+      of("revoked_long_ago", 9, now - 25 * 3_600_000),
+    ]);
+    const panel = (await pages.get(`/keys/${id}`)).text.split('id="refused"')[1]?.split("</section>")[0] ?? "";
+    const words = panel.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    expect(words).toMatch(/Rate limited 1,500 .* Scope missing 5 /);
+    expect(words).not.toContain("long ago");
   });
 
   test("goes on to what happened earlier", async () => {

@@ -1,0 +1,29 @@
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+
+/** Refusals of one cause, of a key. */
+export type KeyRefusals = {
+  readonly cause: string;
+  readonly count: number;
+  /** The last of them that has a row, in milliseconds since the epoch. */
+  readonly lastAt: number;
+};
+
+/** How many of a key's latest events are looked through, so that no key's history makes its page slow. */
+const LOOKED_THROUGH = 1_000;
+
+/**
+ * The requests with a key that the audit log has as refused since a moment, by cause, the most frequent first. The log
+ * is a sample under a flood: there were at least as many.
+ *
+ * @param since milliseconds since the epoch
+ */
+export async function readKeyRefusals(db: Db, keyId: string, since: number): Promise<KeyRefusals[]> {
+  const { rows } = await sql<KeyRefusals>`
+    select detail->>'reason' as cause, sum(coalesce((detail->>'count')::bigint, 1))::float8 as count,
+      (extract(epoch from max(at)) * 1000)::float8 as "lastAt"
+    from (select kind, at, detail from audit_events where key_id = ${keyId} order by id desc limit ${LOOKED_THROUGH}) latest
+    where kind = 'request.refused' and at >= ${new Date(since)} and detail->>'reason' is not null
+    group by 1 order by count desc, cause`.execute(db);
+  return rows;
+}
