@@ -20,7 +20,7 @@ const POLICY = manifest(
 );
 
 describeOnKubernetes(
-  "b134: the API server, with the chart's admission policy for PlatformKeyPolicies",
+  "b132: the API server, with the chart's admission policy for PlatformKeyPolicies",
   (kubernetes) => {
     const post = async (plural: string, body: object) => {
       const answer = await kubernetes().request("POST", `/apis/${API}/${plural}`, { body: JSON.stringify(body) });

@@ -249,7 +249,7 @@ describeOnPostgres("two worker threads", (store) => {
     },
   );
 
-  test("b131: use no more tokens together than the budget of a team, and nearly all of it", async () => {
+  test("b129: use no more tokens together than the budget of a team, and nearly all of it", async () => {
     const other = await start();
     try {
       const budget = { tokens: 2_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" } as const;

@@ -36,7 +36,7 @@ async function idOfTeam(world: World): Promise<string | undefined> {
   return status?.teamID as string | undefined;
 }
 
-describeWorlds("b133: a key that was made by hand, beside a controller", (setup) => {
+describeWorlds("b131: a key that was made by hand, beside a controller", (setup) => {
   it("is refused as soon as a policy is in force, and made once that is gone", async (context) => {
     const { world, make, policies } = await startBoth(context, setup(), policy({ allowedScopes: ["memory:read"] }));
     const { status, body } = await make(WRITER);

@@ -16,7 +16,7 @@ test.each([
   ["", undefined],
   ["203.0.113.77:8080", undefined],
   [undefined, undefined],
-])("b135: of the caller's address %s the network is kept, and no more: %s", (address, network) => {
+])("b133: of the caller's address %s the network is kept, and no more: %s", (address, network) => {
   expect(callerNetwork(address)).toBe(network);
 });
 

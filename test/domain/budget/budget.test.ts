@@ -16,7 +16,7 @@ test("a budget refuses, by UTC's calendar, where nothing else is said", () => {
   expect([declareBudgets(undefined), declareBudgets([])]).toEqual([null, null]);
 });
 
-test("b131: a call is held to its key's budgets and its team's, each by its owner's name and its period", () => {
+test("b129: a call is held to its key's budgets and its team's, each by its owner's name and its period", () => {
   const day: Budget = { ...month, period: "Day" };
   const teamLimits = { rate: null, concurrent: null, budgets: [day] };
   const key = keyRecord({ budgets: { owner: "team-a c/ns/reader", items: [month] }, teamLimits });

@@ -20,18 +20,18 @@ test.each<[BudgetPeriod, string, string, name: string, begins: string, ends: str
   ["Day", "Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-24", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"],
   ["Day", "Pacific/Kiritimati", "2026-11-24T12:00:00Z", "2026-11-25", "2026-11-24T10:00:00Z", "2026-11-25T10:00:00Z"],
   ["Day", "Nowhere/None", "2026-11-25T03:00:00Z", "2026-11-25", "2026-11-25T00:00:00Z", "2026-11-26T00:00:00Z"],
-])("b131: a %s in %s at %s begins and ends by the calendar there", (period, zone, time, name, begins, ends) => {
+])("b129: a %s in %s at %s begins and ends by the calendar there", (period, zone, time, name, begins, ends) => {
   const { beginsAt, endsAt, ...found } = periodAt(period, zone, at(time));
   expect([found.name, rfc(beginsAt), rfc(endsAt)]).toEqual([name, begins, ends]);
 });
 
-test("b131: what lasts for ever has no end", () => {
+test("b129: what lasts for ever has no end", () => {
   expect(periodAt("Total", "UTC", at("2026-11-25T03:00:00Z"))).toEqual({
     ...{ name: "total", beginsAt: Number.NEGATIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY },
   });
 });
 
-test("b131: each moment is in one period, and the next one begins where it ends", () => {
+test("b129: each moment is in one period, and the next one begins where it ends", () => {
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Beirut", "Australia/Lord_Howe", "Africa/Cairo"];
   fc.assert(
     fc.property(

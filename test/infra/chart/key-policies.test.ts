@@ -96,7 +96,7 @@ const POLICIES = given({
   .map((rules) => ({ teamSelector: {}, ...rules }))
   .filter((spec) => isValid("PlatformKeyPolicy", spec));
 
-test("b134: admission refuses a new key by the rules that the controller refuses it by, and by no others", () => {
+test("b132: admission refuses a new key by the rules that the controller refuses it by, and by no others", () => {
   expect(ADMISSION.validations).toHaveLength(RULES.length);
   fc.assert(
     fc.property(KEYS, POLICIES, (spec, policy) => {
@@ -106,7 +106,7 @@ test("b134: admission refuses a new key by the rules that the controller refuses
   );
 });
 
-test("b134: admission judges of an update what it changes, so that a finalizer can be taken off", () => {
+test("b132: admission judges of an update what it changes, so that a finalizer can be taken off", () => {
   fc.assert(
     fc.property(KEYS, KEYS, POLICIES, (old, spec, policy) => {
       expect(refusedBy({ spec: old, old, policy })).toEqual([]);
@@ -127,11 +127,11 @@ test.for<[(typeof RULES)[number], object, object]>([
   ["allowedPresets", { allowedPresets: ["GatewayDefault"] }, { scopes: ["memory:write"] }],
   ["rateLimit.requestsPerMinute.max", { rateLimit: { requestsPerMinute: { max: 1 } } }, {}],
   ["rateLimit.concurrent.max", { rateLimit: { concurrent: { max: 255 } } }, {}],
-])("b134: admission refuses a key by %s", ([rule, policy, more]) => {
+])("b132: admission refuses a key by %s", ([rule, policy, more]) => {
   expect(refusedBy({ spec: { scopes: ["memory:read"], ...more }, policy })).toEqual([rule]);
 });
 
-test("b134: admission leaves keys of other teams, and those that end", () => {
+test("b132: admission leaves keys of other teams, and those that end", () => {
   const policy = { allowedScopes: ["memory:read"] };
   const spec = { scopes: ["memory:write"] };
   expect(refusedBy({ spec, policy })).toEqual(["allowedScopes"]);

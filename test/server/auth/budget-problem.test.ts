@@ -15,7 +15,7 @@ const exhausted = {
   endsAt: Date.UTC(2026, 11, 1),
 } as const;
 
-test("b131: says how much is used, what the call may use, and when the budget begins anew", () => {
+test("b129: says how much is used, what the call may use, and when the budget begins anew", () => {
   expect(budgetProblem(exhausted, NOW)).toMatchObject({
     ...{ status: 429, code: "budget_exceeded", headers: { "retry-after": "30" } },
     detail:
@@ -23,7 +23,7 @@ test("b131: says how much is used, what the call may use, and when the budget be
   });
 });
 
-test("b131: asks for a wait of an hour at most, and for no repetition where it would be of no use", () => {
+test("b129: asks for a wait of an hour at most, and for no repetition where it would be of no use", () => {
   const early = budgetProblem({ ...exhausted, spent: 5_000_000 }, Date.UTC(2026, 10, 2));
   expect(early.headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
   expect(early.detail).not.toContain("may use less");
@@ -33,7 +33,7 @@ test("b131: asks for a wait of an hour at most, and for no repetition where it w
   expect(never.detail).toContain("The team's budget of 5000000 tokens in all has no room");
 });
 
-test("b131: where calls under way hold the rest, and where the database is away, says to try again", () => {
+test("b129: where calls under way hold the rest, and where the database is away, says to try again", () => {
   expect(budgetProblem({ ...exhausted, spent: 10 }, NOW).headers).toEqual({ "retry-after": "2" });
   expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({ status: 503, code: "unavailable" });
 });

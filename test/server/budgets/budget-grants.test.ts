@@ -34,7 +34,7 @@ describeOnEachEngine("Threads of replicas", (store) => {
   const write: Ledger = (holder, lines) => writeLedger(store().db, holder, lines);
   const open = (clock: Clock = testClock()) => budgetsOn(write, clock);
 
-  test("b131: admit together what a budget has room for, and no more, and again what was not used", async () => {
+  test("b129: admit together what a budget has room for, and no more, and again what was not used", async () => {
     const threads = [open(), open(), open(), open()];
     const key = keyWith({ tokens: 10_000 });
     const answers = await Promise.all(threads.flatMap((thread) => [1, 2, 3, 4].map(() => thread.reserve(key, 1_000))));
@@ -55,7 +55,7 @@ describeOnEachEngine("Threads of replicas", (store) => {
     expect(await kindOf(first, key, rest + 1)).toBe("exhausted");
   });
 
-  test("b131: count what a thread that died held as used", async () => {
+  test("b129: count what a thread that died held as used", async () => {
     const key = keyWith({ tokens: 1_000 });
     const dead = open();
     await reserved(dead, key, 400);
@@ -68,7 +68,7 @@ describeOnEachEngine("Threads of replicas", (store) => {
     expect(await kindOf(open(), key, 550)).toBe("reserved");
   });
 
-  test("b131: leave nothing behind where they stop in order", async () => {
+  test("b129: leave nothing behind where they stop in order", async () => {
     const key = keyWith({ tokens: 1_000 });
     const thread = open();
     thread.settle(await reserved(thread, key, 400), used(10));
@@ -76,7 +76,7 @@ describeOnEachEngine("Threads of replicas", (store) => {
     expect(await kindOf(open(), key, 990)).toBe("reserved");
   });
 
-  test("b132: go on with what a key has used that is deleted and declared again under its name", async () => {
+  test("b130: go on with what a key has used that is deleted and declared again under its name", async () => {
     const thread = open();
     thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 900), used(900));
     await thread.close();
@@ -92,7 +92,7 @@ function inMemory(start?: number) {
   return { clock, database, sumOf, open: () => budgetsOn(write, clock), thread: budgetsOn(write, clock) };
 }
 
-test("b131: begins anew with the next period by the calendar of its place, and what was begun before is charged there", async () => {
+test("b129: begins anew with the next period by the calendar of its place, and what was begun before is charged there", async () => {
   // An hour before the month ends in Berlin.
   const { clock, thread, sumOf } = inMemory(Date.UTC(2026, 9, 31, 22));
   const key = keyWith({ tokens: 1_000, timeZone: "Europe/Berlin" }, "o");
@@ -108,21 +108,21 @@ test("b131: begins anew with the next period by the calendar of its place, and w
   expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 0, held: 0 });
 });
 
-test("b131: a call that used more than it reserved is charged all of it, and later ones are refused", async () => {
+test("b129: a call that used more than it reserved is charged all of it, and later ones are refused", async () => {
   const { thread } = inMemory();
   const key = keyWith({ tokens: 1_000 });
   thread.settle(await reserved(thread, key, 100), used(5_000));
   expect(await thread.reserve(key, 1)).toMatchObject({ kind: "exhausted", spent: 5_000 });
 });
 
-test("b131: an estimate is charged no further than the reservation", async () => {
+test("b129: an estimate is charged no further than the reservation", async () => {
   const { thread, sumOf } = inMemory();
   thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), { reported: 0, estimated: 5_000 });
   await thread.endRound();
   expect(sumOf("key o tokens Month", "2026-11-01")).toMatchObject({ spent: 100 });
 });
 
-test("b131: a budget that alerts refuses nothing, asks nothing before a call, and is counted", async () => {
+test("b129: a budget that alerts refuses nothing, asks nothing before a call, and is counted", async () => {
   const { thread, database, sumOf } = inMemory();
   const key = keyWith({ tokens: 10, onExhausted: "Alert" }, "o");
   thread.settle(await reserved(thread, key, 1_000), used(900));
@@ -132,7 +132,7 @@ test("b131: a budget that alerts refuses nothing, asks nothing before a call, an
   expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 1_800, held: 0 });
 });
 
-test("b131: without the database calls go on with what was granted alone, and then are refused as not known", async () => {
+test("b129: without the database calls go on with what was granted alone, and then are refused as not known", async () => {
   const { clock, thread, database, sumOf } = inMemory();
   const key = keyWith({ tokens: 100_000 }, "o");
   thread.settle(await reserved(thread, key, 100), UNUSED);
@@ -149,7 +149,7 @@ test("b131: without the database calls go on with what was granted alone, and th
   expect(sumOf("key o tokens Month", "2026-11-01")).toMatchObject({ spent: 500 });
 });
 
-test("b131: a refusal is remembered for a moment: a flood asks the database little", async () => {
+test("b129: a refusal is remembered for a moment: a flood asks the database little", async () => {
   const { clock, thread, open, database } = inMemory();
   const key = keyWith({ tokens: 1_000 });
   const call = await reserved(thread, key, 1_000);
@@ -164,7 +164,7 @@ test("b131: a refusal is remembered for a moment: a flood asks the database litt
   expect(await kindOf(other, key, 500)).toBe("reserved");
 });
 
-test("b131: threads that each hold too little for a call give it back, also while they are asked all the time", async () => {
+test("b129: threads that each hold too little for a call give it back, also while they are asked all the time", async () => {
   const { clock, open } = inMemory();
   const threads = [open(), open()];
   const key = keyWith({ tokens: 900 });
@@ -182,7 +182,7 @@ test("b131: threads that each hold too little for a call give it back, also whil
   expect(kinds.filter((kind) => kind === "reserved")).toHaveLength(1);
 });
 
-test("b131: a call that its team's budget refuses costs its key's nothing", async () => {
+test("b129: a call that its team's budget refuses costs its key's nothing", async () => {
   const { thread, open, sumOf } = inMemory();
   const budget: Budget = { tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" };
   const teamLimits = { rate: null, concurrent: null, budgets: [{ ...budget, tokens: 100 }] };
@@ -194,7 +194,7 @@ test("b131: a call that its team's budget refuses costs its key's nothing", asyn
   expect(await kindOf(open(), keyRecord({ budgets: { owner: "o", items: [budget] } }), 1_000)).toBe("reserved");
 });
 
-test("b131: what the ledger has lost is written again within ten minutes", async () => {
+test("b129: what the ledger has lost is written again within ten minutes", async () => {
   const { clock, thread, database, sumOf } = inMemory();
   thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), used(100));
   await thread.endRound();

@@ -46,7 +46,7 @@ async function ask(key: string, path = "/v1/chat/completions", body: object = BO
   return { status: answer.status, retryAfter, mayRetry, text: await answer.text() };
 }
 
-test("b131: a key is charged what the answer reports, and refused where its call may use more than is left", async () => {
+test("b129: a key is charged what the answer reports, and refused where its call may use more than is left", async () => {
   answerUsing(400);
   const key = harness.addKey(budgeted(monthly(RESERVED + 500)));
   expect((await ask(key)).status).toBe(200);
@@ -68,7 +68,7 @@ test.each([
     { generationConfig: { maxOutputTokens: 500 } },
     { error: { code: 429, status: "RESOURCE_EXHAUSTED" } },
   ],
-])("b131: says in the caller's own format which budget, and when it begins anew: %s", async (path, body, shown) => {
+])("b129: says in the caller's own format which budget, and when it begins anew: %s", async (path, body, shown) => {
   const key = harness.addKey(budgeted(monthly(100, { timeZone: "Europe/Berlin" })));
   const refused = await ask(key, path, body);
   expect(refused.status).toBe(429);
@@ -80,7 +80,7 @@ test.each([
   );
 });
 
-test("b131: a team's budget bounds all of its keys, and says so", async () => {
+test("b129: a team's budget bounds all of its keys, and says so", async () => {
   answerUsing(RESERVED);
   const teamLimits = { rate: null, concurrent: null, budgets: [monthly(RESERVED, { period: "Total" })] };
   harness.index.applyTeam({
@@ -95,7 +95,7 @@ test("b131: a team's budget bounds all of its keys, and says so", async () => {
   expect(harness.refused.at(-1)).toMatchObject({ cause: "team_budget_exceeded" });
 });
 
-test("b131: where calls under way hold what is left, says to try again soon", async () => {
+test("b129: where calls under way hold what is left, says to try again soon", async () => {
   const held: (() => void)[] = [];
   upstream.answerWith((response) => held.push(() => response.end(JSON.stringify({ usage: { prompt_tokens: 10 } }))));
   const key = harness.addKey(budgeted(monthly(RESERVED + 100)));
@@ -108,13 +108,13 @@ test("b131: where calls under way hold what is left, says to try again soon", as
   expect((await ask(key)).status).toBe(200);
 });
 
-test("b131: a budget that alerts lets its calls pass", async () => {
+test("b129: a budget that alerts lets its calls pass", async () => {
   answerUsing(5_000);
   const key = harness.addKey(budgeted(monthly(10, { onExhausted: "Alert" })));
   expect([(await ask(key)).status, (await ask(key)).status]).toEqual([200, 200]);
 });
 
-test("b131: is not known while the database is away and nothing is held: 503, and the upstream is not asked", async () => {
+test("b129: is not known while the database is away and nothing is held: 503, and the upstream is not asked", async () => {
   ledger.database.isAway = true;
   const key = harness.addKey(budgeted(monthly(10_000)));
   const refused = await ask(key);
@@ -124,7 +124,7 @@ test("b131: is not known while the database is away and nothing is held: 503, an
   expect(upstream.received).toHaveLength(0);
 });
 
-test("b131: a call that a budget refuses costs limits of requests and tokens nothing", async () => {
+test("b129: a call that a budget refuses costs limits of requests and tokens nothing", async () => {
   const tokenLimit = { tokensPerMinute: 10_000, scope: "Replica" } as const;
   const rateLimit = { requestsPerMinute: 1, burst: 1, scope: "Replica" } as const;
   const key = harness.addKey({ ...budgeted(monthly(10)), tokenLimit, rateLimit });
@@ -134,7 +134,7 @@ test("b131: a call that a budget refuses costs limits of requests and tokens not
   expect((await ask(key)).status).toBe(200);
 });
 
-test("b131: a key without budgets asks nothing of them", async () => {
+test("b129: a key without budgets asks nothing of them", async () => {
   answerUsing(10);
   const key = harness.addKey();
   expect((await ask(key)).status).toBe(200);

@@ -178,7 +178,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect(changed).toHaveLength(2);
     });
 
-    test("b131: has the budgets that it was given, which bound no limit, and none once they are left out", async () => {
+    test("b129: has the budgets that it was given, which bound no limit, and none once they are left out", async () => {
       const budgets = [{ tokens: 9_000, period: "Month", timeZone: "Europe/Berlin", onExhausted: "Refuse" }];
       const team = await madeTeam({ budgets: [{ tokens: 9_000, period: "Month", timeZone: "Europe/Berlin" }] });
       const { spec } = (await api.send("GET", `/teams/${team.id}`)).body;

@@ -34,7 +34,7 @@ test("a network that a key is called from is noted once a day, whichever address
   expect(networks.drain()).toEqual([noted("key_a", "192.0.2.0/24", "2026-11-15")]);
 });
 
-test("b135: of a key that is called from everywhere 16 networks a day are noted, and addresses that are none are not", () => {
+test("b133: of a key that is called from everywhere 16 networks a day are noted, and addresses that are none are not", () => {
   const key = indexed(new KeyIndex(), "key_a");
   const networks = new CallerNetworks();
   for (const ip of ["unknown", "", "not an address"]) networks.note(key, NOW, { ip });

@@ -16,7 +16,7 @@ const lineOf = (budget: string, fields: Partial<LedgerLine> = {}): LedgerLine =>
 describeOnEachEngine("The ledger of budgets", (store) => {
   const write = async (holder: string, line: LedgerLine) => (await writeLedger(store().db, holder, [line]))[0];
 
-  test("b131: grants what is wanted or a fiftieth of what is left, and never more than that", async () => {
+  test("b129: grants what is wanted or a fiftieth of what is left, and never more than that", async () => {
     const budget = unique("budget");
     expect(await write("a", lineOf(budget, { wanted: 5 }))).toEqual({ granted: 20, rest: 980, spent: 0 });
     expect(await write("b", lineOf(budget, { wanted: 981 }))).toEqual({ granted: 0, rest: 980, spent: 0 });
@@ -26,7 +26,7 @@ describeOnEachEngine("The ledger of budgets", (store) => {
     expect(await write("a", lineOf(budget, { turn: 2, held: 20, wanted: 880 }))).toMatchObject({ granted: 880 });
   });
 
-  test("b131: the same line again changes nothing, nor does one that comes late", async () => {
+  test("b129: the same line again changes nothing, nor does one that comes late", async () => {
     const budget = unique("budget");
     const line = lineOf(budget, { spent: 300, held: 10, wanted: 100 });
     expect(await write("a", line)).toEqual({ granted: 100, rest: 590, spent: 300 });
@@ -39,7 +39,7 @@ describeOnEachEngine("The ledger of budgets", (store) => {
     });
   });
 
-  test("b131: a holder's next line makes good what a restore has lost", async () => {
+  test("b129: a holder's next line makes good what a restore has lost", async () => {
     const budget = unique("budget");
     await write("a", lineOf(budget, { spent: 100 }));
     await write("a", lineOf(budget, { turn: 2, spent: 700, held: 50 }));
@@ -51,7 +51,7 @@ describeOnEachEngine("The ledger of budgets", (store) => {
     });
   });
 
-  test("b132: a budget that is lowered goes on with what was used, and grants nothing beyond it", async () => {
+  test("b130: a budget that is lowered goes on with what was used, and grants nothing beyond it", async () => {
     const budget = unique("budget");
     await write("a", lineOf(budget, { spent: 600 }));
     expect(await write("a", lineOf(budget, { turn: 2, spent: 600, wanted: 1, most: 500 }))).toEqual({
@@ -59,7 +59,7 @@ describeOnEachEngine("The ledger of budgets", (store) => {
     });
   });
 
-  test("b131: does as the tests' ledger in memory, line after line", async () => {
+  test("b129: does as the tests' ledger in memory, line after line", async () => {
     const amount = fc.integer({ min: 0, max: 2_000 });
     const lines = fc.array(
       fc.record({
@@ -92,7 +92,7 @@ describeOnEachEngine("The ledger of budgets", (store) => {
 });
 
 describeOnPostgres("The ledger of budgets, asked by many at once", (store) => {
-  test("b131: grants no more than there is, and everything of it, whatever the order of the budgets", async () => {
+  test("b129: grants no more than there is, and everything of it, whatever the order of the budgets", async () => {
     const budgets = [unique("budget"), unique("budget")];
     const ask = (holder: number) => {
       const lines = budgets.map((budget) => lineOf(budget, { wanted: 100 }));

@@ -7,7 +7,7 @@ import { makeTeam, policyOf, readSnapshot, reserveKey, run } from "../fixtures.t
 const budgets = [{ tokens: 9_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
 
 describeOnEachEngine("A key's budgets", (store) => {
-  test("b132: are counted as the same owner's where it is deleted and declared again, with whatever it has then", async () => {
+  test("b130: are counted as the same owner's where it is deleted and declared again, with whatever it has then", async () => {
     const home = await makeTeam(store());
     const ownerOf = async (keyId: string) =>
       (await readSnapshot(store())).keys.find((key) => key.keyId === keyId)?.attributes.budgets;

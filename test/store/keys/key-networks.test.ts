@@ -37,7 +37,7 @@ describeOnEachEngine("The networks that a key was called from", (store) => {
     ]);
   });
 
-  test("b135: are the last 16, and none of more than 40 days ago", async () => {
+  test("b133: are the last 16, and none of more than 40 days ago", async () => {
     const key = unique("key");
     const many = Array.from({ length: 30 }, (_, place) => [`10.0.${place}.0/24`, place] as const);
     await note(key, ...many);

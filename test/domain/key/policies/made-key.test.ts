@@ -109,7 +109,7 @@ describe("what holds of a key that was made before its policies", () => {
     expect(isHeldSo(holdMadeKey(made(), stored(), { policies: [], unreadable: [] }, FACTS), stored())).toBe(true);
   });
 
-  test("b133: a new version lives as long as the one before while a policy cannot be read", () => {
+  test("b131: a new version lives as long as the one before while a policy cannot be read", () => {
     const team = { policies: [], unreadable: ["uid"] };
     const key = stored(NOW + DAY);
     const life = NOW + DAY - (key.versions[0]?.mintedAt ?? 0);

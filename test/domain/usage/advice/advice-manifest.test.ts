@@ -48,7 +48,7 @@ const HOSTILE = [
   "y".repeat(4_000),
 ];
 
-describe("b136: a hostile name", () => {
+describe("b134: a hostile name", () => {
   test.each(HOSTILE)("%j of a model that has answered stays in a comment of one line", (model) => {
     const use = useOf(
       { spec: { preset: "GatewayDefault" }, answers: [answers({ model })] },

@@ -30,7 +30,7 @@ async function hiddenFields(path: string): Promise<Record<string, string>> {
 const errorAt = (text: string, field: string) =>
   new RegExp(`id="${field}-error">([^<]*)<`).exec(text)?.[1] ?? text.match(/class="error">[^<]*/)?.[0];
 
-test("b133: a form that a policy refuses says at each field what would do, in the form's words", async () => {
+test("b131: a form that a policy refuses says at each field what would do, in the form's words", async () => {
   const form = { ...(await hiddenFields("/keys/new")), team: "payments", name: "made", preset: "MCPReadWrite" };
   // The policy comes after the form was opened.
   await ask({ expiry: { required: true, max: "24h" }, allowedScopes: ["memory:read"], allowedModels: ["small"] });

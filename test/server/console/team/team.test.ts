@@ -56,7 +56,7 @@ describe("the page of a team", () => {
     );
   });
 
-  test("b131: says what its budgets have, what is used of them, and what servers that ended have left behind", async () => {
+  test("b129: says what its budgets have, what is used of them, and what servers that ended have left behind", async () => {
     const budgets = [
       { tokens: 10_000, period: "Total" },
       { tokens: 1_000, period: "Day", timeZone: "Europe/Berlin", onExhausted: "Alert" },

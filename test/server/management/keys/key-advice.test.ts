@@ -84,7 +84,7 @@ describe("advice of a key", () => {
     expect((await pages.send("GET", "/keys/key_00000000000000000000/advice")).status).toBe(404);
   });
 
-  test("b136: is on its page in the console, with a hostile name as text", async () => {
+  test("b134: is on its page in the console, with a hostile name as text", async () => {
     const { text } = await pages.get(`/keys/${keys.used}`);
     expect(text).toContain('<h2 id="advice-title">Advice</h2>');
     expect(text).toContain("gatewayRef: {&quot;name&quot;:&quot;main&quot;}");

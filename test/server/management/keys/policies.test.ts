@@ -30,7 +30,7 @@ async function declare(store: Store, rules: Rules, { cluster = CLUSTER, teams = 
 
 const HOUR = 3_600_000;
 
-describeNightlyOnEachEngine("b133: a key that the management API makes for a team with a policy", (store) => {
+describeNightlyOnEachEngine("b131: a key that the management API makes for a team with a policy", (store) => {
   let api: Api;
   let team: Awaited<ReturnType<typeof makeTeam>>;
   beforeAll(async () => {
