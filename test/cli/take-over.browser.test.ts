@@ -46,7 +46,7 @@ test("A key that was made in the console is exported, applied in the folder of m
     await page.goto(keyPage);
     return (await page.getByRole("heading", { name: "Managed" }).count()) === 1;
   });
-  expect(await page.locator("dl.facts").innerText()).toContain(`prod/by-hand in `);
+  expect(await page.getByRole("region", { name: "Facts" }).innerText()).toContain("prod/by-hand");
   await page.getByText("Taken over by PlatformKey prod/by-hand").waitFor();
   expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
   await up.waitFor("prod", "by-hand", "Ready");

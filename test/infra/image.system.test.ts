@@ -151,6 +151,6 @@ describe("a container of the image", () => {
     const [answer] = await answered;
     expect([answer.statusCode, await text(answer)]).toEqual([200, expect.stringContaining('"serverInfo"')]);
     expect(await ended).toBe(0);
-    expect(output()).toMatch(/^stopped$/m);
+    expect(output()).toMatch(/"msg":"stopped"}$/m);
   });
 });
