@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../domain/rfc3339.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
-import { readAuditFeed, UnknownAuditMarkError } from "../store/audit/audit-feed.ts";
+import { readAuditFeed } from "../store/audit/audit-feed.ts";
 import { advanceAuditOutput, releaseAuditOutput, takeAuditOutput } from "../store/audit/audit-output.ts";
 import type { Store } from "../store/database/store.ts";
 import { type AuditJson, auditJson } from "./management/audit/audit-json.ts";
@@ -28,6 +28,8 @@ type AuditOutputDeps = {
 const INTERVAL_MS = 1_000;
 /** So many are written before it is noted: as many come again where this server dies meanwhile. */
 const EVENTS_AT_ONCE = 100;
+/** As often it is noted how far the reader has come, at least. Less than the output is held for. */
+const NOTED_MS = 5_000;
 /** How often a reader of the lines that is behind is looked at. */
 const BEHIND_MS = 20;
 
@@ -60,15 +62,16 @@ async function writeNext(
 ): Promise<boolean> {
   const place = await takeAuditOutput(db, replica);
   if (place === null) return false;
-  const page = await readAuditFeed(db, place, EVENTS_AT_ONCE).catch(async (error) => {
-    if (!(error instanceof UnknownAuditMarkError)) throw error;
-    // Of a database that was put back in time all is written anew.
-    await advanceAuditOutput(db, replica, 0);
-    return undefined;
-  });
-  if (page === undefined) return true;
-  for (const event of await auditJson(db, page.events, undefined)) {
+  const page = await readAuditFeed(db, place, EVENTS_AT_ONCE);
+  const shown = await auditJson(db, page.events, undefined);
+  let noted = performance.now();
+  for (const [i, event] of shown.entries()) {
     if (!(await isTaken(output, `${auditLine(event)}\n`, signal))) return false;
+    const now = performance.now();
+    if (now - noted < NOTED_MS) continue;
+    // A reader that is behind: what it has had is noted, and the output held on, or another server would write it again.
+    if (!(await advanceAuditOutput(db, replica, page.events[i]?.seq ?? place.seq))) return false;
+    noted = now;
   }
   if (page.next.seq === place.seq) return false;
   await advanceAuditOutput(db, replica, page.next.seq);

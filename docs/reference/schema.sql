@@ -104,7 +104,6 @@ create table changes (
 create table cluster_names (
   cluster text not null,
   name text not null,
-  constraint cluster_names_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 63))),
   constraint cluster_names_pkey PRIMARY KEY (cluster)
 );
 create table embedding_queue (

@@ -23,9 +23,16 @@ export async function takeAuditOutput(db: Db, holder: string): Promise<AuditMark
   return rows[0] === undefined ? null : { seq: rows[0].seq, mark: null };
 }
 
-/** Notes that all up to there is written. Nothing happens where another server has the output meanwhile. */
-export async function advanceAuditOutput(db: Db, holder: string, seq: number): Promise<void> {
-  await sql`update audit_outputs set seq = ${seq} where name = ${STDOUT} and holder = ${holder}`.execute(db);
+/**
+ * Notes that all up to there is written, and holds the output on.
+ *
+ * @returns false, and nothing is noted, where another server has the output meanwhile
+ */
+export async function advanceAuditOutput(db: Db, holder: string, seq: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update audit_outputs set seq = ${seq}, held_until = clock_timestamp() + ${HELD}
+    where name = ${STDOUT} and holder = ${holder}`.execute(db);
+  return numAffectedRows > 0n;
 }
 
 /** Lets another server go on at once. */

@@ -1,5 +1,9 @@
 /** The audit log in the order of commits, for collectors (docs/decisions/audit-log.md). */
 export const sql = `
+-- First, and before the row of feed is locked: every event that is not in the feed by the trigger below is committed by
+-- now. 050 gives these their places, without keeping those who write waiting.
+lock table audit_events in share row exclusive mode;
+
 -- Which event comes next for a reader that goes on from where it was. The ids of events are in no such order: one may be
 -- committed after a later one was read. An event whose detail was completed comes once more. The mark tells a database
 -- that was put back in time, which gives its numbers again.
@@ -8,7 +12,6 @@ create table audit_feed (
   event_id bigint not null,
   mark integer not null default floor(random() * 2147483647)::integer
 );
-insert into audit_feed (seq, event_id) select id, id from audit_events;
 
 alter table feed add column audit_head bigint not null default 0;
 update feed set audit_head = coalesce((select max(id) from audit_events), 0);

@@ -1,8 +1,9 @@
 /** What people call the clusters that keys are declared in, so that pages show it in place of an id. */
 export const sql = `
--- A record and no state: no decision depends on it. The bounds are those of domain/cluster-name.ts.
+-- A record and no state: no decision depends on it. The bounds are those of domain/cluster-name.ts, which count
+-- characters also where the database counts bytes.
 create table cluster_names (
   cluster text primary key,
-  name text not null check (char_length(name) between 1 and 63)
+  name text not null
 );
 `;

@@ -6,6 +6,7 @@ test("a controller of no configuration leads by a Lease, with the defaults of it
   expect(parseControllerConfig({}, {})).toEqual({
     adminHost: "127.0.0.1",
     adminPort: 8081,
+    clusterName: null,
     logLevel: "info",
     publicUrl: null,
     retentionMs: 90 * 24 * 3_600_000,

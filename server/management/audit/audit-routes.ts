@@ -21,7 +21,7 @@ async function readFeed(...args: Parameters<typeof readAuditFeed>): Promise<Audi
     if (!(error instanceof UnknownAuditMarkError)) throw error;
     throw problem(
       "invalid_request",
-      "The database was put back in time since this place: begin at 0, and leave out what you have.",
+      "The database was put back in time since this place: begin at 0, and leave out what you have by id and time.",
     );
   }
 }

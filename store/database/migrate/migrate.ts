@@ -25,12 +25,13 @@ import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
 import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts";
 import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
 import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
-import { sql as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
+import { indexes as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
 import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
 import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
 import { sql as budgets } from "../../migrations/047-budgets.ts";
 import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
 import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
+import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-before.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -73,12 +74,13 @@ export const MIGRATIONS = [
   { version: 41, name: "key-declarations", script: keyDeclarations },
   { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
   { version: 43, name: "key-networks", script: keyNetworks },
-  { version: 44, name: "failed-deliveries", script: failedDeliveries },
+  { version: 44, name: "failed-deliveries", script: "", indexes: failedDeliveries },
   { version: 45, name: "audit-feed", script: auditFeed },
   { version: 46, name: "key-policies", script: keyPolicies },
   { version: 47, name: "budgets", script: budgets },
   { version: 48, name: "list-of-words", script: listOfWords },
   { version: 49, name: "cluster-names", script: namesOfClusters },
+  { version: 50, name: "audit-feed-of-before", script: auditFeedOfBefore },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -214,6 +214,11 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       "controller.serviceAccount.create=false",
       "name the one that is there",
     ],
+    [
+      "one account that is made twice, and deleted with each upgrade",
+      "migration.serviceAccount.create=true,migration.serviceAccount.name=keyplane-controller",
+      "name another",
+    ],
     ["IPv6 that the admin port does not hear", "service.ipFamilies={IPv6}", "say adminHost=::"],
     [
       "one stack with two families",

@@ -22,6 +22,7 @@ import { PLAIN } from "../../memory/plain-atom.ts";
 
 /** The version that indexes atoms of which there may be many. */
 const MEMORY = 30;
+const AUDIT_FEED = 45;
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>
@@ -224,6 +225,44 @@ describe("c47: A migration beside others", () => {
     clearInterval(watch);
     expect(lapses).toBe(0);
   });
+
+  test("gives each event of the audit log a place in its feed, also what is written meanwhile", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    const [writer, late] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+    await writer.connect();
+    await late.connect();
+    context.onTestFinished(async () => {
+      await store.close();
+      await writer.end();
+      await late.end();
+      await drop();
+    });
+    await migrate(store, { migrations: MIGRATIONS.filter(({ version }) => version < AUDIT_FEED) });
+    const write = (client: pg.Client, count: number) =>
+      client.query(
+        `insert into audit_events (at, kind, actor, detail) select now(), 'test', 'test', '{}' from generate_series(1, ${count})`,
+      );
+    await write(writer, 50_000);
+    await late.query("begin");
+    await write(late, 10);
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) await write(writer, 1);
+    })();
+    let waits = 0;
+    const migrating = migrate(store, { lockTimeoutMs: 200, onProgress: () => waits++ });
+    await until("it has waited for a writer", () => waits > 0);
+    await late.query("commit");
+    await migrating;
+    await write(writer, 1);
+    isOver = true;
+    await writing;
+    const { rows } = await late.query(`select count(*)::int as events, count(f.event_id)::int as placed,
+      count(distinct f.seq)::int as places from audit_events e left join audit_feed f on f.event_id = e.id`);
+    expect(rows[0].events).toBeGreaterThan(50_011);
+    expect(rows[0]).toEqual({ events: rows[0].events, placed: rows[0].events, places: rows[0].events });
+  }, 60_000);
 
   test("lets atoms be read and saved while their indexes are made, however many there are", async (context) => {
     const { url, drop } = await freshDatabase();
