@@ -713,7 +713,7 @@ begin
     and not exists (select from forgotten_atoms where id = old.id);
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION public.draw_budget(of_budget text, of_period text, by_holder text, its_turn bigint, has_spent bigint, has_held bigint, wanted bigint, most bigint, ends timestamp with time zone, OUT granted bigint, OUT rest bigint, OUT spent_by_all bigint)
+CREATE OR REPLACE FUNCTION public.draw_budget(of_budget text, of_period text, by_holder text, its_turn bigint, has_spent bigint, has_held bigint, wanted bigint, most bigint, ends timestamp with time zone, OUT granted bigint, OUT rest bigint, OUT spent_by_all bigint, OUT silent bigint)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -726,7 +726,10 @@ begin
     spent = greatest(line.spent, excluded.spent), ends_at = excluded.ends_at, written_at = excluded.written_at
   where line.turn < excluded.turn;
   if not found then wanted := 0; end if;
-  select most - sum(spent + held), sum(spent) into rest, spent_by_all
+  -- Each thread writes its line within ten minutes: what one holds that has not for longer no call can have.
+  select most - sum(spent + held), sum(spent),
+      coalesce(sum(held) filter (where written_at < clock_timestamp() - interval '15 minutes'), 0)
+    into rest, spent_by_all, silent
   from budget_ledger where budget = of_budget and period = of_period;
   granted := case when wanted <= 0 or rest < wanted then 0 else greatest(wanted, rest / 50) end;
   if granted > 0 then

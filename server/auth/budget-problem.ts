@@ -20,13 +20,13 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   if (refusal.kind === "away") {
     return problem("unavailable", `${which} cannot be asked for room while the database does not answer: try again.`);
   }
-  const { spent, tokens, endsAt } = refusal;
-  const found = `${which} has no room for this call, which may use ${tokens}: ${spent} are used`;
-  if (spent + tokens <= most) {
+  const { spent, silent, tokens, endsAt } = refusal;
+  const found = `${which} has no room for this call, which may use ${tokens}: ${spent} are used${silent > 0 ? `, and servers that ended hold ${silent} more` : ""}`;
+  if (spent + silent + tokens <= most) {
     const detail = `${found}, and calls under way may use the rest: try again in ${SHORT_WAIT} s.`;
     return problem("budget_exceeded", detail, { "retry-after": String(SHORT_WAIT) });
   }
-  const less = spent < most ? " A call that may use less fits: lower the most that its answer may have." : "";
+  const less = spent + silent < most ? " A call that may use less fits: lower the most that its answer may have." : "";
   if (!Number.isFinite(endsAt)) {
     return problem("budget_exceeded", `${found}. It does not begin anew: have it raised.${less}`, NO_RETRY);
   }

@@ -49,7 +49,9 @@ type Held = {
   /** By the monotonic clock. */
   writtenAt: number;
   writing: Promise<void> | undefined;
-  refused: { readonly left: number; readonly spent: number; readonly until: number } | undefined;
+  refused:
+    | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
+    | undefined;
 };
 
 /** What a call has reserved of each of its budgets, to be settled once. */
@@ -65,6 +67,8 @@ export type BudgetRefusal =
       readonly budget: OwnedBudget;
       /** What all have used in the period so far. */
       readonly spent: number;
+      /** What threads that ended still hold, and no call can have. */
+      readonly silent: number;
       /** What the call may use. */
       readonly tokens: number;
       /** Milliseconds since the epoch; Infinity for never. */
@@ -153,13 +157,24 @@ export class BudgetGrants {
       const now = clock.monotonic();
       const { refused } = held;
       if (refused !== undefined && now < refused.until && tokens > refused.left + held.free) {
-        return { kind: "exhausted", budget, spent: refused.spent, tokens, endsAt: held.period.endsAt };
+        return {
+          kind: "exhausted",
+          budget,
+          spent: refused.spent,
+          silent: refused.silent,
+          tokens,
+          endsAt: held.period.endsAt,
+        };
       }
       if (now < this.#awayUntil) return { kind: "away", budget };
       held.writing ??= this.#draw(held, tokens - held.free).finally(() => {
         held.writing = undefined;
       });
-      await held.writing;
+      try {
+        await answerWithin(ANSWER_MS, held.writing);
+      } catch {
+        this.#awayUntil = clock.monotonic() + AWAY_MS;
+      }
     }
     return { kind: "away", budget };
   }
@@ -167,12 +182,15 @@ export class BudgetGrants {
   /** Asks the ledger for more; where it has too little, that is remembered. */
   async #draw(held: Held, wanted: number): Promise<void> {
     const { write, clock } = this.#deps;
+    const { most } = held;
     try {
       const [answer] = await answerWithin(ANSWER_MS, write([this.#lineOf(held, wanted)]));
       if (answer === undefined) throw new Error("the ledger gave no answer to a line");
-      const { granted, rest, spent } = answer;
-      held.free += granted;
-      held.refused = granted > 0 ? undefined : { left: rest, spent, until: clock.monotonic() + REFUSED_MS };
+      const { granted, rest, spent, silent } = answer;
+      // What was granted of a budget that was lowered meanwhile goes back with the next line.
+      if (held.most < most) held.isChanged = true;
+      else held.free += granted;
+      held.refused = granted > 0 ? undefined : { left: rest, spent, silent, until: clock.monotonic() + REFUSED_MS };
     } catch {
       held.isChanged = true;
       this.#awayUntil = clock.monotonic() + AWAY_MS;
@@ -194,7 +212,11 @@ export class BudgetGrants {
       if (held.isChanged || now - held.writtenAt >= REWRITE_MS) due.push(held);
       else if (held.period.endsAt + KEPT_MS <= time && held.reserved === 0) this.#forget(held);
     }
-    for (let i = 0; i < due.length; i += mostLines) await this.#writeLines(due.slice(i, i + mostLines));
+    for (let i = 0; i < due.length; i += mostLines) {
+      // One that has begun to ask for more since has a line of its own under way, and is written in the next round.
+      const free = due.slice(i, i + mostLines).filter(({ writing }) => writing === undefined || isLast);
+      if (free.length > 0) await this.#writeLines(free);
+    }
   }
 
   async #writeLines(all: readonly Held[]): Promise<void> {
@@ -230,8 +252,7 @@ export class BudgetGrants {
     const now = clock.now();
     const current = this.#current.get(id);
     if (current !== undefined && current.timeZone === timeZone && isWithin(now, current.period)) {
-      current.most = tokens;
-      return current;
+      return asDeclared(current, tokens);
     }
     const present = periodAt(period, timeZone, now);
     const place = placeOf(id, present);
@@ -241,7 +262,7 @@ export class BudgetGrants {
       ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
       ...{ isChanged: false, isAsked: false, writing: undefined, refused: undefined },
     };
-    const kept = known === undefined ? held : Object.assign(known, { timeZone, period: present, most: tokens });
+    const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), tokens);
     this.#held.set(place, kept);
     this.#current.set(id, kept);
     return kept;
@@ -251,6 +272,16 @@ export class BudgetGrants {
     this.#held.delete(placeOf(held.id, held.period));
     if (this.#current.get(held.id) === held) this.#current.delete(held.id);
   }
+}
+
+/** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
+function asDeclared(held: Held, tokens: number): Held {
+  if (tokens < held.most && held.free > 0) {
+    held.free = 0;
+    held.isChanged = true;
+  }
+  held.most = tokens;
+  return held;
 }
 
 function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {

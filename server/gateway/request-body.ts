@@ -71,10 +71,12 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
   if (length !== undefined && length > MAX_READ_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const pieces = new ReceivedBody();
+    let isRefused = false;
     request.on("data", (chunk: Buffer) => {
       const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk.length);
       if (refusal === undefined) pieces.add(chunk);
       else {
+        isRefused = true;
         request.removeAllListeners("data");
         request.resume();
         pieces.release();
@@ -85,7 +87,9 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
       pieces.release();
       reject(CUT_SHORT);
     };
-    request.once("end", () => resolve(pieces.joined()));
+    request.once("end", () => {
+      if (!isRefused) resolve(pieces.joined());
+    });
     request.once("error", cutShort);
     request.once("close", cutShort);
   });

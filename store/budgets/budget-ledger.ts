@@ -4,7 +4,7 @@ import { preparedStatement } from "../database/prepared-statement.ts";
 import { toDate } from "../database/times.ts";
 
 /** What one statement writes at most. */
-export const MAX_LINES = 1_000;
+export const MAX_LINES = 100;
 
 /** What a holder says of a budget in a period, all of it as it is by now. Amounts are tokens. */
 export type LedgerLine = {
@@ -31,6 +31,8 @@ export type LedgerAnswer = {
   readonly rest: number;
   /** What all holders have used. */
   readonly spent: number;
+  /** What holders that have not written for long still hold. */
+  readonly silent: number;
 };
 
 /**
@@ -48,7 +50,8 @@ export async function writeLedger(
   const column = <C extends keyof LedgerLine>(name: C): LedgerLine[C][] => lines.map((line) => line[name]);
   const ends = lines.map(({ endsAt }) => toDate(Number.isFinite(endsAt) ? endsAt : null));
   const { rows } = await sql<LedgerAnswer & { place: number }>`${preparedStatement}
-    select place::int4, granted::float8, rest::float8, spent_by_all::float8 as spent
+    select place::int4, granted::float8, rest::float8, spent_by_all::float8 as spent,
+      silent::float8
     from (
       select * from unnest(${column("budget")}::text[], ${column("period")}::text[], ${column("turn")}::bigint[],
         ${column("spent")}::bigint[], ${column("held")}::bigint[], ${column("wanted")}::bigint[],
@@ -57,5 +60,5 @@ export async function writeLedger(
       order by budget, period
     ) as line
     cross join lateral draw_budget(budget, period, ${holder}, turn, spent, held, wanted, most, ends)`.execute(db);
-  return rows.toSorted((a, b) => a.place - b.place).map(({ granted, rest, spent }) => ({ granted, rest, spent }));
+  return rows.toSorted((a, b) => a.place - b.place).map(({ place: _, ...answer }) => answer);
 }

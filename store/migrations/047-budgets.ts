@@ -27,7 +27,8 @@ create table budget_ledger (
 -- Writes a holder's line, and grants what it wants where that is left, or up to a fiftieth of what is left.
 create function draw_budget(
   of_budget text, of_period text, by_holder text, its_turn bigint, has_spent bigint, has_held bigint, wanted bigint,
-  most bigint, ends timestamptz, out granted bigint, out rest bigint, out spent_by_all bigint
+  most bigint, ends timestamptz, out granted bigint, out rest bigint, out spent_by_all bigint,
+  out silent bigint
 ) language plpgsql as $$
 begin
   -- One holder after the other: each sees what those before it have got.
@@ -38,7 +39,10 @@ begin
     spent = greatest(line.spent, excluded.spent), ends_at = excluded.ends_at, written_at = excluded.written_at
   where line.turn < excluded.turn;
   if not found then wanted := 0; end if;
-  select most - sum(spent + held), sum(spent) into rest, spent_by_all
+  -- Each thread writes its line within ten minutes: what one holds that has not for longer no call can have.
+  select most - sum(spent + held), sum(spent),
+      coalesce(sum(held) filter (where written_at < clock_timestamp() - interval '15 minutes'), 0)
+    into rest, spent_by_all, silent
   from budget_ledger where budget = of_budget and period = of_period;
   granted := case when wanted <= 0 or rest < wanted then 0 else greatest(wanted, rest / 50) end;
   if granted > 0 then

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { manifest } from "../domain/manifest/read.ts";
-import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
+import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { until } from "../env/until.ts";
 import { apply, createNamespaces, remove, urlOf } from "./apply.ts";
 
@@ -19,79 +19,75 @@ const POLICY = manifest(
   { name: "policed" },
 );
 
-describeOnKubernetes(
-  "b132: the API server, with the chart's admission policy for PlatformKeyPolicies",
-  (kubernetes) => {
-    const post = async (plural: string, body: object) => {
-      const answer = await kubernetes().request("POST", `/apis/${API}/${plural}`, { body: JSON.stringify(body) });
-      expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-    };
-    const status = (text: string, body: string) =>
-      kubernetes().request("PATCH", `${urlOf(text)}/status`, { body, contentType: "application/merge-patch+json" });
+// An API server of its own: a policy is of the whole cluster, and would hold the keys of other tests.
+describe("b132: the API server, with the chart's admission policy for PlatformKeyPolicies", () => {
+  let started: StartedKubernetes;
+  const kubernetes = () => started;
+  const post = async (plural: string, body: object) => {
+    const answer = await kubernetes().request("POST", `/apis/${API}/${plural}`, { body: JSON.stringify(body) });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  };
+  const status = (text: string, body: string) =>
+    kubernetes().request("PATCH", `${urlOf(text)}/status`, { body, contentType: "application/merge-patch+json" });
 
-    beforeAll(async () => {
-      await createNamespaces(kubernetes(), [NAMESPACE, "unpoliced"]);
-      await apply(kubernetes(), key("old", "{ scopes: [memory:write] }", { finalizers: ["keyplane.dev/finalizer"] }));
-      await apply(kubernetes(), POLICY);
-      await status(POLICY, JSON.stringify({ status: { namespaces: [NAMESPACE] } }));
-      const spec = parse(readFileSync(new URL("../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
-      const metadata = { name: NAME };
-      await post("validatingadmissionpolicies", { apiVersion: API, kind: "ValidatingAdmissionPolicy", metadata, spec });
-      const paramRef = { selector: {}, parameterNotFoundAction: "Allow" };
-      const binding = { policyName: NAME, validationActions: ["Deny"], paramRef };
-      await post("validatingadmissionpolicybindings", {
-        ...{ apiVersion: API, kind: "ValidatingAdmissionPolicyBinding", metadata, spec: binding },
-      });
-      await until("it is in effect", async () => {
-        const { accepted } = await apply(kubernetes(), key("probe", "{ scopes: [memory:write] }"), { dryRun: true });
-        return !accepted;
-      });
-      return async () => {
-        for (const plural of ["validatingadmissionpolicybindings", "validatingadmissionpolicies"]) {
-          await kubernetes().request("DELETE", `/apis/${API}/${plural}/${NAME}`);
-        }
-        await remove(kubernetes(), POLICY);
-      };
+  beforeAll(async () => {
+    started = await startKubernetes();
+    await createNamespaces(kubernetes(), [NAMESPACE, "unpoliced"]);
+    await apply(kubernetes(), key("old", "{ scopes: [memory:write] }", { finalizers: ["keyplane.dev/finalizer"] }));
+    await apply(kubernetes(), POLICY);
+    await status(POLICY, JSON.stringify({ status: { namespaces: [NAMESPACE] } }));
+    const spec = parse(readFileSync(new URL("../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
+    const metadata = { name: NAME };
+    await post("validatingadmissionpolicies", { apiVersion: API, kind: "ValidatingAdmissionPolicy", metadata, spec });
+    const paramRef = { selector: {}, parameterNotFoundAction: "Allow" };
+    const binding = { policyName: NAME, validationActions: ["Deny"], paramRef };
+    await post("validatingadmissionpolicybindings", {
+      ...{ apiVersion: API, kind: "ValidatingAdmissionPolicyBinding", metadata, spec: binding },
     });
-
-    const REST = "expiresAfter: 24h, rateLimit: { requestsPerMinute: 10, burst: 10, concurrent: 5 }";
-    test.for([
-      ["{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 10, concurrent: 5 } }", "a key must have an end"],
-      [`{ preset: MCPReadOnly, ${REST.replace("24h", "49h")}, rotation: { interval: 24h } }`, "for at most 48h"],
-      [`{ preset: MCPReadOnly, ${REST.replace("24h", "25h")} }`, "at least every 24h"],
-      [`{ preset: MCPReadWrite, ${REST} }`, "write none but memory:read"],
-      [`{ scopes: [memory:write], ${REST} }`, "write preset: MCPReadOnly"],
-      [`{ preset: MCPReadOnly, ${REST.replace("burst: 10", "burst: 11")} }`, "at most 10 requests a minute"],
-      [`{ preset: MCPReadOnly, ${REST.replace("concurrent: 5", "concurrent: 6")} }`, "at most 5 calls"],
-      ["{ preset: MCPReadOnly, expiresAt: '9999-01-01T00:00:00Z' }", "for at most 48h"],
-    ] as const)("refuses %s, and says what to write", async ([spec, says]) => {
-      const { accepted, message } = await apply(kubernetes(), key("agent", spec), { dryRun: true });
-      expect([accepted, message]).toEqual([false, expect.stringContaining(NAME)]);
-      if (says.startsWith("write")) expect(message).toMatch(/write (none but|preset)/);
-      else expect(message).toContain(says);
-      expect(message).toContain("(PlatformKeyPolicy policed)");
+    await until("it is in effect", async () => {
+      const { accepted } = await apply(kubernetes(), key("probe", "{ scopes: [memory:write] }"), { dryRun: true });
+      return !accepted;
     });
+    return () => started.close();
+  });
 
-    test("takes a key that keeps the policy, and one of another namespace", async () => {
-      expect(
-        await apply(kubernetes(), key("agent", `{ preset: MCPReadOnly, ${REST} }`), { dryRun: true }),
-      ).toMatchObject({
+  const REST = "expiresAfter: 24h, rateLimit: { requestsPerMinute: 10, burst: 10, concurrent: 5 }";
+  test.for([
+    ["{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 10, concurrent: 5 } }", "a key must have an end"],
+    [`{ preset: MCPReadOnly, ${REST.replace("24h", "49h")}, rotation: { interval: 24h } }`, "for at most 48h"],
+    [`{ preset: MCPReadOnly, ${REST.replace("24h", "25h")} }`, "at least every 24h"],
+    [`{ preset: MCPReadWrite, ${REST} }`, "write none but memory:read"],
+    [`{ scopes: [memory:write], ${REST} }`, "write preset: MCPReadOnly"],
+    [`{ preset: MCPReadOnly, ${REST.replace("burst: 10", "burst: 11")} }`, "at most 10 requests a minute"],
+    [`{ preset: MCPReadOnly, ${REST.replace("concurrent: 5", "concurrent: 6")} }`, "at most 5 calls"],
+    ["{ preset: MCPReadOnly, expiresAt: '9999-01-01T00:00:00Z' }", "for at most 48h"],
+  ] as const)("refuses %s, and says what to write", async ([spec, says]) => {
+    const { accepted, message } = await apply(kubernetes(), key("agent", spec), { dryRun: true });
+    expect([accepted, message]).toEqual([false, expect.stringContaining(NAME)]);
+    if (says.startsWith("write")) expect(message).toMatch(/write (none but|preset)/);
+    else expect(message).toContain(says);
+    expect(message).toContain("(PlatformKeyPolicy policed)");
+  });
+
+  test("takes a key that keeps the policy, and one of another namespace", async () => {
+    expect(await apply(kubernetes(), key("agent", `{ preset: MCPReadOnly, ${REST} }`), { dryRun: true })).toMatchObject(
+      {
         accepted: true,
-      });
-      const other = manifest("PlatformKey", "{ scopes: [memory:write] }", { name: "agent", namespace: "unpoliced" });
-      expect(await apply(kubernetes(), other, { dryRun: true })).toMatchObject({ accepted: true });
-    });
+      },
+    );
+    const other = manifest("PlatformKey", "{ scopes: [memory:write] }", { name: "agent", namespace: "unpoliced" });
+    expect(await apply(kubernetes(), other, { dryRun: true })).toMatchObject({ accepted: true });
+  });
 
-    test("leaves what an older key has, which can be changed otherwise, suspended, and lose its finalizer", async () => {
-      const old = (spec: string) => key("old", spec, { finalizers: ["keyplane.dev/finalizer"] });
-      const suspended = "{ scopes: [memory:write], state: Suspended }";
-      expect(await apply(kubernetes(), old(suspended))).toMatchObject({ accepted: true });
-      expect((await apply(kubernetes(), old("{ scopes: [memory:read, memory:write] }"))).accepted).toBe(false);
-      const body = '{"metadata":{"finalizers":null}}';
-      const contentType = "application/merge-patch+json";
-      const answer = await kubernetes().request("PATCH", urlOf(key("old", "{}")) ?? "", { body, contentType });
-      expect(answer.status).toBe(200);
-      await remove(kubernetes(), key("old", "{}"));
-    });
-  },
-);
+  test("leaves what an older key has, which can be changed otherwise, suspended, and lose its finalizer", async () => {
+    const old = (spec: string) => key("old", spec, { finalizers: ["keyplane.dev/finalizer"] });
+    const suspended = "{ scopes: [memory:write], state: Suspended }";
+    expect(await apply(kubernetes(), old(suspended))).toMatchObject({ accepted: true });
+    expect((await apply(kubernetes(), old("{ scopes: [memory:read, memory:write] }"))).accepted).toBe(false);
+    const body = '{"metadata":{"finalizers":null}}';
+    const contentType = "application/merge-patch+json";
+    const answer = await kubernetes().request("PATCH", urlOf(key("old", "{}")) ?? "", { body, contentType });
+    expect(answer.status).toBe(200);
+    await remove(kubernetes(), key("old", "{}"));
+  });
+});

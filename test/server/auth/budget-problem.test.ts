@@ -11,6 +11,7 @@ const exhausted = {
   kind: "exhausted",
   budget,
   spent: 4_999_200,
+  silent: 0,
   tokens: 1_533,
   endsAt: Date.UTC(2026, 11, 1),
 } as const;
@@ -36,4 +37,10 @@ test("b129: asks for a wait of an hour at most, and for no repetition where it w
 test("b129: where calls under way hold the rest, and where the database is away, says to try again", () => {
   expect(budgetProblem({ ...exhausted, spent: 10 }, NOW).headers).toEqual({ "retry-after": "2" });
   expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({ status: 503, code: "unavailable" });
+});
+
+test("b129: what servers that ended hold is no reason to try again soon", () => {
+  const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
+  expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
+  expect(detail).toContain("10 are used, and servers that ended hold 4999000 more. It begins anew at");
 });

@@ -207,3 +207,47 @@ test("b129: what the ledger has lost is written again within ten minutes", async
   expect(database.writes).toBe(writes + 1);
   expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 100, held: 0 });
 });
+
+test("b130: of a budget that is lowered nothing is used that was granted before", async () => {
+  const { thread } = inMemory();
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000_000 }, "o"), 100), used(100));
+  expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 2_000)).toBe("exhausted");
+  expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 900)).toBe("reserved");
+});
+
+test("b129: what is granted while other lines are written is not taken back by a line of before", async () => {
+  const { write } = ledgerInMemory();
+  const gates: Promise<void>[] = [];
+  const slow: Ledger = async (holder, lines) => {
+    const gate = gates.shift();
+    const answer = await write(holder, lines);
+    await gate;
+    return answer;
+  };
+  const thread = budgetsOn(slow, testClock(), 1);
+  const [one, other] = [keyWith({ tokens: 10_000 }, "one"), keyWith({ tokens: 10_000 }, "other")];
+  for (const key of [one, other]) thread.settle(await reserved(thread, key, 100), used(10));
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  gates.push(first.promise, second.promise);
+  // The first line of the round is under way, and then a grant of the second budget.
+  const round = thread.endRound();
+  const call = reserved(thread, other, 9_000);
+  first.resolve();
+  await round;
+  second.resolve();
+  await call;
+  expect(await kindOf(budgetsOn(write, testClock()), other, 9_000)).toBe("exhausted");
+});
+
+test("b129: no call waits longer than half a second for lines that the database does not take", async () => {
+  const { write } = ledgerInMemory();
+  let isFrozen = false;
+  const frozen: Ledger = (holder, lines) => (isFrozen ? new Promise(() => {}) : write(holder, lines));
+  const thread = budgetsOn(frozen, testClock());
+  const key = keyWith({ tokens: 10_000 });
+  thread.settle(await reserved(thread, key, 100), used(10));
+  isFrozen = true;
+  void thread.endRound();
+  expect(await kindOf(thread, key, 5_000)).toBe("away");
+  expect(await kindOf(thread, key, 5_000)).toBe("away");
+}, 5_000);

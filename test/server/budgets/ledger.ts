@@ -25,7 +25,7 @@ export function ledgerInMemory() {
     const isGranted = isNews && line.wanted > 0 && rest >= line.wanted;
     const granted = isGranted ? Math.max(line.wanted, Math.trunc(rest / 50)) : 0;
     now.held += granted;
-    return { granted, rest: rest - granted, spent };
+    return { granted, rest: rest - granted, spent, silent: 0 };
   };
   const write: Ledger = async (holder, lines) => {
     database.writes++;
@@ -52,7 +52,7 @@ export function ledgerThatIsAway(): Ledger {
 let holders = 0;
 
 /** A thread's budgets on a ledger, as a holder of its own. */
-export function budgetsOn(write: Ledger, clock: Clock): BudgetGrants {
+export function budgetsOn(write: Ledger, clock: Clock, mostLines = 1_000): BudgetGrants {
   const holder = `holder-${++holders}`;
-  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines: 1_000, clock });
+  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines, clock });
 }
