@@ -49,6 +49,14 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
     );
   });
 
+  test("both refuse a time zone that is none: the API server says so itself, since no rule can go on from that", async () => {
+    const text = key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Europe/Atlantis }] }");
+    await expectVerdict(false, text);
+    expect(errorsOf(text)).toEqual([expect.stringContaining("timeZone is none that is known")]);
+    const { message } = await apply(kubernetes(), text, { dryRun: true });
+    expect(message).toContain("unknown time zone Europe/Atlantis");
+  });
+
   test("a public id that was generated does not change either", async () => {
     const upstreams = "upstreams: [{ name: u, dialect: openai, baseURL: 'https://x', credentialRef: { name: s } }]";
     const gateway = (rest: string) =>

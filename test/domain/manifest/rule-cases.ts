@@ -192,7 +192,7 @@ export const RULE_CASES: readonly RuleCase[] = [
       team("{ budgets: [{ tokens: 9, period: Day, timeZone: America/Argentina/Buenos_Aires }] }"),
     ],
     refuses: [
-      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Europe/Atlantis }] }"),
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: Local }] }"),
       team("{ budgets: [{ tokens: 9, period: Day, timeZone: Local }] }"),
     ],
     says: "timeZone is none that is known",

@@ -12,6 +12,31 @@ test("the networks that a key was called from are advised, and those of more tha
   expect(change({ networks: [office, home, old] })).toEqual({ allowedCIDRs: [home.network, office.network] });
 });
 
+test("a network that lies in a declared one is advised as it is, also where the list has a part of it too", () => {
+  const spec = { allowedCIDRs: ["10.0.0.0/8", "10.1.2.3/32"] };
+  const point = adviseNetworks(useOf({ spec, networks: [{ ...office, network: "10.1.2.0/24" }] }));
+  expect(point.change).toEqual({ allowedCIDRs: ["10.1.2.0/24"] });
+  expect(point.why).not.toContain("refuses");
+});
+
+test("a network that the declared list refuses now is not advised, and that it refuses it is said", () => {
+  const outsider = { network: "192.0.2.0/24", lastSeenOn: "2026-11-23" };
+  const spec = { allowedCIDRs: ["10.0.0.0/8", "203.0.113.8/29"] };
+  const point = adviseNetworks(useOf({ spec, networks: [office, outsider, home] }));
+  expect(point.change).toEqual({ allowedCIDRs: ["203.0.113.8/29"] });
+  expect(point.why).toContain(
+    "The list refuses some of them now: 203.0.113.0/24 but for 203.0.113.8/29, 192.0.2.0/24, 2001:db8:1:200::/56.",
+  );
+});
+
+test("a declared list that refuses all callers' networks now stays as it is", () => {
+  for (const allowedCIDRs of [["10.0.0.0/8"], ["10.0.0.0/8", "2001:db8:2::/48"]]) {
+    const point = adviseNetworks(useOf({ spec: { allowedCIDRs }, networks: [office, home] }));
+    expect(point.change).toEqual({});
+    expect(point.why).toContain("The list refuses all of them now.");
+  }
+});
+
 test("of a declared list what has callers stays, and what is wider becomes the callers' networks", () => {
   const spec = { allowedCIDRs: ["203.0.113.8/29", "203.0.113.16/29", "2001:db8::/32", "10.0.0.0/8"] };
   expect(change({ spec, networks: [office, home] })).toEqual({

@@ -58,6 +58,18 @@ test.each<[what: string, use: Partial<KeyUse>, requests: Requests, change: Advic
     { "memory:*": 2 },
     { preset: "MCPReadOnly" },
   ],
+  [
+    "the only one of the memory for such a client, also where that one is memory:write",
+    { spec: { scopes: ["gateway:generate", "gateway:embed", "memory:write"] } },
+    { "memory:*": 2, "gateway:generate": 1 },
+    { scopes: ["memory:write", "gateway:generate"] },
+  ],
+  [
+    "the only one of the memory for such a client, also where the key has lost the one that it used",
+    { spec: { scopes: ["memory:read", "gateway:generate", "gateway:embed"] } },
+    { "memory:*": 2, "memory:write": 3, "gateway:generate": 1 },
+    { scopes: ["memory:read", "gateway:generate"] },
+  ],
 ])("the scopes that would have done are %s", (_what, use, requests, change) => {
   expect(adviseScopes(useOf(use, requests)).change).toEqual(change);
 });
