@@ -74,6 +74,7 @@ export const APART = [
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model/model-scan.test.ts",
+  "test/server/gateway/request-body.test.ts",
   "test/server/gateway/streaming.test.ts",
   "test/server/http/bodies/json-body.test.ts",
   "test/server/http/bodies/json-scanner.test.ts",

@@ -3,6 +3,8 @@ import type { AdvicePoint, AdvisedSpec, KeyUse, Peak } from "./key-use.ts";
 /** A rate is advised that is so many times the average of the busiest five minutes. */
 const RATE_MARGIN = 2;
 const MINUTES = 5;
+/** A rush may lie on both sides of the border of two intervals, of which the busiest one has half. */
+const INTERVALS = 2;
 /** The bounds of a PlatformKey. */
 const MAX_REQUESTS = 1_000_000;
 const MAX_TOKENS = 100_000_000;
@@ -29,13 +31,13 @@ type Advised = { readonly limits: Partial<Limits>; readonly why: string };
 function requestLimit(peak: Peak, known: Limits | undefined): Advised {
   const atOnce = atOnceOf(peak);
   const rate = Math.max(1, Math.ceil((RATE_MARGIN * atOnce) / MINUTES));
-  const burst = Math.max(rate, atOnce);
+  const burst = Math.max(rate, INTERVALS * atOnce);
   if (burst > MAX_REQUESTS) return { limits: {}, why: "That is beyond what a limit can say." };
   if ((known?.requestsPerMinute ?? Number.POSITIVE_INFINITY) <= rate)
     return { limits: {}, why: "The limit is no wider." };
   return {
     limits: { requestsPerMinute: rate, burst },
-    why: `The rate is ${RATE_MARGIN} times the average of these five minutes, and the burst lets all of them through at once.`,
+    why: `The rate is ${RATE_MARGIN} times the average of these five minutes, and the burst lets ${INTERVALS} times all of them through at once: a rush may lie on both sides of their border.`,
   };
 }
 

@@ -6,7 +6,7 @@ import type { AdvicePoint, KeyUse } from "./key-use.ts";
 /** The most that a PlatformKey lists. */
 const MAX_LISTED = 32;
 
-/** The networks that the key was called from, or of its list those that were. */
+/** The networks that the key was called from, as far as its list lets them in. */
 export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse): AdvicePoint {
   const point = (why: string, change: AdvicePoint["change"] = {}): AdvicePoint => ({
     field: "allowedCIDRs",
@@ -28,22 +28,31 @@ export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse):
     return point(`The key is called from ${MAX_CALLER_NETWORKS} networks or more, of which no more are kept.`);
   }
   const had = spec.allowedCIDRs;
-  const needed = recent.flatMap(({ network }) => {
-    const inside = had?.filter((cidr) => isNetworkWithin(cidr, [network])) ?? [];
-    return inside.length > 0 ? inside : [network];
-  });
-  const list = [...new Set(needed)].toSorted();
-  const seen = recent.map(({ network, lastSeenOn }) => `${network} last on ${lastSeenOn}`).join(", ");
+  // Never one that the list refuses by now: it may have been shut out for a reason.
+  const parts = recent.map(({ network }) => ({
+    network,
+    inside:
+      had === undefined || isNetworkWithin(network, had)
+        ? [network]
+        : had.filter((cidr) => isNetworkWithin(cidr, [network])),
+  }));
+  const list = [...new Set(parts.flatMap(({ inside }) => inside))].toSorted();
+  const refused = parts.filter(({ network, inside }) => !inside.includes(network));
+  const seen = `Called from ${recent.map(({ network, lastSeenOn }) => `${network} last on ${lastSeenOn}`).join(", ")}.`;
+  if (list.length === 0) return point(`${seen} The list refuses all of them now.`);
+  const why =
+    refused.length === 0 ? seen : `${seen} The list refuses some of them now: ${refused.map(shown).join(", ")}.`;
   if (
     list.length > MAX_LISTED ||
     (had !== undefined && list.every((cidr) => had.includes(cidr)) && list.length === had.length)
   ) {
-    return point(`Called from ${seen}.`);
+    return point(why);
   }
-  return point(
-    `Called from ${seen}. Of a caller the network is kept and no address: write a part of it where you know it.`,
-    {
-      allowedCIDRs: list,
-    },
-  );
+  return point(`${why} Of a caller the network is kept and no address: write a part of it where you know it.`, {
+    allowedCIDRs: list,
+  });
+}
+
+function shown({ network, inside }: { readonly network: string; readonly inside: readonly string[] }): string {
+  return inside.length === 0 ? network : `${network} but for ${inside.join(", ")}`;
 }

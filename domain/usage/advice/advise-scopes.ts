@@ -29,8 +29,14 @@ function reasonToKeep(use: KeyUse, scope: Scope): string | undefined {
   if (own > 0) return counted(own, "request");
   if (scope === "gateway:routes") return reasonForRoutes(use);
   const anyMemory = use.requests.get("memory:*") ?? 0;
-  const hasOther = requestsWithin(use, ["memory:read", "memory:write"]) > 0;
-  if (scope !== "memory:read" || anyMemory === 0 || hasOther) return undefined;
+  const had = effectiveScopes(use.spec);
+  const hasOther =
+    requestsWithin(
+      use,
+      had.filter((one) => one.startsWith("memory:")),
+    ) > 0;
+  const least = had.includes("memory:read") ? "memory:read" : "memory:write";
+  if (scope !== least || anyMemory === 0 || hasOther) return undefined;
   return `${counted(anyMemory, "request")} of MCP that called no tool`;
 }
 

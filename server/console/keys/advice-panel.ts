@@ -27,5 +27,5 @@ function used(points: AdviceJson["points"], manifest: string): Html {
   return html`<p class="muted">What would have done for its use of the last 30 days. Rare uses may lie outside of them, and nothing is changed by itself: review it, and see what it does with <code>keyplane plan</code>.</p>
 ${table("Advice", COLUMNS, rows, "reference")}
 <pre id="advised" tabindex="0" aria-label="The manifest to review">${manifest}</pre>
-<p class="actions"><button type="button" data-copy="advised">Copy YAML</button></p>`;
+<p class="actions"><button type="button" hidden data-copy="advised">Copy YAML</button></p>`;
 }

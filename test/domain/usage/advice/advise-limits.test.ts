@@ -25,7 +25,9 @@ test("an hour that was busier before five minutes were known is taken to be as u
   expect(why).toContain(
     "An hour before that had 600, where the busiest of these days had 200: 300 within five minutes",
   );
-  expect(advised({ peakRequests: peak(0, 0, 50) }).change).toEqual({ rateLimit: { requestsPerMinute: 20, burst: 100 } });
+  expect(advised({ peakRequests: peak(0, 0, 50) }).change).toEqual({
+    rateLimit: { requestsPerMinute: 20, burst: 100 },
+  });
 });
 
 test("a limit that is as narrow stays, and what else is declared of limits", () => {

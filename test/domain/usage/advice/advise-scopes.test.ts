@@ -62,7 +62,7 @@ test.each<[what: string, use: Partial<KeyUse>, requests: Requests, change: Advic
     "the only one of the memory for such a client, also where that one is memory:write",
     { spec: { scopes: ["gateway:generate", "gateway:embed", "memory:write"] } },
     { "memory:*": 2, "gateway:generate": 1 },
-    { scopes: ["memory:write", "gateway:generate"] },
+    { scopes: ["gateway:generate", "memory:write"] },
   ],
   [
     "the only one of the memory for such a client, also where the key has lost the one that it used",

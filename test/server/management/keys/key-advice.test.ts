@@ -53,7 +53,7 @@ const advisedSpec = {
   scopes: ["gateway:generate"],
   gatewayRef: { name: "main" },
   allowedCIDRs: ["203.0.113.0/24"],
-  rateLimit: { requestsPerMinute: 40, burst: 100, tokensPerMinute: 5_000 },
+  rateLimit: { requestsPerMinute: 40, burst: 200, tokensPerMinute: 5_000 },
 };
 
 describe("advice of a key", () => {
