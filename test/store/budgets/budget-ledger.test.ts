@@ -20,7 +20,11 @@ describeOnEachEngine("The ledger of budgets", (store) => {
     const budget = unique("budget");
     expect(await write("a", lineOf(budget, { wanted: 5 }))).toMatchObject({ granted: 20, rest: 980, spent: 0 });
     expect(await write("b", lineOf(budget, { wanted: 981 }))).toMatchObject({ granted: 0, rest: 980, spent: 0 });
-    expect(await write("b", lineOf(budget, { turn: 2, wanted: 980 }))).toMatchObject({ granted: 980, rest: 0, spent: 0 });
+    expect(await write("b", lineOf(budget, { turn: 2, wanted: 980 }))).toMatchObject({
+      granted: 980,
+      rest: 0,
+      spent: 0,
+    });
     // What was not used goes back, and is there for the other.
     await write("b", lineOf(budget, { turn: 3, spent: 100 }));
     expect(await write("a", lineOf(budget, { turn: 2, held: 20, wanted: 880 }))).toMatchObject({ granted: 880 });
