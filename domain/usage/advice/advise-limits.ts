@@ -31,7 +31,9 @@ type Advised = { readonly limits: Partial<Limits>; readonly why: string };
 function requestLimit(peak: Peak, known: Limits | undefined): Advised {
   const atOnce = atOnceOf(peak);
   const rate = Math.max(1, Math.ceil((RATE_MARGIN * atOnce) / MINUTES));
-  const burst = Math.max(rate, INTERVALS * atOnce);
+  // Never more than the key may do now.
+  const declared = known?.burst ?? known?.requestsPerMinute ?? Number.POSITIVE_INFINITY;
+  const burst = Math.min(declared, Math.max(rate, INTERVALS * atOnce));
   if (burst > MAX_REQUESTS) return { limits: {}, why: "That is beyond what a limit can say." };
   if ((known?.requestsPerMinute ?? Number.POSITIVE_INFINITY) <= rate)
     return { limits: {}, why: "The limit is no wider." };
