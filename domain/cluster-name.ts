@@ -1,4 +1,4 @@
-/** The most characters of a cluster's name: the database holds it too (migration `cluster-names`). */
+/** The most characters of a cluster's name. */
 export const MAX_CLUSTER_NAME = 63;
 
 /** A control character, a line break among them, or half of a character: nothing that a name is read by. */

@@ -26,8 +26,3 @@ test("a cluster's name is that of its present leader, and a leader that was depo
     ]),
   );
 });
-
-test("the database keeps no name that is longer than a page shows", async () => {
-  const fence = await takeLeadership(store, "uid-c");
-  await expect(recordClusterName(store, fence, "x".repeat(64))).rejects.toThrow();
-});
