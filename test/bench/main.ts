@@ -7,7 +7,7 @@ import { benchController } from "./controller.ts";
 import { benchDecide } from "./decide.ts";
 import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
-import { benchMemory } from "./memory.ts";
+import { benchMemory, benchMemoryOfTeams } from "./memory.ts";
 import { benchPages } from "./pages.ts";
 import { benchProfile } from "./profile.ts";
 import { benchRecall } from "./recall.ts";
@@ -32,6 +32,7 @@ const BENCHES = {
   scale: benchScale,
   controller: benchController,
   memory: benchMemory,
+  teams: benchMemoryOfTeams,
   saves: benchSaves,
   pages: benchPages,
   semantic: benchSemantic,

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
@@ -9,8 +8,9 @@ import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { startOwnPostgres } from "../env/database/postgres.ts";
+import { addLibrary, addTeam } from "../server/memory/libraries.ts";
 import {
+  addAtoms,
   COMMON_TAG,
   EVERYWHERE,
   fillWithAtoms,
@@ -21,7 +21,16 @@ import {
   wordOfRank,
 } from "../store/memory/filled-library.ts";
 import { PLAIN } from "../store/memory/plain-atom.ts";
-import { COST_HEADS, type Cost, cells, measure, measureOnce, onPGlite, type Question } from "./questions.ts";
+import {
+  COST_HEADS,
+  type Cost,
+  cells,
+  measure,
+  measureOnce,
+  onOwnPostgres,
+  onPGlite,
+  type Question,
+} from "./questions.ts";
 import { figure, table } from "./table.ts";
 
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
@@ -93,7 +102,7 @@ const SMALL = LARGE.content.split(" ").slice(0, 100).join(" ");
 
 /** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
 export async function benchMemory(): Promise<string> {
-  const postgres = await onPostgres();
+  const postgres = await onOwnPostgres(measureAll);
   const pglite = await onPGlite(measureAll);
   const rows = [...Object.keys(QUESTIONS), BUILD, UPKEEP, DELETION].map((name) => [
     name,
@@ -101,17 +110,6 @@ export async function benchMemory(): Promise<string> {
     ...cells(pglite[name]),
   ]);
   return table([`${figure(ATOMS)} atoms in a library`, ...COST_HEADS], rows);
-}
-
-async function onPostgres(): Promise<Record<string, Cost>> {
-  const server = await startOwnPostgres();
-  const store = await openPostgres(server.url, { answerTimeoutMs: 0 });
-  try {
-    return await measureAll(store);
-  } finally {
-    await store.close();
-    await server.stop();
-  }
 }
 
 async function measureAll(store: Store): Promise<Record<string, Cost>> {
@@ -123,4 +121,57 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
   costs[DELETION] = await measure(store, (db) => libraryDeletion({ db, engine: store.engine }).next());
   return costs;
+}
+
+const OTHER_TEAMS = 9;
+/** Those with a target of their own. */
+const AIMED = [
+  "search: a rare word",
+  "search: a word in 5 %",
+  "recall: a question of 20 words",
+  "save: an atom of 60 kB",
+] as const;
+
+/** Asks the same memory before and after nine other teams have as many atoms each in the same tables. */
+export async function benchMemoryOfTeams(): Promise<string> {
+  const [postgres, pglite] = [await onOwnPostgres(besideOthers), await onPGlite(besideOthers)];
+  const rows = AIMED.map((name, i) => [name, ...[postgres, pglite].flatMap((engine) => engine[i] ?? [])]);
+  const heads = ["alone, p50 ms", `beside ${OTHER_TEAMS}`, "ratio"];
+  return table(
+    [
+      `${figure(ATOMS)} atoms of each team`,
+      ...heads.map((head) => `PostgreSQL ${head}`),
+      ...heads.map((head) => `PGlite ${head}`),
+    ],
+    rows,
+  );
+}
+
+async function besideOthers(store: Store): Promise<string[][]> {
+  await fillWithAtoms(store, ATOMS);
+  const alone = await measureAimed(store);
+  await addAtoms(store, ATOMS, await addOtherTeams(store));
+  const beside = await measureAimed(store);
+  return alone.map((ms, i) => {
+    const besideMs = beside[i] ?? Number.NaN;
+    return [figure(ms, 1), figure(besideMs, 1), figure(besideMs / ms, 2)];
+  });
+}
+
+async function measureAimed(store: Store): Promise<number[]> {
+  const p50s: number[] = [];
+  for (const name of AIMED) {
+    const question = QUESTIONS[name];
+    p50s.push(question === undefined ? Number.NaN : (await measure(store, question)).p50);
+  }
+  return p50s;
+}
+
+async function addOtherTeams(store: Store): Promise<{ teamId: string; libraryId: string }[]> {
+  const libraries = Array.from({ length: OTHER_TEAMS }, (_, i) => ({ teamId: `team-${i}`, libraryId: `lib-${i}` }));
+  for (const { teamId, libraryId } of libraries) {
+    await addTeam(store, teamId);
+    await addLibrary(store, { id: libraryId, team: teamId, namespace: teamId, name: "notes" });
+  }
+  return libraries;
 }

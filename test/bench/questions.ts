@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely, KyselyPlugin } from "kysely";
 import { openPGlite } from "../../store/database/pglite/pglite.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Database } from "../../store/database/schema.ts";
 import type { Store } from "../../store/database/store.ts";
+import { startOwnPostgres } from "../env/database/postgres.ts";
 import { figure, quantile } from "./table.ts";
 
 /** Of one question: as many rounds as fit into so many milliseconds, at least three. */
@@ -67,6 +69,18 @@ function timing(statements: number[]): KyselyPlugin {
       return result;
     },
   };
+}
+
+/** Measures on a PostgreSQL of its own. */
+export async function onOwnPostgres<T>(measureAll: (store: Store) => Promise<T>): Promise<T> {
+  const server = await startOwnPostgres();
+  const store = await openPostgres(server.url, { answerTimeoutMs: 0 });
+  try {
+    return await measureAll(store);
+  } finally {
+    await store.close();
+    await server.stop();
+  }
 }
 
 /** Measures on the embedded database, in a folder of its own. */

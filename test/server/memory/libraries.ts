@@ -10,11 +10,14 @@ const LIBRARIES = [
 ] as const;
 
 export async function addTeamsWithLibraries(store: Store): Promise<void> {
-  for (const team of ["team-a", "team-b"]) {
-    await sql`insert into teams (id, cluster, name, display_name, state, generation)
-      values (${team}, 'c', ${team}, ${team}, 'active', 1)`.execute(store.db);
-  }
+  for (const team of ["team-a", "team-b"]) await addTeam(store, team);
   for (const [id, team, namespace, name] of LIBRARIES) await addLibrary(store, { id, team, namespace, name });
+}
+
+/** Adds a team of this id and name. */
+export async function addTeam(store: Store, team: string): Promise<void> {
+  await sql`insert into teams (id, cluster, name, display_name, state, generation)
+    values (${team}, 'c', ${team}, ${team}, 'active', 1)`.execute(store.db);
 }
 
 export async function addLibrary(

@@ -41,24 +41,48 @@ export async function dropPartsIndex(db: Db): Promise<void> {
 export async function fillWithAtoms(store: Store, atoms: number, libraryId = "lib-diary"): Promise<void> {
   await migrate(store);
   await addTeamsWithLibraries(store);
+  await addAtoms(store, atoms, [{ teamId: "team-a", libraryId }]);
+}
+
+/** Adds the atoms of {@link fillWithAtoms} to each of these libraries. */
+export async function addAtoms(
+  store: Store,
+  atoms: number,
+  libraries: readonly { readonly teamId: string; readonly libraryId: string }[],
+): Promise<void> {
   await dropPartsIndex(store.db);
-  for (let from = 1; from <= atoms; from += CHUNK) {
-    const to = Math.min(atoms, from + CHUNK - 1);
-    await store.db.transaction().execute(async (tx) => {
-      await sql`select setseed(${(from % 1_000_000) / 1_000_000})`.execute(tx);
-      await sql`
-        insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
-        select ${libraryId}, 'team-a',
-          ${EVERYWHERE} || ' ' || words || case when n % 20 = 7 then ${` ${SOMETIMES}`} else '' end
-            || case when n % 10000 = 77 then ${` ${RARE} ${RARE_RUN}`} else '' end,
-          case when n = 1 then array[${COMMON_TAG}, ${RARE_TAG}] else array[${COMMON_TAG}] end,
-          round((random() * 10)::numeric, 1), at, at
-        from generate_series(${from}::integer, ${to}::integer) n,
-          lateral (select now() - (${atoms}::integer - n) * interval '1 minute' as at) made,
-          lateral (
-            select string_agg(${WORD}, ' ') as words from generate_series(1, 20 + n % 41) where n > 0
-          ) written`.execute(tx);
-    });
+  for (const { teamId, libraryId } of libraries) {
+    for (let from = 1; from <= atoms; from += CHUNK) {
+      await addChunk(store, { teamId, libraryId, atoms, from, to: Math.min(atoms, from + CHUNK - 1) });
+    }
   }
   await migrate(store);
+}
+
+/** Adds atoms number `from` to `to`, of `atoms` in all. */
+async function addChunk(
+  store: Store,
+  {
+    teamId,
+    libraryId,
+    atoms,
+    from,
+    to,
+  }: { teamId: string; libraryId: string; atoms: number; from: number; to: number },
+): Promise<void> {
+  await store.db.transaction().execute(async (tx) => {
+    await sql`select setseed(${(from % 1_000_000) / 1_000_000})`.execute(tx);
+    await sql`
+      insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select ${libraryId}, ${teamId},
+        ${EVERYWHERE} || ' ' || words || case when n % 20 = 7 then ${` ${SOMETIMES}`} else '' end
+          || case when n % 10000 = 77 then ${` ${RARE} ${RARE_RUN}`} else '' end,
+        case when n = 1 then array[${COMMON_TAG}, ${RARE_TAG}] else array[${COMMON_TAG}] end,
+        round((random() * 10)::numeric, 1), at, at
+      from generate_series(${from}::integer, ${to}::integer) n,
+        lateral (select now() - (${atoms}::integer - n) * interval '1 minute' as at) made,
+        lateral (
+          select string_agg(${WORD}, ' ') as words from generate_series(1, 20 + n % 41) where n > 0
+        ) written`.execute(tx);
+  });
 }
