@@ -14,6 +14,8 @@ type Team = {
   readonly waiting: Set<() => void>;
   /** How long its calls take, in milliseconds: a mean in which a call counts by its length. */
   length: number;
+  /** What its calls have taken, in milliseconds, from where the others were when it came. */
+  taken: number;
   /** When its last call ended, by the clock. */
   lastAt: number;
 };
@@ -26,8 +28,9 @@ const REMEMBERED_MS = 250;
 const PRESENT_MS = 2_000;
 
 /**
- * Who of many teams may run next: the teams take turns, none has more than its share, and few wait. A team whose calls
- * are long runs fewer at once while other teams ask too, one at least: a long call keeps a core of the database busy.
+ * Who of many teams may run next: the one whose calls have taken the least time, none more at once than its share, and
+ * few wait. Turns by count would have a team's every short call wait for a long one of another. A team whose calls are
+ * long runs fewer at once while other teams ask too, one at least: a long call keeps a core of the database busy.
  */
 export class TeamShare {
   readonly #limits: ShareLimits;
@@ -36,6 +39,8 @@ export class TeamShare {
   readonly #teams = new Map<string, Team>();
   #running = 0;
   #waiting = 0;
+  /** What the team had taken that ran last: one that comes begins there, and has saved nothing up. */
+  #taken = 0;
 
   /** @param now a clock that never goes back, in milliseconds */
   constructor(limits: ShareLimits, now: () => number) {
@@ -52,7 +57,14 @@ export class TeamShare {
   async enter(teamId: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#forgetAbsent();
-    const team = this.#teams.get(teamId) ?? { running: 0, waiting: new Set(), length: 0, lastAt: this.#now() };
+    const team = this.#teams.get(teamId) ?? {
+      running: 0,
+      waiting: new Set(),
+      length: 0,
+      taken: 0,
+      lastAt: this.#now(),
+    };
+    if (team.running === 0 && team.waiting.size === 0) team.taken = Math.max(team.taken, this.#taken);
     const { running, waiting, waitingPerTeam } = this.#limits;
     const isNext = team.waiting.size === 0 && team.running < this.#placesOf(teamId, team);
     if (isNext && this.#running < running) return this.#run(teamId, team);
@@ -83,6 +95,7 @@ export class TeamShare {
     if (left === undefined) return;
     left.running--;
     this.#running--;
+    left.taken += ranMs;
     left.length += (ranMs - left.length) * Math.min(1, ranMs / REMEMBERED_MS);
     left.lastAt = this.#now();
     this.#putLast(teamId, left);
@@ -96,16 +109,19 @@ export class TeamShare {
 
   /** @returns false where none that waits has a place */
   #startNext(): boolean {
-    for (const [nextId, team] of this.#teams) {
+    let next: { readonly teamId: string; readonly team: Team; readonly start: () => void } | undefined;
+    for (const [teamId, team] of this.#teams) {
       const [start] = team.waiting;
-      if (start === undefined || team.running >= this.#placesOf(nextId, team)) continue;
-      team.waiting.delete(start);
-      this.#waiting--;
-      this.#run(nextId, team);
-      start();
-      return true;
+      if (start === undefined || team.running >= this.#placesOf(teamId, team)) continue;
+      if (next === undefined || takenBy(team) < takenBy(next.team)) next = { teamId, team, start };
     }
-    return false;
+    if (next === undefined) return false;
+    const { teamId, team, start } = next;
+    team.waiting.delete(start);
+    this.#waiting--;
+    this.#run(teamId, team);
+    start();
+    return true;
   }
 
   #placesOf(teamId: string, { length }: Team): number {
@@ -115,6 +131,7 @@ export class TeamShare {
   }
 
   #run(teamId: string, team: Team): void {
+    this.#taken = Math.max(this.#taken, takenBy(team));
     team.running++;
     this.#running++;
     this.#putLast(teamId, team);
@@ -135,4 +152,9 @@ export class TeamShare {
       this.#teams.delete(teamId);
     }
   }
+}
+
+/** With what the calls that run will take by its mean. */
+function takenBy({ taken, running, length }: Team): number {
+  return taken + running * length;
 }

@@ -34,6 +34,33 @@ describe("The memory's share of the database", () => {
     expect(began).toEqual(["a1", "b1", "c1", "a2", "a3"]);
   });
 
+  test("b86: short calls that wait together pass the long ones of another team until they have had as much time", async () => {
+    const { enter, leave, began } = share({ running: 1, runningPerTeam: 1, waiting: 20, waitingPerTeam: 9 });
+    const calls = ["a1", "a2", "a3"].map((name) => enter("a", name));
+    calls.push(...["b1", "b2", "b3", "b4"].map((name) => enter("b", name)));
+    await leave("a", 30);
+    for (let i = 0; i < 3; i++) await leave("b", 10);
+    await leave("a", 30);
+    await leave("b", 10);
+    await Promise.all(calls);
+    expect(began).toEqual(["a1", "b1", "b2", "b3", "a2", "b4", "a3"]);
+  });
+
+  test("b86: a team that comes back has saved no time up", async () => {
+    const { enter, leave, began } = share({ running: 1, runningPerTeam: 1, waiting: 20, waitingPerTeam: 9 });
+    await enter("b", "b0");
+    await leave("b", 1);
+    for (let i = 0; i < 3; i++) {
+      await enter("a", "");
+      await leave("a", 100);
+    }
+    began.length = 0;
+    const calls = [enter("a", "a1"), enter("a", "a2"), ...["b1", "b2", "b3"].map((name) => enter("b", name))];
+    for (const team of ["a", "b", "a", "b"]) await leave(team, 10);
+    await Promise.all(calls);
+    expect(began).toEqual(["a1", "b1", "a2", "b2", "b3"]);
+  });
+
   test("b86: no team runs more than its share, though no other team asks", async () => {
     const { enter, leave, began } = share({ running: 4, runningPerTeam: 2, waiting: 10, waitingPerTeam: 5 });
     const calls = ["a1", "a2", "a3"].map((name) => enter("a", name));
