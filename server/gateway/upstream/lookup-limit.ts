@@ -7,9 +7,14 @@ type Waiting = {
   giveUp(): void;
 };
 
+/** A look-up of so long is slow, as is its holder until one of theirs is not. Milliseconds. */
+const SLOW_MS = 1_000;
+/** Slow holders that are remembered. */
+const MAX_SLOW = 10_000;
+
 /** What bounds look-ups. */
 type LookupBounds = {
-  /** How many names are looked up at once; of one holder it is one. */
+  /** How many names are looked up at once; of one holder it is one, and of all slow ones together. */
   readonly most: number;
   /** How long the caller of a look-up waits. Milliseconds. */
   readonly patienceMs: number;
@@ -19,8 +24,8 @@ type LookupBounds = {
 
 /**
  * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for their
- * turn, and for the end of their holder's own: the servers of a name may take as long as they like. One whose turn
- * comes after its time is given up: its caller waits no more.
+ * turn, and for the end of their holder's own: the servers of a name may take as long as they like. Holders whose last
+ * look-up was slow share one place. One whose turn comes after its time is given up: its caller waits no more.
  *
  * @param monotonic milliseconds on a clock that never jumps
  * @returns wraps a guard, so that the limit applies to it
@@ -30,21 +35,37 @@ export function lookupLimit(
   monotonic: () => number = () => performance.now(),
 ): (guard: AddressGuard) => AddressGuard {
   let queue: Waiting[] = [];
-  const busy = new Set<string>();
+  /** The holders of those under way, and since when each is. */
+  const busy = new Map<string, number>();
+  const slow = new Set<string>();
 
-  /** A holder of a name of which none is looked up; the name stands for itself where it has none. */
+  const takesLong = (holder: string): boolean => monotonic() - (busy.get(holder) ?? Infinity) > SLOW_MS;
+
+  /** A holder of a name whose turn it may be; the name stands for itself where it has none. */
   function freeHolder(hostname: string): string | undefined {
     const holders = [...holdersOf(hostname)];
-    return (holders.length > 0 ? holders : [hostname]).find((holder) => !busy.has(holder));
+    const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || takesLong(holder));
+    return (holders.length > 0 ? holders : [hostname]).find(
+      (holder) => !busy.has(holder) && !(isSlowBusy && slow.has(holder)),
+    );
+  }
+
+  function end(holder: string): void {
+    if (!takesLong(holder)) slow.delete(holder);
+    else if (slow.size < MAX_SLOW) slow.add(holder);
+    busy.delete(holder);
   }
 
   function goOn(): void {
     const waiting = queue;
     queue = [];
     for (const next of waiting) {
+      if (monotonic() - next.since > patienceMs) {
+        next.giveUp();
+        continue;
+      }
       const holder = busy.size < most ? freeHolder(next.hostname) : undefined;
       if (holder === undefined) queue.push(next);
-      else if (monotonic() - next.since > patienceMs) next.giveUp();
       else next.begin(holder);
     }
   }
@@ -56,9 +77,9 @@ export function lookupLimit(
         hostname,
         since: monotonic(),
         begin(holder) {
-          busy.add(holder);
+          busy.set(holder, monotonic());
           lookup(hostname, options, (...found) => {
-            busy.delete(holder);
+            end(holder);
             goOn();
             callback(...found);
           });

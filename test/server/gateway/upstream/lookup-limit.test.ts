@@ -61,6 +61,38 @@ test("b101: names of one holder are looked up one at a time, so that others have
   expect([begun.slice(4), failed]).toEqual([[], ["a2", "a3"]]);
 });
 
+test("b101: holders whose names took long share one place, and leave the other to all others", () => {
+  const begun: string[] = [];
+  const ends = new Map<string, Parameters<LookupFunction>[2]>();
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    begun.push(hostname);
+    ends.set(hostname, callback);
+  };
+  let now = 0;
+  const limit = lookupLimit({ most: 2, patienceMs: 60_000, holdersOf: (name) => [name] }, () => now);
+  const guard = limit({ allows: () => true, lookup });
+  const find = (...names: string[]) => {
+    for (const name of names) guard.lookup(name, {}, () => {});
+  };
+  const end = (name: string) => ends.get(name)?.(null, "192.0.2.1", 4);
+  find("dead", "gone");
+  now = 5_000;
+  end("dead");
+  find("dead", "quick");
+  // One look-up goes on for five seconds already, and no other slow one beside it.
+  expect(begun).toEqual(["dead", "gone", "quick"]);
+  end("quick");
+  find("other");
+  expect(begun.slice(3)).toEqual(["other"]);
+  end("gone");
+  expect(begun.slice(4)).toEqual(["dead"]);
+  end("other");
+  // It was quick this time, and is like any other.
+  end("dead");
+  find("dead", "gone");
+  expect(begun.slice(5)).toEqual(["dead", "gone"]);
+});
+
 test("A guard with a limit still finds the addresses of a name, and refuses private ones", async () => {
   const allowed = new BlockList();
   allowed.addSubnet("127.0.0.0", 8);
