@@ -18,6 +18,7 @@ import { keyExportRoutes } from "./keys/export-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
+import { nowRoutes } from "./now/now-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
 import { consoleUsageRoutes } from "./usage/usage-routes.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
@@ -45,5 +46,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   teamRoutes(app, management);
   webhookRoutes(app, management);
   consoleUsageRoutes(app, management);
+  nowRoutes(app, management);
   consoleAuditRoutes(app, deps);
 }

@@ -12,7 +12,11 @@ const SECTIONS = [
   { id: "webhooks", title: "Webhooks", icon: ICONS.webhook },
   { id: "usage", title: "Usage", icon: ICONS.usage },
   { id: "audit", title: "Audit log", icon: ICONS.log },
+  { id: "now", title: "Now", icon: ICONS.now },
 ] as const;
+
+/** For those who run the installation. */
+const INSTALLATION_SECTION = "now";
 
 export type PageLayout = {
   /** The page's one h1, and the window's title. */
@@ -57,7 +61,7 @@ export function layout({ title, section, viewer, side, content }: PageLayout): H
 <a href="/docs">API reference</a>
 ${viewer && signedIn(viewer)}
 </header>
-${side ?? (viewer && navigation(section))}
+${side ?? (viewer && navigation(section, viewer))}
 <main id="main" tabindex="-1">
 ${content}
 </main>
@@ -66,8 +70,9 @@ ${content}
 `;
 }
 
-function navigation(section: PageLayout["section"]): Html {
-  return html`<nav class="side" aria-label="Console"><ul>${SECTIONS.map(
+function navigation(section: PageLayout["section"], { runsInstallation }: Viewer): Html {
+  const sections = SECTIONS.filter(({ id }) => runsInstallation || id !== INSTALLATION_SECTION);
+  return html`<nav class="side" aria-label="Console"><ul>${sections.map(
     ({ id, title, icon }) =>
       html`<li><a href="/dashboard/${id}"${id === section ? html` aria-current="page"` : ""}>${icon}${title}</a></li>`,
   )}</ul></nav>`;

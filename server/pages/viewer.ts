@@ -4,13 +4,17 @@ import type { FastifyRequest } from "fastify";
 export type Viewer = {
   /** As the page shows them. */
   readonly name: string;
+  /** Whether they run the installation, and so see every team. */
+  readonly runsInstallation: boolean;
   /** What their forms carry. */
   readonly csrf: string;
 };
 
 /** The viewer of a request's page; null where no person is signed in. */
-export function findViewer({ session }: FastifyRequest): Viewer | null {
-  return session && { name: session.displayName, csrf: session.csrfToken };
+export function findViewer({ session, managementPrincipal }: FastifyRequest): Viewer | null {
+  if (session === null) return null;
+  const runsInstallation = typeof managementPrincipal?.as === "string";
+  return { name: session.displayName, runsInstallation, csrf: session.csrfToken };
 }
 
 /** The viewer of a page that requires a session. */

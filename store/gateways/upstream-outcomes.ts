@@ -121,6 +121,37 @@ export async function refusedCredentials(db: Db, cluster?: string): Promise<Refu
   return rows;
 }
 
+/** An upstream of a gateway in service that gave no answer at last. Times are milliseconds since the epoch. */
+export type SilentUpstream = {
+  readonly gatewayId: string;
+  readonly namespace: string;
+  /** The gateway's. */
+  readonly name: string;
+  readonly upstream: string;
+  readonly failedAt: number;
+  readonly failure: string;
+  /** When it last answered; null for never. */
+  readonly answeredAt: number | null;
+};
+
+/** Those whose last call within this time had no answer, the latest first. */
+export async function silentUpstreams(db: Db, withinMs: number, limit: number): Promise<SilentUpstream[]> {
+  const { rows } = await sql<
+    Omit<SilentUpstream, "failedAt" | "answeredAt"> & { failedAt: Date; answeredAt: Date | null }
+  >`
+    select g.id as "gatewayId", g.namespace, g.name, o.upstream, o.failed_at as "failedAt", o.failure,
+      o.answered_at as "answeredAt"
+    from upstream_outcomes o join gateways g on g.id = o.gateway_id
+    where g.state = 'active' and o.failed_at > coalesce(o.answered_at, '-infinity')
+      and o.failed_at > ${DATABASE_NOW} - ${withinMs}::float8 * interval '1 millisecond'
+    order by o.failed_at desc, g.id, o.upstream limit ${limit}`.execute(db);
+  return rows.map(({ failedAt, answeredAt, ...row }) => ({
+    ...row,
+    failedAt: failedAt.getTime(),
+    answeredAt: toMs(answeredAt),
+  }));
+}
+
 /** Keys that are looked at of each gateway. */
 const MAX_LOOKED_AT = 5_000;
 

@@ -14,6 +14,8 @@ export type ReplicaHealth = {
   /** Since its last sign of life, by the database's clock, in milliseconds. */
   readonly silentMs: number;
   readonly mayServe: boolean;
+  /** How many changes of the feed it has not acknowledged. */
+  readonly behind: number;
   /** The fingerprint of the encryption key that is sealed under, where it does not have that; null where it does. */
   readonly lacksKey: string | null;
   /** How far its clock is ahead of the database's, in milliseconds; null where it has not said. */
@@ -24,7 +26,7 @@ export type ReplicaHealth = {
 export async function replicaHealth(db: Db): Promise<ReplicaHealth[]> {
   const { rows } = await sql<ReplicaHealth>`
     select id, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "silentMs",
-      ${MAY_SERVE} as "mayServe",
+      ${MAY_SERVE} as "mayServe", greatest((select head from feed) - acked_seq, 0)::integer as behind,
       (select fingerprint from encryption_key where not fingerprint = any(coalesce(encryption_keys, '{}'))) as "lacksKey",
       (extract(epoch from own_time - seen_at) * 1000)::float8 as "clockAheadMs"
     from replicas order by seen_at, id`.execute(db);

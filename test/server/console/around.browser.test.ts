@@ -189,6 +189,7 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
       team: `/team/${teamId}`,
       webhooks: "/webhooks",
       "webhooks-empty": "/webhooks?team=research",
+      now: "/now",
       atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });

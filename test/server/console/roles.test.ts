@@ -32,6 +32,7 @@ const PAGES: Readonly<Record<string, readonly [number, number, number, number]>>
   "/audit/export": [200, 200, 200, 200],
   "/usage": [200, 200, 200, 200],
   "/webhooks": [200, 200, 200, 200],
+  "/now": [404, 404, 404, 404],
 };
 
 /** What each is answered by a form, with fields that a member's would be taken with. */

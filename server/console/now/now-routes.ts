@@ -1,0 +1,37 @@
+import type { FastifyInstance } from "fastify";
+import { clusterNames } from "../../../store/cluster-names.ts";
+import { leaderScopes } from "../../../store/database/change.ts";
+import { refusedCredentials, silentUpstreams } from "../../../store/gateways/upstream-outcomes.ts";
+import { livingLeaks } from "../../../store/keys/key-leaks.ts";
+import { replicaHealth } from "../../../store/replicas/replica-health.ts";
+import { listDeliveries } from "../../../store/webhooks/delivery-log.ts";
+import { principalOf } from "../../auth/management/author.ts";
+import { problem } from "../../http/errors.ts";
+import type { Management } from "../../management/context.ts";
+import { rightsOf } from "../../management/rights.ts";
+import { sendConsolePage } from "../../pages/send-page.ts";
+import { nowContent, ROWS } from "./now-page.ts";
+
+/** An upstream that has not been called for longer is no news. */
+const SILENT_WITHIN_MS = 60 * 60_000;
+
+/** What the installation does at present, for those who run it: what a person looks at first when something is wrong. */
+export function nowRoutes(app: FastifyInstance, { store, clock }: Management): void {
+  app.get("/now", { config: { console: true } }, async (request, reply) => {
+    const { db } = store;
+    if (typeof (await rightsOf(db, principalOf(request))) !== "string") throw NOT_THERE;
+    const content = nowContent({
+      servers: await replicaHealth(db),
+      scopes: await leaderScopes(db),
+      clusters: await clusterNames(db),
+      leaks: await livingLeaks(db),
+      refused: await refusedCredentials(db),
+      silent: await silentUpstreams(db, SILENT_WITHIN_MS, ROWS + 1),
+      failed: await listDeliveries(db, { teamIds: undefined, afterId: undefined, limit: ROWS + 1, onlyFailed: true }),
+      now: clock.now(),
+    });
+    return sendConsolePage(request, reply, { title: "Now", section: "now", content });
+  });
+}
+
+const NOT_THERE = problem("not_found", "There is no such page for you: it is for those who run the installation.");
