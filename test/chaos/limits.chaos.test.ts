@@ -8,9 +8,10 @@ import { expect, test } from "vitest";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { randomFrom } from "../env/random.ts";
-import type { Lane } from "./limits/lanes.ts";
+import { type Lane, makeLimitedLanes } from "./limits/lanes.ts";
 import { startLoad } from "./limits/load.ts";
 import { openReplicas } from "./limits/replicas.ts";
+import { answerOf } from "./limits/upstream.ts";
 
 const MINUTES = NIGHTLY ? 20 : 2;
 const MINUTE_MS = 60_000;
@@ -27,9 +28,12 @@ test("b123: limits of the installation hold over replicas that die, load that mo
   timeout: (MINUTES + 3) * MINUTE_MS,
 }, async () => {
   const random = randomFrom(SEED);
-  const replicas = await openReplicas();
+  const replicas = await openReplicas(makeLimitedLanes, (request, response) => {
+    request.resume().on("end", () => answerOf(response));
+  });
+  const lanes = replicas.furniture;
   try {
-    const load = startLoad(replicas.lanes, replicas.urls, random);
+    const load = startLoad(lanes, replicas.urls, random);
     load.hasten(4);
     await delay(WARM_UP_MS);
     load.hasten(1);
@@ -56,12 +60,12 @@ test("b123: limits of the installation hold over replicas that die, load that mo
       const times = load.admitted.get(lane) ?? [];
       return (times.filter((time) => time >= from && time < from + MINUTE_MS).length * 100) / lane.perMinute;
     };
-    for (const lane of replicas.lanes) {
+    for (const lane of lanes) {
       const shown = minutes.map((minute) => `${percent(lane, minute).toFixed(1)}${isAwayIn(minute) ? " (away)" : ""}`);
       console.log(`${lane.name}: ${shown.join(", ")} % of the limit in each minute`);
     }
     console.log(`other answers: ${JSON.stringify([...load.others])}`);
-    for (const lane of replicas.lanes) {
+    for (const lane of lanes) {
       for (const minute of calm) {
         expect.soft(percent(lane, minute), `${lane.name}, minute ${minute}`).toBeGreaterThanOrEqual(95);
         expect.soft(percent(lane, minute), `${lane.name}, minute ${minute}`).toBeLessThanOrEqual(105);

@@ -32,25 +32,32 @@ const ofTeam = { requestsPerMinute: 1_200, burst: 20, ...SCOPE };
 const tokens = { tokensPerMinute: 60_000, ...SCOPE };
 const callsOfTokens = tokens.tokensPerMinute / TOKENS_OF_A_CALL;
 
-/** Declares the lanes' teams, gateways and keys. */
-export async function makeLanes(store: Store, keyring: Keyring, upstream: string): Promise<readonly Lane[]> {
+/** Where lanes are made, and what their calls lead to. */
+export type LaneHome = { readonly store: Store; readonly keyring: Keyring; readonly upstream: string };
+
+/** Declares the teams, gateways and keys of the lanes whose limits hold for the installation. */
+export function makeLimitedLanes(home: LaneHome): Promise<readonly Lane[]> {
   const rateLimit = (rate: typeof fast) => ({ perMinute: rate.requestsPerMinute, burst: rate.burst });
   return Promise.all([
-    makeLane({ name: "a key's 6,000 requests", ...rateLimit(fast), policy: { rateLimit: fast } }),
-    makeLane({ name: "a key's 600 requests", ...rateLimit(slow), policy: { rateLimit: slow } }),
-    makeLane({
+    makeLane(home, { name: "a key's 6,000 requests", ...rateLimit(fast), policy: { rateLimit: fast } }),
+    makeLane(home, { name: "a key's 600 requests", ...rateLimit(slow), policy: { rateLimit: slow } }),
+    makeLane(home, {
       name: "a team's 1,200 requests",
       ...rateLimit(ofTeam),
       limits: { rate: ofTeam, concurrent: null },
       keys: 3,
     }),
-    makeLane({
+    makeLane(home, {
       ...{ name: "a key's 60,000 tokens", perMinute: callsOfTokens, burst: callsOfTokens },
       policy: { tokenLimit: tokens },
     }),
   ]);
+}
 
-  async function makeLane({
+/** Declares a team, its gateway, and keys that are made of one policy. */
+export async function makeLane(
+  { store, keyring, upstream }: LaneHome,
+  {
     name,
     perMinute,
     burst,
@@ -61,23 +68,23 @@ export async function makeLanes(store: Store, keyring: Keyring, upstream: string
     readonly policy?: Partial<KeyPolicy>;
     readonly limits?: TeamDraft["limits"];
     readonly keys?: number;
-  }): Promise<Lane> {
-    const home = await makeTeam(store, { cluster: API_CLUSTER, limits });
-    const upstreams = [{ name: "model", dialect: "openai", baseUrl: upstream, credential: "sk-provider" }] as const;
-    const gateway = gatewayDraft(home, { upstreams });
-    await change(store, null, (tx) => saveGateway(tx, gateway, keyring));
-    const made: string[] = [];
-    for (let key = 0; key < keys; key++) {
-      const plaintext = mintKey(randomBytes);
-      const minted = { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) };
-      const scopes = ["gateway:generate"] as const;
-      const reservation = reservationOf(home, { ...minted, policy: policyOf({ scopes, ...policy }) });
-      await change(store, null, async (tx) => {
-        await reserveVersion(tx, reservation);
-        await activateVersion(tx, { keyId: reservation.key.id, number: 1, overlapMs: 0 });
-      });
-      made.push(plaintext);
-    }
-    return { name, perMinute, burst, publicId: gateway.publicId, keys: made };
+  },
+): Promise<Lane> {
+  const home = await makeTeam(store, { cluster: API_CLUSTER, limits });
+  const upstreams = [{ name: "model", dialect: "openai", baseUrl: upstream, credential: "sk-provider" }] as const;
+  const gateway = gatewayDraft(home, { upstreams });
+  await change(store, null, (tx) => saveGateway(tx, gateway, keyring));
+  const made: string[] = [];
+  for (let key = 0; key < keys; key++) {
+    const plaintext = mintKey(randomBytes);
+    const minted = { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) };
+    const scopes = ["gateway:generate"] as const;
+    const reservation = reservationOf(home, { ...minted, policy: policyOf({ scopes, ...policy }) });
+    await change(store, null, async (tx) => {
+      await reserveVersion(tx, reservation);
+      await activateVersion(tx, { keyId: reservation.key.id, number: 1, overlapMs: 0 });
+    });
+    made.push(plaintext);
   }
+  return { name, perMinute, burst, publicId: gateway.publicId, keys: made };
 }

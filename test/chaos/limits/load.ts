@@ -8,7 +8,9 @@ const MOVE_MS = 10_000;
 const TICK_MS = 20;
 /** Of each replica, so that each of its threads has some. */
 const CONNECTIONS = 32;
-const BODY = JSON.stringify({ model: "m", messages: [], max_tokens: TOKENS_OF_A_CALL - 40 });
+/** `user` says to the upstream which lane a call is of. */
+const bodyOf = ({ publicId }: Lane) =>
+  JSON.stringify({ model: "m", messages: [], max_tokens: TOKENS_OF_A_CALL - 40, user: publicId });
 
 /** When each call of a lane was answered as one that the limit let through, in milliseconds of the monotonic clock. */
 export type Admitted = ReadonlyMap<Lane, readonly number[]>;
@@ -42,7 +44,7 @@ export function startLoad(lanes: readonly Lane[], urls: () => readonly string[],
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const path = `/g/${lane.publicId}/v1/chat/completions`;
     const status = await poolOf(url)
-      .request({ method: "POST", path, headers, body: BODY })
+      .request({ method: "POST", path, headers, body: bodyOf(lane) })
       .then(async ({ statusCode, body }) => {
         await body.dump();
         return statusCode;

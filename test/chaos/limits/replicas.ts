@@ -1,6 +1,6 @@
 /** Three `keyplane server` of two threads each, whose database can be cut off, and which can be killed. */
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
@@ -8,13 +8,16 @@ import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { startOwnPostgres } from "../../env/database/postgres.ts";
 import { type Serving, startServing } from "../../env/serving.ts";
 import { startTcpProxy } from "../../env/tcp-proxy.ts";
-import { type Lane, makeLanes, TOKENS_OF_A_CALL } from "./lanes.ts";
+import type { LaneHome } from "./lanes.ts";
 
 const REPLICAS = 3;
 const THREADS = 2;
 
-export type Replicas = {
-  readonly lanes: readonly Lane[];
+export type Replicas<F> = {
+  /** What they were furnished with. */
+  readonly furniture: F;
+  /** Of the database, past what can be cut off. */
+  readonly databaseUrl: string;
   /** Where those that run are reached. */
   urls(): readonly string[];
   /** Ends one at once, as a crash does, and starts another in its place. Resolves once that is ready. */
@@ -22,19 +25,23 @@ export type Replicas = {
   /** Breaks each connection to the database, until it is mended. */
   cutDatabase(): void;
   mendDatabase(): void;
+  /** Ends all of them in order. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function openReplicas(): Promise<Replicas> {
+/**
+ * @param furnish declares what the replicas serve
+ * @param answer the upstream's
+ */
+export async function openReplicas<F>(
+  furnish: (home: LaneHome) => Promise<F>,
+  answer: RequestListener,
+): Promise<Replicas<F>> {
   await using ends = new AsyncDisposableStack();
   const postgres = await startOwnPostgres();
   ends.defer(() => postgres.stop());
-  const upstream = createServer((request, response) => {
-    request.resume().on("end", () => {
-      const usage = { prompt_tokens: 20, completion_tokens: TOKENS_OF_A_CALL - 20, total_tokens: TOKENS_OF_A_CALL };
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ choices: [], model: "m", usage }));
-    });
-  });
+  const upstream = createServer(answer);
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
   ends.defer(() => {
     upstream.closeAllConnections();
@@ -49,19 +56,20 @@ export async function openReplicas(): Promise<Replicas> {
   const store = await openPostgres(postgres.url);
   await migrate(store);
   const upstreamUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-  const lanes = await makeLanes(store, parseKeyring(encryptionKey), upstreamUrl);
+  const furniture = await furnish({ store, keyring: parseKeyring(encryptionKey), upstream: upstreamUrl });
   await store.close();
 
   const env = { KEYPLANE_DATABASE_URL: url.href, KEYPLANE_ENCRYPTION_KEY: encryptionKey };
   const flags = ["--allow-private-upstreams", "127.0.0.0/8", "--workers", `${THREADS}`];
   const start = () => startServing(["server", "--port", "0", "--admin-port", "0", ...flags], env);
   const running: (Serving | undefined)[] = await Promise.all(Array.from({ length: REPLICAS }, start));
-  ends.defer(async () => {
-    await Promise.all(running.map((replica) => replica?.stop()));
-  });
+  const stop = async () => {
+    await Promise.all(running.splice(0).map((replica) => replica?.stop()));
+  };
+  ends.defer(stop);
   const opened = ends.move();
   return {
-    lanes,
+    ...{ furniture, stop, databaseUrl: postgres.url },
     urls: () => running.flatMap((replica) => replica?.url ?? []),
     async replace(index) {
       const replica = running[index];
