@@ -99,7 +99,7 @@ create table budget_notices (
   percent integer not null,
   used bigint not null,
   ends_at timestamp with time zone,
-  at timestamp with time zone default clock_timestamp() not null,
+  at timestamp with time zone not null,
   constraint budget_notices_pkey PRIMARY KEY (budget, period, most, percent)
 );
 create table changes (

@@ -32,8 +32,9 @@ export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<
   if (owner === undefined) return false;
   const beginsAnew = Number.isFinite(endsAt) ? endsAt : null;
   const { rows } = await sql<{ percent: number }>`
-    insert into budget_notices (budget, period, most, percent, used, ends_at)
-    select ${budget}, ${period}, ${most}, percent, ${used}, ${toDate(beginsAnew)}::timestamptz
+    insert into budget_notices (budget, period, most, percent, used, ends_at, at)
+    select ${budget}, ${period}, ${most}, percent, ${used}, ${toDate(beginsAnew)}::timestamptz,
+      clock_timestamp()
     from unnest(${thresholdsUpTo(percent)}::int[]) as reached (percent)
     on conflict do nothing returning percent`.execute(tx);
   if (!rows.some((row) => row.percent === percent)) return false;
