@@ -209,7 +209,7 @@ export type PlatformTeamStatus = {
    */
   namespaces?: string[];
   /**
-   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   * Ready, Accepted, ResolvedRefs, BudgetExhausted, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

@@ -2104,7 +2104,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, BudgetExhausted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",
@@ -2637,7 +2637,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, BudgetExhausted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",
