@@ -4,6 +4,7 @@ import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import { type PeriodicTask, runPeriodically } from "../runtime/periodic.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
+import { REACHED_BUDGETS_INTERVAL_MS, watchReachedBudgets } from "./budgets/reached-budgets.ts";
 import { type Cluster, ClusterError } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
 import { AT_REST, type ReconcileResult } from "./context/reconcile-result.ts";
@@ -158,8 +159,9 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   const findMoved = watchMovedNamespaces(deps);
   const lookAtMoved = async () => requestsForMove(cluster, undefined, await findMoved()).forEach(enqueue);
   const findRefused = watchRefusedCredentials(deps);
+  const findReached = watchReachedBudgets(deps);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
-  await Promise.all([findMoved(), findRefused()]).catch(() => {});
+  await Promise.all([findMoved(), findRefused(), findReached()]).catch(() => {});
   const holdMadeKeys = createMadeKeyHolder(deps);
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const periodic: readonly NamedTask[] = [
@@ -168,6 +170,11 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
       what: "looking for credentials that upstreams refuse",
       intervalMs: REFUSED_CREDENTIALS_INTERVAL_MS,
       run: async () => (await findRefused()).forEach(enqueue),
+    },
+    {
+      what: "looking for budgets that are used",
+      intervalMs: REACHED_BUDGETS_INTERVAL_MS,
+      run: async () => (await findReached()).forEach(enqueue),
     },
     {
       what: "recording the refusals that last",

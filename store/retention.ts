@@ -42,7 +42,7 @@ type Pruned = {
   readonly saves: number;
   /** Cells of limits of the installation that owe nothing. */
   readonly limits: number;
-  /** Lines of budgets whose period is over. */
+  /** Lines and notices of budgets whose period is over. */
   readonly budgets: number;
   /** Conversations that were handed over, with what came of them. */
   readonly conversations: number;
@@ -93,7 +93,9 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
     limits: await all("limit_cells", paidLimits),
-    budgets: await all("budget_ledger", sql`where ends_at < ${before} order by ends_at`),
+    budgets:
+      (await all("budget_ledger", sql`where ends_at < ${before} order by ends_at`)) +
+      (await all("budget_notices", sql`where ends_at < ${before} order by ends_at`)),
     conversations: await all("extraction_jobs", oldConversations),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),

@@ -33,7 +33,11 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
         const events = await eventsOf(source, object);
         out(
           output === undefined
-            ? describeObject({ ...object, callers: await callersOf(source, object) }, events, Date.now())
+            ? describeObject(
+                { ...object, callers: await callersOf(source, object), budgets: await budgetsOf(source, object) },
+                events,
+                Date.now(),
+              )
             : outputText({ object: object.json, events: Array.isArray(events) ? events : null }, output),
         );
       } finally {
@@ -46,6 +50,16 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
 async function callersOf(source: Source, { callers, ...object }: ListedObject): Promise<ListedObject["callers"]> {
   const id = keyIdOf(object);
   return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
+}
+
+/** How far its budgets are used: undefined for one without, and where that cannot be asked. */
+async function budgetsOf(source: Source, object: ListedObject): Promise<ListedObject["budgets"]> {
+  const { kind, spec, status } = object;
+  if (spec === undefined || !("budgets" in spec) || !spec.budgets?.length) return undefined;
+  const keyId = keyIdOf(object);
+  if (keyId !== undefined) return source.budgets("keys", keyId).catch(() => undefined);
+  const teamId = kind === "PlatformTeam" && status !== undefined && "teamID" in status ? status.teamID : undefined;
+  return teamId === undefined ? undefined : source.budgets("teams", teamId).catch(() => undefined);
 }
 
 function keyIdOf({ kind, status }: Pick<ListedObject, "kind" | "status">): string | undefined {

@@ -2,6 +2,7 @@ import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../output/age.ts";
+import { budgetTexts } from "../output/budgets-text.ts";
 import type { Fact } from "../output/facts.ts";
 import { limitsText } from "../output/limits-text.ts";
 import type { ListedObject } from "../source/source.ts";
@@ -18,7 +19,7 @@ function isOfKind<K extends Kind>(object: ListedObject, kind: K): object is List
   return object.kind === kind;
 }
 
-function keyFacts({ spec, status, state, callers }: ListedObject<"PlatformKey">, now: number): Fact[] {
+function keyFacts({ spec, status, state, callers, budgets }: ListedObject<"PlatformKey">, now: number): Fact[] {
   const { secretRef, revocation, staleConsumer } = status ?? {};
   const { rotation, secret, rateLimit, restartTargets = [] } = spec ?? {};
   const uses = (product: string) => status?.effectiveScopes?.some((scope) => scope.startsWith(product)) === true;
@@ -34,6 +35,7 @@ function keyFacts({ spec, status, state, callers }: ListedObject<"PlatformKey">,
     ...(uses("memory:") ? libraryBinding(spec) : []),
     ["Networks", spec?.allowedCIDRs],
     ["Limits", rateLimit && limitsText(rateLimit)],
+    ["Budgets", budgetTexts(spec?.budgets, budgets)],
     ["Expires", status?.expiresAt ?? "never"],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
     ["Called from", callers?.length === 0 ? undefined : callers?.map(callerText)],
@@ -95,7 +97,7 @@ function libraryFacts({ spec, status }: ListedObject<"MemoryLibrary">): Fact[] {
   ];
 }
 
-function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
+function teamFacts({ spec, budgets }: ListedObject<"PlatformTeam">): Fact[] {
   return [
     ["Display name", spec?.displayName],
     ["Namespaces", spec?.namespaces],
@@ -104,6 +106,7 @@ function teamFacts({ spec }: ListedObject<"PlatformTeam">): Fact[] {
     ["Leaks", spec?.leaks?.action],
     ["Networks", spec?.allowedCIDRs],
     ["Limits", spec?.rateLimit && limitsText(spec.rateLimit)],
+    ["Budgets", budgetTexts(spec?.budgets, budgets)],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
   ];
 }

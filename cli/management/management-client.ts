@@ -7,6 +7,7 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AuditJson } from "../../server/management/audit/audit-json.ts";
+import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
 import type { EndedSessions } from "../../server/management/ended-sessions.ts";
 import type { AdviceJson } from "../../server/management/keys/key-advice.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
@@ -42,6 +43,8 @@ export type ManagementClient = {
   getKey(id: string): Promise<KeyJson>;
   /** What would have done for a key's use of the last 30 days. */
   adviseKey(id: string): Promise<AdviceJson>;
+  /** How far the budgets of a key or a team are used, by its id. */
+  budgetsOf(of: "keys" | "teams", id: string): Promise<readonly BudgetJson[]>;
   /** All objects of another kind that fit, page by page. */
   listObjects<K extends ObjectKind>(kind: K, filter?: NameFilter): Promise<ObjectJson<K>[]>;
   /** Libraries whose declaration is gone and whose atoms are kept, that fit, page by page. */
@@ -157,6 +160,8 @@ export async function openManagement(
     listObjects: (kind, filter) => Array.fromAsync(list(PATHS[kind], filter)),
     listRetainedLibraries: (filter) => Array.fromAsync(list("retained-libraries", filter)),
     adviseKey: (id) => call("GET", `keys/${encodeURIComponent(id)}/advice`),
+    budgetsOf: async (of, id) =>
+      (await call<{ items: BudgetJson[] }>("GET", `${of}/${encodeURIComponent(id)}/budgets`)).items,
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     exportKey: (id, namespace) =>
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),

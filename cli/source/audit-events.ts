@@ -14,7 +14,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   library: "MemoryLibrary",
 };
 /** Events on which a person may have to act. */
-const WARNINGS = new Set(["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"]);
+const WARNINGS = new Set([
+  ...["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"],
+  ...["key.budget_reached", "team.budget_reached"],
+]);
 
 /** What the audit log has of what is declared or was made by hand, the oldest first. */
 export async function auditEvents(

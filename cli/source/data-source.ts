@@ -32,6 +32,7 @@ export function dataSource(data: string): Source {
       const client = await openManagement({}, { data });
       return (await client.getKey(keyId)).lastNetworks;
     },
+    budgets: async (of, id) => (await openManagement({}, { data })).budgetsOf(of, id),
     async notes(kinds) {
       const isUp = await mayRun(data);
       const held = (await Promise.all(kinds.map((kind) => heldGroups(data, kind)))).flat();

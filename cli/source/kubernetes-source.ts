@@ -66,6 +66,7 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
       }
     },
     callers: async () => undefined,
+    budgets: async () => undefined,
     async events(wanted) {
       try {
         return eventsIn(await listAll(api, ...eventsQuery(wanted)), wanted);

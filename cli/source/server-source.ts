@@ -37,6 +37,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
       sortByName(await list(kind, wanted)) as ListedObject<K>[],
     events: (wanted) => auditEvents(client, wanted),
     callers: async (keyId) => (await client.getKey(keyId)).lastNetworks,
+    budgets: (of, id) => client.budgetsOf(of, id),
     notes: async () => [],
     changes: (_kinds, _wanted, signal) => changesOf((notify) => notifyEvery(POLL_MS, notify, signal)),
     close: () => closing.abort(),
@@ -82,12 +83,17 @@ function currentVersion(versions: KeyJson["versions"]): { currentVersion?: numbe
 }
 
 function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): ListedObject {
-  const { name, namespace = "", createdAt, declaredIn, spec, team, publicID, namespaces } = object;
+  const { id, name, namespace = "", createdAt, declaredIn, spec, team, publicID, namespaces } = object;
   return {
     kind,
     metadata: { name, namespace, creationTimestamp: createdAt, ...(declaredIn && { uid: declaredIn.uid }) },
     spec,
-    status: defined({ team, publicID, namespaces: namespaces && [...namespaces] }),
+    status: defined({
+      teamID: kind === "PlatformTeam" ? id : undefined,
+      team,
+      publicID,
+      namespaces: namespaces && [...namespaces],
+    }),
     json: { kind, ...object },
   };
 }

@@ -1,5 +1,6 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/kinds/kinds.ts";
+import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import type { LabelSelector } from "./label-selector.ts";
@@ -21,6 +22,12 @@ export type Source = {
    * @throws Error where the source cannot be asked for it now
    */
   callers(keyId: string): Promise<readonly CallerNetwork[] | undefined>;
+  /**
+   * How far the budgets of a key or a team are used: undefined where that is not known here.
+   *
+   * @throws Error where the source cannot be asked for it now
+   */
+  budgets(of: "keys" | "teams", id: string): Promise<readonly BudgetJson[] | undefined>;
   /** What people should know beside the objects of these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /**
@@ -43,6 +50,8 @@ export type ListedObject<K extends Kind = Kind> = {
   readonly state?: ListedState;
   /** Of a key at a server. */
   readonly callers?: readonly CallerNetwork[] | undefined;
+  /** How far its budgets are used, where that was asked for. */
+  readonly budgets?: readonly BudgetJson[] | undefined;
   /** The whole of it, for programs: in the source's own form. */
   readonly json: object;
 };

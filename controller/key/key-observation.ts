@@ -1,3 +1,4 @@
+import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
@@ -15,6 +16,7 @@ import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
 import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
+import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
@@ -41,6 +43,8 @@ export type KeyObservation = DeclarationObservation &
     /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
     readonly secret: SecretObject | undefined;
     readonly isRead: boolean;
+    /** How far its own budgets are used; none for a key without, or one that was revoked. */
+    readonly budgets: readonly BudgetStanding[];
     /** The name of the team that holds the namespace. */
     readonly team: string | null;
   };
@@ -111,7 +115,17 @@ export async function observeKey(
     reportedUse: reportedUse(object),
     steadyFrom: deps.databaseClock.steadyFrom(now),
   };
-  return { ...declaration, ...context, observed, secret, isRead, team: team?.name ?? null };
+  const budgets = await observeBudgets(deps, stored, now);
+  return { ...declaration, ...context, observed, secret, isRead, budgets, team: team?.name ?? null };
+}
+
+async function observeBudgets(
+  { store }: KeyDeps,
+  stored: LoadedKey | undefined,
+  now: number,
+): Promise<readonly BudgetStanding[]> {
+  if (stored === undefined || stored.state === "revoked" || stored.policy.budgets === null) return [];
+  return readKeyBudgets(store.db, stored.id, now);
 }
 
 /** Holds what is declared to the policies of its team. */

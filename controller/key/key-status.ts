@@ -1,3 +1,4 @@
+import { budgetConditions } from "../../domain/budget/budget-condition.ts";
 import { expiryNotice } from "../../domain/key/expiry-notice.ts";
 import { nextRotation } from "../../domain/key/next-rotation.ts";
 import { governedKey, type ObservedKey } from "../../domain/key/observed-key.ts";
@@ -19,7 +20,7 @@ const LAST_USED_STEP = 24 * 3_600_000;
 
 /** What is written back for a key: never more of it than its prefix. */
 export function keyStatus(
-  { object, observed, declared, team }: KeyObservation,
+  { object, observed, declared, budgets, team }: KeyObservation,
   plan: KeyPlan,
   now: number,
 ): ObjectStatus {
@@ -46,7 +47,7 @@ export function keyStatus(
     revocation: revocation(object, observed.confirmed, key, now),
     restartedVersion: observed.restartedVersion ?? undefined,
     staleConsumer: staleConsumerStatus(observed, key, now),
-    conditions: mergeConditions(object, plan.conditions, now),
+    conditions: mergeConditions(object, [...plan.conditions, ...budgetConditions(budgets)], now),
   });
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { isOutdated } from "../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
@@ -7,6 +8,7 @@ import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/key-declarations.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
+import { reportBudgets } from "../budgets/report-budgets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
@@ -110,9 +112,11 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
       await reportNotices(deps, object, status);
+      await reportBudgets(deps, object, status, observation.budgets);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
-      return { requeueAfterMs: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
+      const nextAt = Math.min(plan.requeueAt, nextBegin(observation.budgets));
+      return { requeueAfterMs: Number.isFinite(nextAt) ? nextAt - now : undefined };
     }
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
     if (step === MAX_STEPS) {

@@ -1,14 +1,19 @@
 import { declareLimits } from "../../domain/access/declared-limits.ts";
 import { teamMember } from "../../domain/access/team-member.ts";
+import { type BudgetStanding, budgetConditions, nextBegin } from "../../domain/budget/budget-condition.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import { type LeftClaim, namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
+import { readTeamBudgets } from "../../store/budgets/read-budgets.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
+import { databaseTime } from "../../store/database/times.ts";
 import { findInTeam } from "../../store/objects/references.ts";
 import { deleteTeam, findTeam, type SavedTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
+import { reportBudgets } from "../budgets/report-budgets.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
@@ -53,12 +58,33 @@ export async function reconcileTeam(
 
   const libraries = await missingLibraries(deps, object.spec, teamId);
   const found = [namespaceClaims(refused, reserved, left), references(libraries, missing, why)];
-  await writeStatus(deps, object, {
-    ...declaredStatus(object, found, deps.clock.now()),
+  const now = deps.clock.now();
+  const { conditions = [], ...status } = declaredStatus(object, found, now);
+  const budgets = await observeBudgets(deps, object, teamId);
+  const full = {
+    ...status,
+    // No part of Ready: the team is as declared, also where it has used what it may.
+    conditions: [...conditions, ...mergeConditions(object, budgetConditions(budgets.standings), now)],
     teamID: teamId,
     namespaces: object.spec.namespaces.filter((namespace) => held.includes(namespace)),
-  });
-  return left.length > 0 ? { requeueAfterMs: LEFT_INTERVAL_MS } : AT_REST;
+  };
+  await reportBudgets(deps, object, full, budgets.standings);
+  await writeStatus(deps, object, full);
+  return left.length > 0 ? { requeueAfterMs: LEFT_INTERVAL_MS } : { requeueAfterMs: budgets.beginInMs };
+}
+
+/** How far a team's budgets are used, and when one that is used begins anew, in milliseconds from now. */
+async function observeBudgets(
+  { store }: ControllerDeps,
+  { spec }: DeclaredObject<"PlatformTeam">,
+  teamId: string,
+): Promise<{ readonly standings: readonly BudgetStanding[]; readonly beginInMs: number | undefined }> {
+  const limits = declareLimits(spec.rateLimit, spec.budgets);
+  if (limits?.budgets === undefined) return { standings: [], beginInMs: undefined };
+  const now = await databaseTime(store.db);
+  const standings = await readTeamBudgets(store.db, { id: teamId, limits }, now);
+  const beginsAt = nextBegin(standings);
+  return { standings, beginInMs: Number.isFinite(beginsAt) ? beginsAt - now : undefined };
 }
 
 /** What was stored of a team, and what could not be. */

@@ -92,6 +92,16 @@ create table budget_ledger (
   written_at timestamp with time zone not null,
   constraint budget_ledger_pkey PRIMARY KEY (budget, period, holder)
 );
+create table budget_notices (
+  budget text not null,
+  period text not null,
+  most bigint not null,
+  percent integer not null,
+  used bigint not null,
+  ends_at timestamp with time zone,
+  at timestamp with time zone not null,
+  constraint budget_notices_pkey PRIMARY KEY (budget, period, most, percent)
+);
 create table changes (
   seq bigint not null,
   id uuid default gen_random_uuid() not null,
@@ -652,7 +662,7 @@ create table webhook_deliveries (
   team_id text not null,
   url text not null,
   event text not null,
-  key_id text not null,
+  key_id text,
   at timestamp with time zone default clock_timestamp() not null,
   data jsonb not null,
   state text default 'pending'::text not null,
@@ -1038,6 +1048,8 @@ CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
 CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);
 CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
+CREATE INDEX budget_notices_by_end ON public.budget_notices USING btree (ends_at);
+CREATE INDEX budget_notices_by_time ON public.budget_notices USING btree (at);
 CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
 CREATE INDEX extraction_jobs_by_age ON public.extraction_jobs USING btree (created_at);
 CREATE UNIQUE INDEX extraction_jobs_of_conversation ON public.extraction_jobs USING btree (stored_in, digest);

@@ -62,9 +62,14 @@ export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudge
 }
 
 /** A budget as people read it, such as `5000000 tokens a month (Europe/Berlin), refuses`. */
-export function budgetText({ tokens, period, timeZone, onExhausted }: Budget): string {
+export function budgetText(budget: Budget): string {
+  return `${budgetSize(budget)}, ${budget.onExhausted === "Refuse" ? "refuses" : "alerts"}`;
+}
+
+/** How much a budget has, such as `5000000 tokens a month (Europe/Berlin)`. */
+export function budgetSize({ tokens, period, timeZone }: Budget): string {
   const [every, zone] = period === "Total" ? ["in all", ""] : [`a ${period.toLowerCase()}`, ` (${timeZone})`];
-  return `${tokens} tokens ${every}${zone}, ${onExhausted === "Refuse" ? "refuses" : "alerts"}`;
+  return `${tokens} tokens ${every}${zone}`;
 }
 
 /** Whether each budget that refuses is kept by one that is no larger. */

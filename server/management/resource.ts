@@ -45,10 +45,14 @@ export function objectJson<K extends ObjectKind>({ kind, declaredAs, show }: Sho
 
 /** @throws Problem `not_found` for one that is not to be seen either */
 export async function showObject<K extends ObjectKind>(db: Db, resource: ShownResource<K>, rights: Rights, id: string) {
-  const { kind } = resource;
+  return objectJson(resource, await findVisible(db, resource.kind, rights, id));
+}
+
+/** An object as it is stored. @throws Problem `not_found` for one that is not to be seen either */
+export async function findVisible<K extends ObjectKind>(db: Db, kind: K, rights: Rights, id: string) {
   const [found] = await listObjects(db, kind, { id: knownId(kind, id), teamIds: visibleTeams(rights), limit: 1 });
   if (found === undefined) throw absent(kind);
-  return objectJson(resource, found);
+  return found;
 }
 
 /** @throws Problem `not_found`, `forbidden`, or `managed` for what was not made here */

@@ -5,6 +5,7 @@ import { parseJsonOnly } from "../http/bodies/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { budgetRoutes } from "./budgets/budget-routes.ts";
 import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
 import { endedSessionRoutes } from "./ended-sessions.ts";
@@ -42,5 +43,6 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
   usageRoutes(app, management);
+  budgetRoutes(app, management);
   consoleLinkRoutes(app, deps);
 }

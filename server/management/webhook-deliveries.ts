@@ -22,7 +22,7 @@ const DELIVERY = closedObject("WebhookDelivery", {
   id: { ...TEXT, description: "Sent as webhook-id with every try." },
   url: TEXT,
   event: TEXT,
-  keyId: TEXT,
+  keyId: { type: ["string", "null"], description: "Null for what happened to the team itself." },
   at: { ...TIMESTAMP, description: "When it happened." },
   state: { enum: ["pending", "delivered", "failed", "stopped"] },
   tries: { type: "integer" },

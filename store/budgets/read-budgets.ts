@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
 import { periodAt } from "../../domain/budget/period.ts";
+import { asThreshold, higherThreshold, reachedThreshold, type Threshold } from "../../domain/budget/threshold.ts";
 import type { Db } from "../database/change.ts";
 
 /** A thread that runs writes what it holds again within ten minutes. */
@@ -12,6 +13,10 @@ export type BudgetUse = {
   readonly spent: number;
   /** What counts as used since the threads that held it have ended without giving it back. */
   readonly unsettled: number;
+  /** What calls under way may use, and what threads keep ready for the next ones. */
+  readonly held: number;
+  /** The highest threshold that is reached, or was reported of a budget as large; undefined below the first. */
+  readonly reached: Threshold | undefined;
   /** Milliseconds since the epoch; Infinity for what never begins anew. */
   readonly endsAt: number;
 };
@@ -40,15 +45,27 @@ export function readTeamBudgets(
 async function readUses(db: Db, budgets: readonly OwnedBudget[], now: number): Promise<readonly BudgetUse[]> {
   if (budgets.length === 0) return [];
   const periods = budgets.map(({ period, timeZone }) => periodAt(period, timeZone, now));
-  const { rows } = await sql<{ budget: string; spent: number; unsettled: number }>`
+  const column = <T>(of: (budget: OwnedBudget) => T): T[] => budgets.map(of);
+  const { rows } = await sql<{
+    budget: string;
+    spent: number;
+    unsettled: number;
+    held: number;
+    percent: number | null;
+  }>`
     select asked.budget, coalesce(sum(spent), 0)::float8 as spent,
-      coalesce(sum(held) filter (where written_at < clock_timestamp() - ${SILENT}), 0)::float8 as unsettled
-    from unnest(${budgets.map(({ id }) => id)}::text[], ${periods.map(({ name }) => name)}::text[])
-      as asked (budget, period)
+      coalesce(sum(held) filter (where written_at < clock_timestamp() - ${SILENT}), 0)::float8 as unsettled,
+      coalesce(sum(held) filter (where written_at >= clock_timestamp() - ${SILENT}), 0)::float8 as held,
+      (select max(percent) from budget_notices n
+        where n.budget = asked.budget and n.period = asked.period and n.most = asked.most) as percent
+    from unnest(${column(({ id }) => id)}::text[], ${periods.map(({ name }) => name)}::text[],
+      ${column(({ tokens }) => tokens)}::bigint[]) as asked (budget, period, most)
     left join budget_ledger line on line.budget = asked.budget and line.period = asked.period
-    group by asked.budget`.execute(db);
+    group by asked.budget, asked.period, asked.most`.execute(db);
   return budgets.map((budget, place) => {
-    const { spent = 0, unsettled = 0 } = rows.find((row) => row.budget === budget.id) ?? {};
-    return { budget, spent, unsettled, endsAt: periods[place]?.endsAt ?? Number.POSITIVE_INFINITY };
+    const { spent = 0, unsettled = 0, held = 0, percent = null } = rows.find((row) => row.budget === budget.id) ?? {};
+    const byUse = reachedThreshold({ limit: budget.tokens, used: spent + unsettled, hasRefused: false });
+    const reached = higherThreshold(byUse, asThreshold(percent));
+    return { budget, spent, unsettled, held, reached, endsAt: periods[place]?.endsAt ?? Number.POSITIVE_INFINITY };
   });
 }

@@ -93,7 +93,7 @@ type WebhookDeliveriesTable = {
   team_id: string;
   url: string;
   event: string;
-  key_id: string;
+  key_id: string | null;
   at: Generated<Date>;
   data: ColumnType<Record<string, unknown>, string, string>;
   state: Generated<string>;

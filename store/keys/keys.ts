@@ -100,6 +100,8 @@ export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]
   const rows = due.map(({ update, key }) => ({
     id: key.id,
     ...policyColumns(update.policy),
+    // The rows are one JSON text: a text within it would be stored as a text.
+    budgets: update.policy.budgets,
     generation: update.generation,
     spec: update.spec ?? key.spec,
     managed_by: update.managedBy === undefined ? key.managedBy : update.managedBy,

@@ -81,7 +81,7 @@ export async function claimDeliveries(
     )
     select c.id, c.webhook_id as "webhookId", c.team_id as "teamId", c.url, c.event, c.data, c.tries, c.claim,
       ${ms("c.at")} as at, ${ms("statement_timestamp()")} as now, w.secret as sealed, k.revoked_seq as "revokedSeq"
-    from claimed c join team_webhooks w on w.id = c.webhook_id join keys k on k.id = c.key_id`;
+    from claimed c join team_webhooks w on w.id = c.webhook_id left join keys k on k.id = c.key_id`;
   return withOrderedPlans(db, async (tx) => (await question.execute(tx)).rows, "read write");
 }
 

@@ -9,9 +9,10 @@ export type LoggedDelivery = {
   readonly team: string;
   readonly url: string;
   readonly event: string;
-  readonly keyId: string;
-  /** The key's name when it happened. */
-  readonly keyName: string;
+  /** Null for what happened to the team itself. */
+  readonly keyId: string | null;
+  /** The key's name when it happened, or the team's. */
+  readonly name: string;
   readonly at: number;
   readonly state: "pending" | "delivered" | "failed" | "stopped";
   readonly tries: number;
@@ -39,7 +40,7 @@ export type LoggedWebhook = {
 export const MAX_COUNTED_DELIVERIES = 1_000;
 
 const COLUMNS = sql`d.id, d.team_id as "teamId", t.name as team, d.url, d.event, d.key_id as "keyId",
-  coalesce(d.data->>'name', d.key_id) as "keyName", ${ms("d.at")} as at, d.state, d.tries,
+  coalesce(d.data->>'name', d.key_id, t.name) as name, ${ms("d.at")} as at, d.state, d.tries,
   ${ms("d.due_at")} as "nextTryAt", ${ms("d.tried_at")} as "triedAt", d.status, d.error as why`;
 
 /**

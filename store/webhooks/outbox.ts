@@ -9,6 +9,7 @@ type Happening = {
   readonly at: number | null;
   readonly kind: string;
   readonly keyId?: string | null;
+  readonly teamId?: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
@@ -17,22 +18,25 @@ type Happening = {
  * queued if and only if it has happened. If a webhook is removed meanwhile, the removal waits, or nothing is queued.
  */
 export async function queueDeliveries(db: Db, events: readonly Happening[]): Promise<void> {
-  const queued = events.flatMap(({ kind, keyId, ...happening }) => {
+  const queued = events.flatMap(({ kind, keyId = null, teamId = null, ...happening }) => {
     const event = webhookEventOf(kind, happening.detail);
-    return event === undefined || keyId == null ? [] : [{ event, keyId, ...happening }];
+    const isOfTeam = event?.startsWith("team.") === true;
+    const isKnown = isOfTeam ? teamId !== null : keyId !== null;
+    return event === undefined || !isKnown ? [] : [{ event, keyId, teamId, isOfTeam, ...happening }];
   });
   if (queued.length === 0) return;
   const { rows: webhooks } = await sql<{ id: string; team_id: string; url: string; place: number }>`
     select w.id, w.team_id, w.url, queued.place::int as place
-    from unnest(${queued.map(({ keyId }) => keyId)}::text[], ${queued.map(({ event }) => event)}::text[])
-      with ordinality as queued (key_id, event, place)
-    join keys k on k.id = queued.key_id
-    join team_webhooks w on w.team_id = k.team_id and queued.event = any(w.events)
+    from unnest(${queued.map(({ keyId }) => keyId)}::text[], ${queued.map(({ isOfTeam, teamId }) => (isOfTeam ? teamId : null))}::text[],
+      ${queued.map(({ event }) => event)}::text[]) with ordinality as queued (key_id, team_id, event, place)
+    left join keys k on k.id = queued.key_id
+    join team_webhooks w on w.team_id = coalesce(queued.team_id, k.team_id) and queued.event = any(w.events)
     order by queued.place, w.id for share of w`.execute(db);
-  for (const [index, { at, event, keyId, detail }] of queued.entries()) {
+  for (const [index, { at, event, keyId, teamId, detail }] of queued.entries()) {
     const addressed = webhooks.filter(({ place }) => place === index + 1);
     if (addressed.length === 0) continue;
-    const data = JSON.stringify({ ...(await describeKey(db, keyId, detail.version)), ...detail });
+    const whose = keyId === null ? await describeTeam(db, teamId) : await describeKey(db, keyId, detail.version);
+    const data = JSON.stringify({ ...whose, ...detail });
     await db
       .insertInto("webhook_deliveries")
       .values(
@@ -54,10 +58,17 @@ function webhookEventOf(kind: string, detail: Readonly<Record<string, unknown>>)
     case "key.expiring":
     case "key.consumer_late":
     case "key.leaked":
+    case "key.budget_reached":
+    case "team.budget_reached":
       return kind;
     default:
       return undefined;
   }
+}
+
+async function describeTeam(db: Db, teamId: string | null): Promise<Readonly<Record<string, unknown>>> {
+  const { rows } = await sql<{ name: string }>`select name from teams where id = ${teamId}`.execute(db);
+  return { teamId, team: rows[0]?.name };
 }
 
 /** Which key it is: nothing that is a secret, or made of one. @param version the one in use where it is undefined, and the latest where none is */

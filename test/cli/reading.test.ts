@@ -402,6 +402,22 @@ describe("keyplane describe", () => {
     expect(events[0]).toMatchObject({ reason: "key.reserved", kind: "PlatformKey", namespace: "dev", name: "agent" });
   });
 
+  test("shows of a key with a budget what is used of it, at every source, and its condition", async () => {
+    const budgeted = key("budgeted", "preset: GatewayDefault, budgets: [{ tokens: 1000, period: Total }]");
+    writeFileSync(join(home.manifests, "budgeted.yaml"), budgeted);
+    const ask = async (source: readonly string[]) =>
+      (await keyplane(["describe", "key", "dev/budgeted", ...source])).out;
+    const folder = await until("it is ready", async () => {
+      const out = await ask(data);
+      return out.includes("True (Ready)") ? out : undefined;
+    });
+    expect(folder).toMatch(/^ {2}BudgetExhausted +False +BudgetLeft /m);
+    for (const out of [folder, await ask(server)]) {
+      expect(out).toMatch(/^Budgets: +1000 tokens in all, refuses: 0 used \(0 %\)$/m);
+    }
+    rmSync(join(home.manifests, "budgeted.yaml"));
+  });
+
   test("says what to do about what is not as it should be, and what is not there", async () => {
     const { out } = await keyplane(["describe", "key", "other/unowned", ...data]);
     expect(out).toMatch(/^Ready: +False \(NamespaceUnclaimed\)$/m);

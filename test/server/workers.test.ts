@@ -275,6 +275,14 @@ describeOnPostgres("two worker threads", (store) => {
       const { rows } = await sql<{ spent: number; holders: number }>`select sum(spent)::float8 as spent,
         count(*)::int4 as holders from budget_ledger where budget like ${`team ${team.teamId} %`}`.execute(store().db);
       expect(rows).toMatchObject([{ spent: calls * 8, holders: 4 }]);
+      // Each part of it is reported once by all threads together, its end since calls are refused with little left.
+      const reported = async () =>
+        (
+          await sql<{ percent: number }>`select (detail->>'percent')::int4 as percent from audit_events
+            where team_id = ${team.teamId} and kind = 'team.budget_reached' order by id`.execute(store().db)
+        ).rows.map(({ percent }) => percent);
+      await until("its end is reported", async () => (await reported()).includes(100));
+      expect(await reported()).toEqual([...new Set(await reported())].toSorted((a, b) => a - b));
     } finally {
       await other.close();
     }

@@ -421,7 +421,7 @@ export type PlatformKeyStatus = {
     confirmedAt?: string;
   };
   /**
-   * Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, Reconciling and Stalled.
+   * Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, BudgetExhausted, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

@@ -155,9 +155,17 @@ export type PlatformTeamSpec = {
     /**
      * Which events are posted.
      *
-     * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.
+     * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked. key.budget_reached and team.budget_reached: 50, 80 or 100 % of a budget are used.
      */
-    events: ("key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked")[];
+    events: (
+      | "key.expiring"
+      | "key.rotated"
+      | "key.consumer_late"
+      | "key.revoked"
+      | "key.leaked"
+      | "key.budget_reached"
+      | "team.budget_reached"
+    )[];
     /**
      * The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place.
      */
@@ -201,7 +209,7 @@ export type PlatformTeamStatus = {
    */
   namespaces?: string[];
   /**
-   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   * Ready, Accepted, ResolvedRefs, BudgetExhausted, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

@@ -2104,7 +2104,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, PolicyViolated, BudgetExhausted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",
@@ -2542,17 +2542,19 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "Which events are posted.",
                   "type": "array",
                   "minItems": 1,
-                  "maxItems": 5,
+                  "maxItems": 7,
                   "x-kubernetes-list-type": "set",
                   "items": {
-                    "description": "key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.",
+                    "description": "key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked. key.budget_reached and team.budget_reached: 50, 80 or 100 % of a budget are used.",
                     "type": "string",
                     "enum": [
                       "key.expiring",
                       "key.rotated",
                       "key.consumer_late",
                       "key.revoked",
-                      "key.leaked"
+                      "key.leaked",
+                      "key.budget_reached",
+                      "team.budget_reached"
                     ]
                   }
                 },
@@ -2635,7 +2637,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, BudgetExhausted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

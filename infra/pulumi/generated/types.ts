@@ -319,7 +319,7 @@ export type PlatformTeamArgs = {
     /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
     url: Input<string>;
     /** Which events are posted. */
-    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">>>;
+    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">>>;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: Input<string> | undefined;
   }>>> | undefined;
@@ -402,7 +402,7 @@ export type PlatformTeamState = {
     /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
     url: string;
     /** Which events are posted. */
-    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">;
+    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: string | undefined;
   }> | undefined;
@@ -836,7 +836,7 @@ export type GetTeamResult = {
     /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
     url: string;
     /** Which events are posted. */
-    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">;
+    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: string | undefined;
   }> | undefined;

@@ -71,7 +71,7 @@ export function webhooksContent(page: WebhooksPage): Html {
 }
 
 function noWebhooks(): Html {
-  return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is notified when a key of the team is rotated, revoked, reported as leaked or about to end. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
+  return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is notified when a key of the team is rotated, revoked, reported as leaked or about to end, and when much of a budget is used. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
 }
 
 const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signing secret", ["Waiting", "whole"]];
@@ -94,7 +94,7 @@ function receivers({ webhooks, areMore }: WebhooksPage): Html {
 const DELIVERIES: readonly Column[] = [
   ["Time", "whole"],
   ["Event", "whole"],
-  ["Key", "named"],
+  ["Of", "named"],
   "To",
   ["State", "named"],
   ["Tries", "whole"],
@@ -112,17 +112,19 @@ function log(page: WebhooksPage): Html {
 }
 
 function cellsOf(delivery: LoggedDelivery, page: WebhooksPage): Content[] {
-  const { id, at, event, keyId, keyName, team, url, tries, triedAt } = delivery;
+  const { id, at, event, keyId, name, team, url, tries, triedAt } = delivery;
   const { now, viewer, mayRedeliver } = page;
   return [
     exactMoment(at, now),
     html`<code>${event}</code>`,
-    html`<a href="/dashboard/keys/${keyId}">${keyName}</a><span class="line muted small">${team}</span>`,
+    keyId === null
+      ? html`${name}<span class="line muted small">the team itself</span>`
+      : html`<a href="/dashboard/keys/${keyId}">${name}</a><span class="line muted small">${team}</span>`,
     html`<code class="address">${url}</code><span class="line muted small">${id}</span>`,
     state(delivery, now),
     html`${tries}${triedAt !== null && html`<span class="line muted small">last ${ago(rfc3339Millis(triedAt), now)}</span>`}${
       mayRedeliver(delivery.teamId) &&
-      html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${keyName}">Redeliver</button></form>`
+      html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${name}">Redeliver</button></form>`
     }`,
   ];
 }

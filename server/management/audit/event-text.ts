@@ -11,11 +11,13 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "key.expiring": "Key expires soon",
   "key.consumer_late": "Old version found in use",
   "key.leaked": "Key reported as leaked",
+  "key.budget_reached": "Much of a key's budget used",
   "key.taken_over": "Key taken over by its declaration",
   "key.released": "Key let go by its declaration",
   "team.created": "Team made",
   "team.changed": "Team changed",
   "team.deleted": "Team deleted",
+  "team.budget_reached": "Much of a team's budget used",
   "subject.revoked": "Tokens and sessions of a subject revoked",
   "webhook.redelivered": "Webhook redelivered by hand",
   "gateway.created": "Gateway made",
@@ -32,8 +34,8 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "request.refused": "Request refused",
 };
 
-/** What happened to a key, more closely. */
-const KEY_ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
+/** What happened to a key, or of its budgets, more closely. */
+const ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.reserved": ({ version }) => `Version ${version} was minted`,
   "key.activated": ({ version }) => `Version ${version} came into use`,
   "key.retired": () => "Old versions ended",
@@ -42,6 +44,8 @@ const KEY_ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.expiring": ({ expiresAt }) => `It expires soon, at ${expiresAt}`,
   "key.consumer_late": ({ lateVersion }) => `Version ${lateVersion} was found to be in use still`,
   "key.leaked": ({ version, reporter, url }) => `Version ${version} was reported as leaked${reportedBy(reporter, url)}`,
+  "key.budget_reached": budgetReached,
+  "team.budget_reached": budgetReached,
   "key.taken_over": ({ namespace, name }) => `Taken over by PlatformKey ${namespace}/${name}`,
   "key.released": () => "Its declaration let go of it",
   "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
@@ -51,7 +55,13 @@ type Detail = Readonly<Record<string, unknown>>;
 
 /** What happened, in words; an action of a later build by its name. */
 export function eventText(action: string, detail: Detail): string {
-  return KEY_ACTIONS[action]?.(detail) ?? EVENT_TITLES[action] ?? action;
+  return ACTIONS[action]?.(detail) ?? EVENT_TITLES[action] ?? action;
+}
+
+function budgetReached({ percent, limit, unit, period, beginsAnewAt }: Detail): string {
+  const every = period === "Total" ? "in all" : `a ${String(period).toLowerCase()}`;
+  const anew = typeof beginsAnewAt === "string" ? `; it begins anew at ${beginsAnewAt}` : "";
+  return `${percent} % of its budget of ${limit} ${unit} ${every} are used${anew}`;
 }
 
 function reportedBy(reporter: unknown, url: unknown): string {

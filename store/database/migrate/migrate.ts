@@ -32,6 +32,7 @@ import { sql as budgets } from "../../migrations/047-budgets.ts";
 import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
 import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
 import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-before.ts";
+import { sql as budgetNotices } from "../../migrations/051-budget-notices.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -81,6 +82,7 @@ export const MIGRATIONS = [
   { version: 48, name: "list-of-words", script: listOfWords },
   { version: 49, name: "cluster-names", script: namesOfClusters },
   { version: 50, name: "audit-feed-of-before", script: auditFeedOfBefore },
+  { version: 51, name: "budget-notices", script: budgetNotices },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -71,6 +71,7 @@ function sourceOf(objects: readonly ListedObject[]): Source {
     list,
     events: async () => [],
     callers: async () => undefined,
+    budgets: async () => undefined,
     notes: async () => [],
     async *changes() {},
     close() {},

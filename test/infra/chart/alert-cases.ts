@@ -242,4 +242,8 @@ export const ALERT_CASES: Readonly<
     fires: [{ [condition("Leaked", "LeakReported")]: constant(1) }],
     quiet: [{ [condition("Ready", "Ready")]: constant(1) }],
   },
+  KeyplaneBudgetExhausted: {
+    fires: [{ [condition("BudgetExhausted", "BudgetExhausted", "PlatformTeam")]: constant(1) }],
+    quiet: [{ [condition("BudgetExhausted", "BudgetNearlyExhausted", "PlatformTeam", "False")]: constant(3) }],
+  },
 };

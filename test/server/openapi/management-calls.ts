@@ -67,6 +67,13 @@ export function managementCalls(): Record<string, Calls> {
       },
     },
     "POST /api/v1/ended-sessions": { valid: () => withToken("POST", "/ended-sessions", { subject: "ann" }) },
+    "GET /api/v1/teams/{id}/budgets": {
+      valid: async ({ manage }) => {
+        const budgets = [{ tokens: 1_000, period: "Month" }];
+        const { id } = await manage("POST", "/teams", { name: unique("budgeted"), spec: { budgets } });
+        return withToken("GET", `/teams/${id}/budgets`);
+      },
+    },
     "GET /api/v1/teams/{id}/webhook-deliveries": {
       valid: async (world) =>
         withToken("GET", `/teams/${(await notifiedTeam(world)).teamId}/webhook-deliveries?limit=5`),
@@ -177,6 +184,9 @@ function keyCalls(): Record<string, Calls> {
     "GET /api/v1/keys/{id}": { valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}`) },
     "GET /api/v1/keys/{id}/advice": {
       valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/advice`),
+    },
+    "GET /api/v1/keys/{id}/budgets": {
+      valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/budgets`),
     },
     "GET /api/v1/keys/{id}/access": {
       valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/access?scope=memory:read`),

@@ -1,6 +1,9 @@
 /** As whose a key's budgets are counted: the view of its record says so. */
+import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { revokeKey } from "../../../store/keys/keys.ts";
+import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
+import { MIGRATIONS } from "../../../store/database/migrate/migrate.ts";
+import { findKey, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, policyOf, readSnapshot, reserveKey, run } from "../fixtures.ts";
 
@@ -28,5 +31,27 @@ describeOnEachEngine("A key's budgets", (store) => {
     expect(await ownerOf(again.key.id)).toEqual({ ...owned, items: lowered });
     const none = await reserveKey(store(), home);
     expect(await ownerOf(none.key.id)).toBeUndefined();
+  });
+
+  test("b130: are the changed ones where its declaration changes them, and no text of them", async () => {
+    const home = await makeTeam(store());
+    const { key } = await reserveKey(store(), home, { policy: policyOf({ budgets }) });
+    const raised = [{ ...budgets[0], tokens: 90_000 }];
+    const policy = policyOf({ budgets: raised });
+    await run(store(), (tx) => updateKeyPolicy(tx, { keyId: key.id, policy, generation: 2, expiresAfter: null }));
+    expect((await findKey(store().db, key.id))?.policy.budgets).toEqual(raised);
+    expect(await readKeyBudgets(store().db, key.id, Date.now())).toMatchObject([{ budget: { tokens: 90_000 } }]);
+  });
+
+  test("b130: are put right by a migration where an earlier build has stored a text of them", async () => {
+    const home = await makeTeam(store());
+    const { key } = await reserveKey(store(), home, { policy: policyOf({ budgets }) });
+    const { db } = store();
+    await sql`update keys set budgets = to_jsonb(budgets::text) where id = ${key.id}`.execute(db);
+    expect((await findKey(db, key.id))?.policy.budgets).toBeTypeOf("string");
+    const { script } = MIGRATIONS.find(({ name }) => name === "budget-notices") ?? {};
+    const repair = script?.split(";").find((statement) => statement.includes("jsonb_typeof"));
+    await sql.raw(repair ?? "").execute(db);
+    expect((await findKey(db, key.id))?.policy.budgets).toEqual(budgets);
   });
 });

@@ -218,7 +218,7 @@ export type PlatformTeamSpecArgs = {
     /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
     url: Input<string>;
     /** Which events are posted. */
-    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">>>;
+    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">>>;
     /** The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place. */
     secretRef: Input<{
       /** The Secret's namespace, one of the team's. */

@@ -71,8 +71,12 @@ describe("the page of a team", () => {
     );
     const { text } = await pages.get(`/team/${id}`);
     expect(text).toContain(
-      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them<",
+      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them <",
     );
+    expect(text).toContain('<span class="badge ">Half used</span>');
+    expect(text).toMatch(/aria-label="50 % of 10000 tokens in all can be used no more"><rect class="room" width="100"/);
+    expect(text).toMatch(/<rect class="lost" width="50.4" [^>]*><rect class="used" width="50" /);
+    expect(text).toContain('aria-label="0 % of 1000 tokens a day (Europe/Berlin) can be used no more"');
     expect(text).toContain("1000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); begins anew");
   });
 

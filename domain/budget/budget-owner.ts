@@ -1,0 +1,24 @@
+import type { BudgetPeriod } from "./period.ts";
+
+/** Whose a budget is, and what it counts, as its id says. */
+export type BudgetOwner = { readonly teamId: string; readonly unit: string; readonly period: BudgetPeriod } & (
+  | { readonly of: "team" }
+  | { readonly of: "key"; readonly cluster: string; readonly namespace: string; readonly name: string }
+);
+
+const ID = /^(?<of>key|team) (?<teamId>\S+)(?<place> .+)? (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
+const PLACE = /^ (?<cluster>[^/]*)\/(?<namespace>[^/]*)\/(?<name>.+)$/;
+
+/** Reads the id that `budgetsOf` gives; undefined for another text, as a later build may write. */
+export function ownerOfBudget(id: string): BudgetOwner | undefined {
+  const { of, teamId, place, unit, period } = ID.exec(id)?.groups ?? {};
+  if (teamId === undefined || unit === undefined || !isPeriod(period)) return undefined;
+  if (of === "team") return place === undefined ? { of, teamId, unit, period } : undefined;
+  const { cluster, namespace, name } = PLACE.exec(place ?? "")?.groups ?? {};
+  if (cluster === undefined || namespace === undefined || name === undefined) return undefined;
+  return { of: "key", teamId, cluster, namespace, name, unit, period };
+}
+
+function isPeriod(text: string | undefined): text is BudgetPeriod {
+  return text === "Day" || text === "Week" || text === "Month" || text === "Total";
+}

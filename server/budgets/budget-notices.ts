@@ -1,0 +1,60 @@
+import { reachedThreshold, type Threshold } from "../../domain/budget/threshold.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
+import type { BudgetNotice } from "../../store/budgets/budget-notices.ts";
+import { keepNewest } from "../context/bounded-map.ts";
+
+/** Of so many budgets a thread knows what is recorded; of one that it has forgotten, the store knows. */
+const MOST_KNOWN = 10_000;
+
+type BudgetNoticesDeps = {
+  /** Records a notice, unless any process has. */
+  readonly record: (notice: BudgetNotice) => Promise<unknown>;
+  readonly log: Pick<Logger, "warn">;
+};
+
+/**
+ * Has the thresholds recorded that budgets reach, as the ledger's answers to a thread's lines show them: the thread
+ * whose line passes one sees it, and any other does with its next line where that thread is gone. No call waits for it.
+ */
+export class BudgetNotices {
+  readonly #deps: BudgetNoticesDeps;
+  /** What is recorded, by budget, period and how large it is. */
+  readonly #recorded = new Map<string, Threshold>();
+  /** One after the other: a thread that begins finds many budgets half used. */
+  #recording: Promise<void> = Promise.resolve();
+
+  constructor(deps: BudgetNoticesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks at what the ledger has answered to lines. */
+  note(lines: readonly LedgerLine[], answers: readonly LedgerAnswer[]): void {
+    for (const [place, line] of lines.entries()) {
+      const answer = answers[place];
+      if (answer !== undefined) this.#noteOne(line, answer);
+    }
+  }
+
+  /** Resolves once all that was noted is recorded, or could not be. */
+  settled(): Promise<void> {
+    return this.#recording;
+  }
+
+  #noteOne({ budget, period, most, wanted, endsAt }: LedgerLine, { granted, spent, silent, rest }: LedgerAnswer): void {
+    const used = spent + silent;
+    const percent = reachedThreshold({ limit: most, used, hasRefused: granted === 0 && rest < wanted });
+    const place = `${budget} ${period} ${most}`;
+    if (percent === undefined || percent <= (this.#recorded.get(place) ?? 0)) return;
+    keepNewest(this.#recorded, place, percent, MOST_KNOWN);
+    this.#recording = this.#recording.then(async () => {
+      try {
+        await this.#deps.record({ budget, period, most, used, percent, endsAt });
+      } catch (error) {
+        // The next line of this budget has it recorded.
+        this.#recorded.delete(place);
+        this.#deps.log.warn({ error }, `could not record that ${percent} % of a budget are used; it is tried again`);
+      }
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Budget } from "../../../domain/budget/budget.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
+import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
+import { closedObject, TIME_OR_NULL } from "../response-schemas.ts";
+
+/** What a budget has and has used in its present period, as the management API shows it. */
+export type BudgetJson = {
+  readonly limit: number;
+  readonly unit: "tokens";
+  readonly period: Budget["period"];
+  readonly timeZone: string;
+  readonly onExhausted: Budget["onExhausted"];
+  readonly used: number;
+  readonly held: number;
+  readonly lost: number;
+  readonly reached: number | null;
+  readonly beginsAnewAt: string | null;
+};
+
+const AMOUNT = { type: "number" } as const;
+
+export const BUDGETS = closedObject("Budgets", {
+  items: {
+    type: "array",
+    items: closedObject("BudgetUse", {
+      limit: AMOUNT,
+      unit: { enum: ["tokens"] },
+      period: { enum: ["Day", "Week", "Month", "Total"] },
+      timeZone: { type: "string" },
+      onExhausted: { enum: ["Refuse", "Alert"] },
+      used: AMOUNT,
+      held: { ...AMOUNT, description: "What calls under way may use, and what servers keep ready for the next ones." },
+      lost: { ...AMOUNT, description: "Counts as used, since servers ended while they held it." },
+      reached: { enum: [50, 80, 100, null], description: "The highest of these percentages that is used." },
+      beginsAnewAt: { ...TIME_OR_NULL, description: "Null for one that never does." },
+    }),
+  },
+});
+
+export function budgetsJson(uses: readonly BudgetUse[]): { readonly items: readonly BudgetJson[] } {
+  return {
+    items: uses.map(({ budget, spent, unsettled, held, reached, endsAt }) => ({
+      ...{ limit: budget.tokens, unit: "tokens", period: budget.period },
+      ...{ timeZone: budget.timeZone, onExhausted: budget.onExhausted },
+      ...{ used: spent, held, lost: unsettled, reached: reached ?? null },
+      beginsAnewAt: Number.isFinite(endsAt) ? rfc3339(endsAt) : null,
+    })),
+  };
+}

@@ -1,0 +1,65 @@
+import { sql } from "kysely";
+import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
+import { type Threshold, thresholdsUpTo } from "../../domain/budget/threshold.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import { appendAudit } from "../audit/audit.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { toDate } from "../database/times.ts";
+
+/** That a budget's use has reached a threshold. */
+export type BudgetNotice = {
+  /** The budget's id, and the name of the period. */
+  readonly budget: string;
+  readonly period: string;
+  /** How large the budget is, and what is used of it, in its unit. */
+  readonly most: number;
+  readonly used: number;
+  readonly percent: Threshold;
+  /** Milliseconds since the epoch; Infinity for a budget that never begins anew. */
+  readonly endsAt: number;
+};
+
+/**
+ * Records in the audit log, and for the webhooks of the team, that a budget's use has reached a threshold. One that was
+ * recorded before in the period, by any process, is none; nor is one of a budget whose owner is gone. Those below it
+ * count as recorded then, so that a call that passes several is reported once.
+ *
+ * @returns whether it was recorded now
+ */
+export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<boolean> {
+  const { budget, period, most, used, percent, endsAt } = notice;
+  const owner = ownerOfBudget(budget);
+  if (owner === undefined) return false;
+  const beginsAnew = Number.isFinite(endsAt) ? endsAt : null;
+  const { rows } = await sql<{ percent: number }>`
+    insert into budget_notices (budget, period, most, percent, used, ends_at, at)
+    select ${budget}, ${period}, ${most}, percent, ${used}, ${toDate(beginsAnew)}::timestamptz,
+      clock_timestamp()
+    from unnest(${thresholdsUpTo(percent)}::int[]) as reached (percent)
+    on conflict do nothing returning percent`.execute(tx);
+  if (!rows.some((row) => row.percent === percent)) return false;
+  const detail = {
+    ...{ percent, limit: most, used, unit: owner.unit, period: owner.period },
+    beginsAnewAt: beginsAnew === null ? null : rfc3339(beginsAnew),
+  };
+  const event = { at: null, teamId: owner.teamId, detail, by: { actor: "server" } };
+  if (owner.of === "team") {
+    await appendAudit(tx, [{ ...event, kind: "team.budget_reached" }]);
+    return true;
+  }
+  const keyId = await findOwner(tx, owner);
+  if (keyId === undefined) return false;
+  await appendAudit(tx, [{ ...event, kind: "key.budget_reached", keyId }]);
+  return true;
+}
+
+/** The key that has this name now, or had it last. */
+async function findOwner(
+  db: Db,
+  { teamId, cluster, namespace, name }: Readonly<Record<"teamId" | "cluster" | "namespace" | "name", string>>,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`select id from keys
+    where team_id = ${teamId} and cluster = ${cluster} and namespace = ${namespace} and name = ${name}
+    order by state = 'revoked', created_at desc limit 1`.execute(db);
+  return rows[0]?.id;
+}

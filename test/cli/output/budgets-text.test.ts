@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { budgetTexts } from "../../../cli/output/budgets-text.ts";
+
+const monthly = { tokens: 1_000, period: "Month", timeZone: "Europe/Berlin" } as const;
+const use = {
+  ...({ limit: 1_000, unit: "tokens", period: "Month", timeZone: "Europe/Berlin", onExhausted: "Refuse" } as const),
+  ...{ used: 820, held: 0, lost: 0, reached: 80, beginsAnewAt: "2026-11-30T23:00:00Z" },
+} as const;
+
+test("describe shows what a budget has and has used, and when it begins anew", () => {
+  expect(budgetTexts([monthly], [use])).toEqual([
+    "1000 tokens a month (Europe/Berlin), refuses: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
+  ]);
+  const total = { ...use, period: "Total", onExhausted: "Alert", held: 20, lost: 5, beginsAnewAt: null } as const;
+  expect(budgetTexts([monthly], [total])).toEqual([
+    "1000 tokens in all, alerts: 820 used (82 %), 20 held by servers, 5 lost with servers that ended",
+  ]);
+});
+
+test("describe shows what is declared alone where its use is not known, and nothing where there is no budget", () => {
+  expect(budgetTexts([monthly], undefined)).toEqual(["1000 tokens a month (Europe/Berlin), refuses"]);
+  expect([budgetTexts(undefined, undefined), budgetTexts([monthly], [])]).toEqual([undefined, undefined]);
+});
