@@ -19,6 +19,10 @@ describe("dependencies", () => {
     expect(decided.filter((name) => !dependencies.some(([one]) => one === name))).toEqual([]);
   });
 
+  it("overrides no peer: users who install the package would be warned of it", () => {
+    expect(Object.keys(packageJson)).not.toContain("overrides");
+  });
+
   it("names no registry and no path of one machine in the lock file", () => {
     expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!https:\/\/registry\.npmjs\.org\/)/);
   });
