@@ -1,7 +1,10 @@
-# The image of keyplane: docs/decisions/image.md. A release names both of its bases by digest too, as in
+# The image of keyplane: docs/decisions/image.md. Both bases are arguments: a registry's own copy, or a digest, as in
 # gcr.io/distroless/nodejs26-debian13:nonroot@sha256:...
+ARG BUILD_BASE=node:26.10.0-trixie-slim
+ARG RUN_BASE=gcr.io/distroless/nodejs26-debian13:nonroot
 
-FROM node:26.10.0-trixie-slim AS build
+# What is built is JavaScript, the same for every architecture: it is built once, on the machine's own.
+FROM --platform=$BUILDPLATFORM ${BUILD_BASE} AS build
 WORKDIR /checkout
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -10,7 +13,7 @@ COPY . .
 ARG KEYPLANE_COMMIT
 RUN node scripts/image.ts /keyplane
 
-FROM gcr.io/distroless/nodejs26-debian13:nonroot
+FROM ${RUN_BASE}
 COPY --from=build /keyplane /keyplane
 ENV NODE_ENV=production
 USER 65532:65532

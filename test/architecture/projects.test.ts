@@ -18,6 +18,7 @@ const projectsOf = (file: string): ProjectName[] =>
 const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/kubernetes/binaries.ts": ["cluster", "chaos", "e2e"],
   "test/env/kubernetes/of-run.ts": ["cluster"],
+  "test/env/actionlint.ts": ["cluster"],
   "test/env/glua.ts": ["cluster"],
   "test/env/helm.ts": ["cluster", "e2e"],
   "test/env/promtool.ts": ["cluster", "e2e"],

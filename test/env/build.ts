@@ -2,6 +2,7 @@
  * Builds what the suites take besides npm, into the cache, so that it is there when they ask. It imports nothing but
  * Node's own modules and ours: it runs while `npm ci` does.
  */
+import { findActionlint } from "./actionlint.ts";
 import { findGlua } from "./glua.ts";
 import { findHelm } from "./helm.ts";
 import { findBinaries } from "./kubernetes/binaries.ts";
@@ -15,6 +16,7 @@ for (const find of [
   findHelm,
   findPromtool,
   findGlua,
+  findActionlint,
   findNodePrograms,
   findPulumi,
   findPulumiYaml,

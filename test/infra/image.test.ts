@@ -18,8 +18,14 @@ describe("the Dockerfile", () => {
     const { node } = packageJson.devDependencies;
     const [major] = node.split(".");
     expect(valuesOf("FROM")).toEqual([
-      expect.stringMatching(`^node:${RegExp.escape(node)}-trixie-slim(@sha256:[0-9a-f]{64})? AS build$`),
-      expect.stringMatching(`^gcr\\.io/distroless/nodejs${major}-debian13:nonroot(@sha256:[0-9a-f]{64})?$`),
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is Docker's
+      "--platform=$BUILDPLATFORM ${BUILD_BASE} AS build",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is Docker's
+      "${RUN_BASE}",
+    ]);
+    expect(valuesOf("ARG").slice(0, 2)).toEqual([
+      expect.stringMatching(`^BUILD_BASE=node:${RegExp.escape(node)}-trixie-slim(@sha256:[0-9a-f]{64})?$`),
+      expect.stringMatching(`^RUN_BASE=gcr\\.io/distroless/nodejs${major}-debian13:nonroot(@sha256:[0-9a-f]{64})?$`),
     ]);
   });
 
@@ -37,7 +43,13 @@ describe("the Dockerfile", () => {
   });
 
   test("takes and sets nothing that could be secret", () => {
-    expect([...valuesOf("ARG"), ...valuesOf("ENV")]).toEqual(["KEYPLANE_COMMIT", "NODE_ENV=production"]);
+    const names = valuesOf("ARG").map((value) => value.split("=", 1).join());
+    expect([...names, ...valuesOf("ENV")]).toEqual([
+      "BUILD_BASE",
+      "RUN_BASE",
+      "KEYPLANE_COMMIT",
+      "NODE_ENV=production",
+    ]);
   });
 
   test("is built of what .dockerignore names, and of no key or data that lies beside it in a checkout", () => {

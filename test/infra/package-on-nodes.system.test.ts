@@ -62,7 +62,7 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
         .map(readyUrl)
         .find((found) => found !== undefined);
     });
-    return { url, stop };
+    return { url, stop, said: () => output };
   }
 
   it("has the command, which shows what is built in and validates manifests", async () => {
@@ -74,12 +74,13 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
 
   it("brings the quickstart up with npx, and its keys work", async (context) => {
     const args = ["keyplane", "up", "--manifests", MANIFESTS, "--data", "data", ...ANY_PORTS];
-    const { url } = await start(context, "npx", args, {});
+    const { url, said } = await start(context, "npx", args, {});
     const status = async (key: string) =>
       (await fetch(`${url}/atoms`, { headers: { authorization: `Bearer ${key}` } })).status;
     const key = () => readFileSync(join(app, "data/secrets/research/docs-agent/api-key"), "utf8");
     await until("the key works", async () => (await status(key())) === 200);
     expect(await status(`${key()}x`)).toBe(401);
+    expect(said()).not.toMatch(/warning/i);
   });
 
   it("migrates a database, serves it with several workers, and drains", async (context) => {

@@ -93,11 +93,24 @@ async function holderOf(data: string): Promise<string> {
   return text === "" ? "" : ` (pid ${text})`;
 }
 
+/**
+ * SQLite, as it comes with Node. Not by an import: Node 22 and 24 warn of it as experimental as they load it. No user can
+ * do anything about that, and the tests run what is used of it on each Node that is promised: so it is left out.
+ */
+function loadSqlite() {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 /** @throws Error where the file cannot be opened or locked for another reason than another holder */
 function tryLock(data: string): DataLock | undefined {
   const path = join(data, "lock");
-  // Not by an import: Node 22 and 24 warn of it as experimental once it is loaded, and most commands lock nothing.
-  const sqlite = process.getBuiltinModule("node:sqlite");
+  const sqlite = loadSqlite();
   let file: DatabaseSync | undefined;
   try {
     file = new sqlite.DatabaseSync(path);

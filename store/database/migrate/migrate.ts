@@ -40,6 +40,7 @@ import { judgeEncoding } from "./encoding.ts";
 import { type LargeIndex, makeLargeIndex } from "./large-indexes.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
+import { wayFrom } from "./releases.ts";
 import { assertServerVersion } from "./server-version.ts";
 import { makeVectorTables } from "./vector-table.ts";
 
@@ -215,7 +216,7 @@ async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ fr
 
 function tooOld(version: number, oldest: number): SchemaVersionError {
   return new SchemaVersionError(
-    `the database's schema is version ${version}, and this build migrates none before ${oldest}: nothing was changed; bring it to version ${oldest} with a build of that version, and come back with this one`,
+    `the database's schema is version ${version}, and this build migrates none before ${oldest}: nothing was changed; ${wayFrom(version, { oldest, newest: SCHEMA_VERSION })}`,
   );
 }
 

@@ -11,7 +11,6 @@ import { makeDatabaseFolder } from "./database-folder.ts";
 import { fillOnce } from "./fill-once.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const WASM = "@electric-sql/pglite/pglite.wasm";
 const MIGRATIONS = "store/migrations";
 /** What the bytes of a fresh database depend on, beside the migrations. */
 const MADE_BY = [
@@ -57,7 +56,8 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 let compiled: Promise<object> | undefined;
 /** Keeps what V8 has compiled of PGlite: as long as it is held, no thread of this process compiles it anew. */
 export async function keepCompiled(): Promise<void> {
-  compiled ??= readFile(createRequire(import.meta.url).resolve(WASM)).then((bytes) => WebAssembly.compile(bytes));
+  const folder = dirname(createRequire(import.meta.url).resolve("@electric-sql/pglite"));
+  compiled ??= readFile(join(folder, "pglite.wasm")).then((bytes) => WebAssembly.compile(bytes));
   await compiled;
 }
 

@@ -3,6 +3,7 @@
  * building. What cannot be built is asked for once more by the tests that take it, which say what is missing.
  */
 import type { TestProject } from "vitest/node";
+import { findActionlint } from "../actionlint.ts";
 import { findGlua } from "../glua.ts";
 import { findHelm } from "../helm.ts";
 import { findBinaries } from "../kubernetes/binaries.ts";
@@ -11,7 +12,7 @@ import { findPulumi, findPulumiSdks, findPulumiYaml } from "../pulumi/cli.ts";
 
 const BUILT: Readonly<Record<string, readonly (() => Promise<unknown>)[]>> = {
   chaos: [findBinaries],
-  cluster: [findBinaries, findHelm, findPromtool, findGlua],
+  cluster: [findBinaries, findHelm, findPromtool, findGlua, findActionlint],
   pulumi: [findPulumi, findPulumiYaml, findPulumiSdks],
 };
 

@@ -1,0 +1,36 @@
+/** Which schemas the releases before this one have, so that a refusal can name the one that helps. */
+
+/** A release, by its tag. */
+export type Release = {
+  readonly tag: string;
+  /** The version of the schema that it brings a database to. */
+  readonly schema: number;
+  /** The oldest version of the schema that it brings there. */
+  readonly carriesFrom: number;
+};
+
+/** Those that have a tag, oldest first: each tag adds its line. */
+export const RELEASES: readonly Release[] = [];
+
+/**
+ * The newest release that brings a schema of `version` to one between `oldest` and `newest`, which another build then
+ * carries on; none where it takes several steps, or where no release has it.
+ */
+export function releaseBetween(
+  version: number,
+  { oldest, newest }: { readonly oldest: number; readonly newest: number },
+  releases: readonly Release[] = RELEASES,
+): Release | undefined {
+  return releases.findLast(({ schema, carriesFrom }) => carriesFrom <= version && oldest <= schema && schema <= newest);
+}
+
+/** What to do about a schema that is too old, for a message. */
+export function wayFrom(
+  version: number,
+  range: { readonly oldest: number; readonly newest: number },
+  releases: readonly Release[] = RELEASES,
+): string {
+  const release = releaseBetween(version, range, releases);
+  const build = release === undefined ? "a build of that version" : `keyplane ${release.tag}`;
+  return `bring it to version ${release?.schema ?? range.oldest} with ${build}, and come back with this one`;
+}
