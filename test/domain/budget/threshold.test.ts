@@ -18,7 +18,7 @@ test.each<[promise: string, limit: number, used: number, hasRefused: boolean, re
   ["a refusal with next to nothing left is the end", 1_000, 950, true, 100],
   ["a refusal with more left is a large call's", 1_000, 949, true, 80],
   ["a budget of one token is whole or used up", 1, 0, false, undefined],
-])("b136: of a budget, %s", (_, limit, used, hasRefused, reached) => {
+])("b135: of a budget, %s", (_, limit, used, hasRefused, reached) => {
   expect(reachedThreshold({ limit, used, hasRefused })).toBe(reached);
 });
 

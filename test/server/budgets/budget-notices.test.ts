@@ -39,7 +39,7 @@ function watched() {
   return { database, recorded, warnings, note };
 }
 
-test("b136: a thread has each threshold recorded once, and the highest of those that one line passes", async () => {
+test("b135: a thread has each threshold recorded once, and the highest of those that one line passes", async () => {
   const { note, recorded } = watched();
   expect(await note({}, { spent: 499 })).toEqual([]);
   expect(await note({}, { spent: 500 })).toEqual([[50, 1_000]]);
@@ -53,7 +53,7 @@ test("b136: a thread has each threshold recorded once, and the highest of those 
   expect(await note({}, { spent: 900 })).toHaveLength(2);
 });
 
-test("b136: a budget that is raised, and the next period, are reported anew", async () => {
+test("b135: a budget that is raised, and the next period, are reported anew", async () => {
   const { note } = watched();
   await note({}, { spent: 1_000 });
   expect(await note({ most: 2_000 }, { spent: 1_000 })).toEqual([
@@ -63,13 +63,13 @@ test("b136: a budget that is raised, and the next period, are reported anew", as
   expect(await note({ period: "2026-12-01" }, { spent: 800 })).toHaveLength(3);
 });
 
-test("b136: a call that is refused with next to nothing left says that the budget is used up", async () => {
+test("b135: a call that is refused with next to nothing left says that the budget is used up", async () => {
   const { note } = watched();
   expect(await note({ wanted: 41 }, { spent: 960, rest: 40 })).toEqual([[100, 1_000]]);
   expect(await watched().note({ wanted: 40 }, { granted: 40, spent: 960, rest: 0 })).toEqual([[80, 1_000]]);
 });
 
-test("b136: what could not be recorded is with the next line, and holds up nothing", async () => {
+test("b135: what could not be recorded is with the next line, and holds up nothing", async () => {
   const { note, database, warnings } = watched();
   database.isAway = true;
   expect(await note({}, { spent: 800 })).toEqual([]);
@@ -79,7 +79,7 @@ test("b136: what could not be recorded is with the next line, and holds up nothi
 });
 
 describeOnEachEngine("Threads of replicas that use a budget together", (store) => {
-  test("b136: report each part of it once, also one that only their calls together reach, and none again as they start anew", async () => {
+  test("b135: report each part of it once, also one that only their calls together reach, and none again as they start anew", async () => {
     const { teamId } = await makeTeam(store());
     const budgets = [{ tokens: 1_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" }] as const;
     const key = keyRecord({ teamId, teamLimits: { rate: null, concurrent: null, budgets } });

@@ -7,7 +7,7 @@ import { ownPage } from "../auth/session/sign-in.ts";
 import { startPages } from "../console/pages.ts";
 
 describeOnEachEngine("The budgets of a key and of a team", (store) => {
-  test("b136: are shown with what is used, held and left behind, to those who see the key and the team", async (context) => {
+  test("b135: are shown with what is used, held and left behind, to those who see the key and the team", async (context) => {
     const api = await startPages(store());
     context.onTestFinished(() => api.close());
     const members = [{ role: "viewer", subject: "their-viewer" }];

@@ -34,7 +34,7 @@ describeOnEachEngine("That much of a budget is used", (store) => {
     return { ...draft, ...result, namespace: draft.namespaces[0] ?? "" };
   }
 
-  test("b136: is recorded and sent once for each part, period and size, however many ask, and not below what is", async () => {
+  test("b135: is recorded and sent once for each part, period and size, however many ask, and not below what is", async () => {
     const team = await notifiedTeam();
     const budget = `team ${team.teamId} tokens Month`;
     const asked = await Promise.all([record(notice(budget)), record(notice(budget)), record(notice(budget))]);
@@ -68,7 +68,7 @@ describeOnEachEngine("That much of a budget is used", (store) => {
     expect(deliveries[0]?.data).toMatchObject({ team: team.name, teamId: team.teamId });
   });
 
-  test("b136: names the key of the budget, by the name that it is counted for", async () => {
+  test("b135: names the key of the budget, by the name that it is counted for", async () => {
     const team = await notifiedTeam();
     const { key } = await reserveKey(store(), team);
     const budget = `key ${team.teamId} ${team.cluster}/${team.namespace}/${key.name} tokens Total`;
