@@ -42,7 +42,8 @@ export function readTeamBudgets(
   return readUses(db, budgetsOf({ teamId, teamLimits }), now);
 }
 
-async function readUses(db: Db, budgets: readonly OwnedBudget[], now: number): Promise<readonly BudgetUse[]> {
+/** What these budgets have now, in their order. */
+export async function readUses(db: Db, budgets: readonly OwnedBudget[], now: number): Promise<readonly BudgetUse[]> {
   if (budgets.length === 0) return [];
   const periods = budgets.map(({ period, timeZone }) => periodAt(period, timeZone, now));
   const column = <T>(of: (budget: OwnedBudget) => T): T[] => budgets.map(of);

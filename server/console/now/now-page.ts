@@ -1,4 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { NearBudget } from "../../../store/budgets/near-budgets.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { RefusedCredential, SilentUpstream } from "../../../store/gateways/upstream-outcomes.ts";
 import type { LivingLeak } from "../../../store/keys/key-leaks.ts";
@@ -6,6 +7,7 @@ import type { ReplicaHealth } from "../../../store/replicas/replica-health.ts";
 import type { LoggedDelivery } from "../../../store/webhooks/delivery-log.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { shownBudgets } from "../budgets-text.ts";
 import { ago, exactMoment, moment } from "../times.ts";
 
 /** What the page shows; of each list {@link ROWS} at most. */
@@ -20,6 +22,7 @@ export type Now = {
   readonly silent: readonly SilentUpstream[];
   /** Deliveries that were given up, the latest first. */
   readonly failed: readonly LoggedDelivery[];
+  readonly budgets: readonly NearBudget[];
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -42,7 +45,7 @@ export function nowContent(page: Now): Html {
 }
 
 /** What a person has to do something about, the most urgent first. */
-function whatIsWrong({ now, leaks, refused, silent, failed }: Now): readonly List[] {
+function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): readonly List[] {
   return [
     {
       ...{ id: "leaks", title: "Leaked keys that work", none: "No key that was reported as leaked works." },
@@ -80,6 +83,16 @@ function whatIsWrong({ now, leaks, refused, silent, failed }: Now): readonly Lis
         why ?? `answered ${status}`,
       ]),
       all: html`<a href="/dashboard/webhooks?state=failed">All that failed</a>`,
+    },
+    {
+      ...{ id: "budgets", title: "Budgets near their end", none: "No budget is used to 80 %." },
+      columns: [["Whose", "named"], "Budget"],
+      rows: budgets.map((use) => [
+        use.key === null
+          ? html`<a href="/dashboard/team/${use.team.id}">${use.team.name}</a>`
+          : html`<a href="/dashboard/keys/${use.key.id}">${use.key.name}</a><span class="line muted small">${use.team.name}</span>`,
+        shownBudgets([use], now),
+      ]),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { nearBudgets } from "../../../store/budgets/near-budgets.ts";
 import { clusterNames } from "../../../store/cluster-names.ts";
 import { leaderScopes } from "../../../store/database/change.ts";
 import { refusedCredentials, silentUpstreams } from "../../../store/gateways/upstream-outcomes.ts";
@@ -15,11 +16,15 @@ import { nowContent, ROWS } from "./now-page.ts";
 /** An upstream that has not been called for longer is no news. */
 const SILENT_WITHIN_MS = 60 * 60_000;
 
+/** More than a person reads. */
+const MOST_BUDGETS = 200;
+
 /** What the installation does at present, for those who run it: what a person looks at first when something is wrong. */
 export function nowRoutes(app: FastifyInstance, { store, clock }: Management): void {
   app.get("/now", { config: { console: true } }, async (request, reply) => {
     const { db } = store;
     if (typeof (await rightsOf(db, principalOf(request))) !== "string") throw NOT_THERE;
+    const now = clock.now();
     const content = nowContent({
       servers: await replicaHealth(db),
       scopes: await leaderScopes(db),
@@ -28,7 +33,8 @@ export function nowRoutes(app: FastifyInstance, { store, clock }: Management): v
       refused: await refusedCredentials(db),
       silent: await silentUpstreams(db, SILENT_WITHIN_MS, ROWS + 1),
       failed: await listDeliveries(db, { teamIds: undefined, afterId: undefined, limit: ROWS + 1, onlyFailed: true }),
-      now: clock.now(),
+      budgets: await nearBudgets(db, now, MOST_BUDGETS),
+      now,
     });
     return sendConsolePage(request, reply, { title: "Now", section: "now", content });
   });

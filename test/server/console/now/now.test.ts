@@ -36,6 +36,7 @@ test("What is in order is said in one place", async () => {
     "No upstream refuses its credential.",
     "Each upstream that was called in the last hour answered.",
     "No delivery that is kept has failed.",
+    "No budget is used to 80 %.",
   ]) {
     expect(inOrder).toContain(said);
   }

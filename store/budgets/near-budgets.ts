@@ -1,0 +1,72 @@
+import { sql } from "kysely";
+import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
+import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
+import type { Db } from "../database/change.ts";
+import { type BudgetUse, readUses } from "./read-budgets.ts";
+
+/** From which threshold on a budget is near its end, in percent. */
+const NEAR_PERCENT = 80;
+
+/** A budget near its end, and whose it is: a key, or a team where that is null. */
+export type NearBudget = BudgetUse & {
+  readonly key: { readonly id: string; readonly name: string } | null;
+  readonly team: { readonly id: string; readonly name: string };
+};
+
+/** A key, or a team, that has budgets. */
+type Owner = Pick<NearBudget, "key" | "team"> & { readonly budgets: readonly OwnedBudget[] };
+
+/**
+ * The budgets that are declared now, and of which 80 % or more are used in their present period, in the order of their
+ * names: those that were reported to be.
+ *
+ * @param now milliseconds since the epoch
+ * @param limit of reports that are looked at
+ */
+export async function nearBudgets(db: Db, now: number, limit: number): Promise<readonly NearBudget[]> {
+  const { rows } = await sql<{ budget: string }>`
+    select distinct budget from budget_notices
+    where percent >= ${NEAR_PERCENT} and (ends_at is null or ends_at > statement_timestamp())
+    order by budget limit ${limit}`.execute(db);
+  const reported = new Set(rows.map(({ budget }) => budget));
+  const owners = await ownersOf(db, [...reported]);
+  const declared = owners.flatMap(({ budgets }) => budgets).filter(({ id }) => reported.has(id));
+  const near = (await readUses(db, declared, now)).filter(({ reached = 0 }) => reached >= NEAR_PERCENT);
+  return near.flatMap((use) => {
+    const owner = owners.find(({ budgets }) => budgets.includes(use.budget));
+    return owner === undefined ? [] : [{ ...use, key: owner.key, team: owner.team }];
+  });
+}
+
+/** The active keys and teams whose budgets these are, with all that each has. */
+async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[]> {
+  const named = ids.flatMap((id) => ownerOfBudget(id) ?? []);
+  const ofKeys = named.filter((owner) => owner.of === "key");
+  const column = (of: (owner: (typeof ofKeys)[number]) => string): string[] => ofKeys.map(of);
+  const { rows } = await sql<{
+    keyId: string | null;
+    keyName: string | null;
+    teamId: string;
+    team: string;
+    budgets: KeyBudgets | null;
+    limits: { readonly budgets?: readonly Budget[] } | null;
+  }>`
+    select null as "keyId", null as "keyName", id as "teamId", name as team, null::jsonb as budgets, limits
+    from teams where state = 'active' and id = any(${named.map(({ teamId }) => teamId)}::text[])
+    union all
+    select * from (
+      select distinct on (k.id) k.id, k.name, t.id, t.name, r.budgets, null::jsonb
+      from unnest(${column(({ teamId }) => teamId)}::text[], ${column(({ cluster }) => cluster)}::text[],
+        ${column(({ namespace }) => namespace)}::text[], ${column(({ name }) => name)}::text[])
+        as named (team_id, cluster, namespace, name)
+      join keys k on k.team_id = named.team_id and k.cluster = named.cluster and k.namespace = named.namespace
+        and k.name = named.name and k.state = 'active'
+      join key_records r on r.key_id = k.id and r.budgets is not null
+      join teams t on t.id = k.team_id
+    ) of_keys`.execute(db);
+  return rows.map(({ keyId, keyName, teamId, team, budgets, limits }) => ({
+    key: keyId === null ? null : { id: keyId, name: keyName ?? keyId },
+    team: { id: teamId, name: team },
+    budgets: budgetsOf({ teamId, budgets: budgets ?? undefined, teamLimits: limits }),
+  }));
+}
