@@ -15,6 +15,7 @@ import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
 import { keyEditRoutes } from "./keys/edit-routes.ts";
 import { keyExportRoutes } from "./keys/export-routes.ts";
+import { keyFindRoutes } from "./keys/find-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
@@ -36,6 +37,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   assetRoutes(app);
   app.get("/", { config: { console: true } }, (_request, reply) => reply.redirect("/dashboard/keys", 303));
   keyListRoutes(app, management);
+  keyFindRoutes(app, management);
   keyCreateRoutes(app, management, deps.config.publicUrl);
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);

@@ -190,6 +190,7 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
       webhooks: "/webhooks",
       "webhooks-empty": "/webhooks?team=research",
       now: "/now",
+      find: "/keys/find",
       atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });
