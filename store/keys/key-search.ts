@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Scope } from "../../domain/access/scopes.ts";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import {
   type BoundedPage,
   findBoundedPage,
@@ -14,12 +16,23 @@ import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
 import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
+/** What keys are looked for by, besides their state: each is one question about a row. */
+export const KEY_TRAITS = ["declared", "by-hand", "leaked", "unused"] as const;
+export type KeyTrait = (typeof KEY_TRAITS)[number];
+
+/** A key that no call has used for so long, and that is older, is unused. Milliseconds. */
+const UNUSED_MS = 30 * 24 * 60 * 60_000;
+
 /** A search among the keys. */
 export type KeySearch = {
   /** A part of the name; one or two characters are looked for at its beginning. Empty for every name. */
   readonly name: string;
   /** Those that are in this state at that moment, in milliseconds since the epoch. */
   readonly state: { readonly is: ListedState; readonly at: number } | undefined;
+  /** Those with this scope; every key's where it is left out. */
+  readonly scope?: Scope | undefined;
+  /** Those of which this holds at that moment, in milliseconds since the epoch. */
+  readonly trait?: { readonly is: KeyTrait; readonly at: number } | undefined;
   /** Those of any of these teams; undefined for every team. */
   readonly teamIds: readonly string[] | undefined;
   readonly order: KeyOrder;
@@ -111,10 +124,13 @@ async function askIndex(
 /** The keys that may be wanted, as an index has it; undefined where most keys may be. */
 async function candidatesOf(
   db: Db,
-  { name, state, teamIds }: KeySearch,
+  { name, state, trait, teamIds }: KeySearch,
   { places }: KeySearchBounds,
 ): Promise<RawBuilder<unknown> | undefined> {
   const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
+  if (trait?.is === "leaked") {
+    return sql`select k.* from (select distinct key_id from key_leaks) l join keys k on k.id = l.key_id where ${ofTeams}`;
+  }
   if (name === "" && state?.is === "expired") {
     return sql`select k.* from keys k where ${ofTeams} and k.ends_at <= ${toDate(state.at)}`;
   }
@@ -141,10 +157,10 @@ async function walk(
   search: KeySearch,
   { step, steps }: Pick<PageBounds, "step" | "steps">,
 ): Promise<ScannedRows<KeyPosition>> {
-  const { name, state, limit, teamIds } = search;
+  const { name, state, scope, trait, limit, teamIds } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.
-  const isEvery = name === "" && state === undefined;
+  const isEvery = name === "" && state === undefined && scope === undefined && trait === undefined;
   const length = isEvery ? limit + 1 : Math.max(Math.ceil(step / (teamIds?.length || 1)), LEAST_OF_A_TEAM);
   let after = search.after;
   for (let i = 0; i < steps; i++) {
@@ -191,9 +207,27 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
   return rows;
 }
 
-function isWanted({ name, state }: KeySearch): RawBuilder<unknown> {
-  const found = name.length > 2 ? sql`position(${name} in k.name) > 0` : sql`starts_with(k.name, ${name})`;
-  return state === undefined ? found : sql`${found} and ${isInState(state.is, toDate(state.at))}`;
+function isWanted({ name, state, scope, trait }: KeySearch): RawBuilder<unknown> {
+  const conditions = [name.length > 2 ? sql`position(${name} in k.name) > 0` : sql`starts_with(k.name, ${name})`];
+  if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
+  if (scope !== undefined) conditions.push(sql`${scope} = any(k.scopes)`);
+  if (trait !== undefined) conditions.push(hasTrait(trait.is, toDate(trait.at - UNUSED_MS)));
+  return sql.join(conditions, sql` and `);
+}
+
+/** Whether this holds of a row `k` of `keys`. */
+function hasTrait(trait: KeyTrait, unusedSince: Date): RawBuilder<unknown> {
+  switch (trait) {
+    case "declared":
+      return sql`k.cluster <> ${API_CLUSTER}`;
+    case "by-hand":
+      return sql`k.cluster = ${API_CLUSTER}`;
+    case "leaked":
+      return sql`exists (select from key_leaks l where l.key_id = k.id)`;
+    case "unused":
+      return sql`k.created_at < ${unusedSince}
+        and exists (select from key_last_uses u where u.key_id = k.id and u.used_at < ${unusedSince})`;
+  }
 }
 
 /** What the index of terms has of a name with this part (migration 020). */

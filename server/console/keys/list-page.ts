@@ -1,8 +1,10 @@
+import { SCOPES } from "../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../domain/access/team-member.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
+import { KEY_TRAITS, type KeyTrait } from "../../../store/keys/key-search.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
@@ -40,6 +42,12 @@ const ORDERS: Readonly<Record<KeyOrder, string>> = {
   "unused-longest": "Unused the longest",
   "ends-soonest": "Expires the soonest",
 };
+const TRAITS: Readonly<Record<KeyTrait, string>> = {
+  declared: "Declared in a manifest",
+  "by-hand": "Made by hand",
+  leaked: "Reported as leaked",
+  unused: "Unused for 30 days",
+};
 const COLUMNS: readonly Column[] = [
   ["Name", "named"],
   ["Prefix", "whole"],
@@ -67,6 +75,12 @@ function filters({ query, teams }: KeyList): Html {
 <div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any</option>${LISTED_STATES.map(
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
+  )}</select></div>
+<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any</option>${SCOPES.map(
+    (scope) => html`<option value="${scope}" ${flag("selected", scope === query.scope)}>${scope}</option>`,
+  )}</select></div>
+<div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
+    (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
   )}</select></div>
 ${teamField(query.team, teams)}
 <div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
@@ -105,7 +119,7 @@ function noTeam({ subject, groups }: IssuedNames): Html {
 function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
   if (outsider !== null) return noTeam(outsider);
   if (isPartial) return html`<div class="empty"><p>None of the keys that were looked through so far.</p></div>`;
-  if (query.text === "" && query.state === undefined && query.team === "" && query.after === undefined) {
+  if (listUrl({ ...query, order: "name" }) === "/dashboard/keys") {
     return html`<div class="empty"><h2>No API keys yet</h2><p class="muted">A key lets a program use a gateway or the memory, and no more than its scopes say.</p>${
       mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
     }</div>`;

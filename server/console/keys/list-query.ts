@@ -1,7 +1,9 @@
+import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { isKeyId } from "../../../domain/key/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
+import { KEY_TRAITS, type KeyTrait } from "../../../store/keys/key-search.ts";
 import { problem } from "../../http/errors.ts";
 import { queryText } from "../query-text.ts";
 
@@ -9,6 +11,8 @@ import { queryText } from "../query-text.ts";
 export type KeyListFilters = {
   readonly text: string;
   readonly state: ListedState | undefined;
+  readonly scope: Scope | undefined;
+  readonly trait: KeyTrait | undefined;
   readonly team: string;
   readonly order: KeyOrder;
   readonly after: KeyPosition | undefined;
@@ -20,13 +24,15 @@ const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
-  const { q, state, team, order, after } = query;
+  const { q, state, scope, trait, team, order, after } = query;
   const text = queryText(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
     // Of a whole key, which a page without its script sends, no more than may be shown.
     text: text.startsWith("inf_") ? keyPrefix(text) : text,
     state: LISTED_STATES.find((one) => one === state),
+    scope: SCOPES.find((one) => one === scope),
+    trait: KEY_TRAITS.find((one) => one === trait),
     team: queryText(team),
     order: known,
     after: typeof after === "string" && after !== "" ? readPosition(after, known) : undefined,
@@ -34,10 +40,12 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): KeyList
 }
 
 /** The address of a list, from another place on where that is given. */
-export function listUrl({ text, state, team, order, after }: KeyListFilters): string {
+export function listUrl({ text, state, scope, trait, team, order, after }: KeyListFilters): string {
   const given = new URLSearchParams();
   if (text !== "") given.set("q", text);
   if (state !== undefined) given.set("state", state);
+  if (scope !== undefined) given.set("scope", scope);
+  if (trait !== undefined) given.set("trait", trait);
   if (team !== "") given.set("team", team);
   if (order !== "name") given.set("order", order);
   if (after !== undefined) given.set("after", writePosition(after));

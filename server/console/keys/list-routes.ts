@@ -46,7 +46,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: KeyListFilters, rights: Rights) {
-    const { text, state, team, order, after } = query;
+    const { text, state, scope, trait, team, order, after } = query;
     const teamIds = await requestedTeams(store.db, rights, team);
     const ids = text === "" || after !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
     if (ids.length > 0) {
@@ -56,7 +56,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     const found = await searchKeys(store.db, {
       // A prefix has capital letters, and a name has none.
       ...{ name: text.toLowerCase(), teamIds, order, after, limit: PAGE },
-      state: state && { is: state, at },
+      ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
     });
     return { ...found, isExact: false };
   }

@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import { SCOPES } from "../../../domain/access/scopes.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { LISTED_STATES, type ListedKey, listedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
@@ -41,8 +43,10 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
     for (const order of KEY_ORDERS) orders.set(order, await everyKey(opened(), order, keys));
     for (let i = 0; i < SEARCHES; i++) {
       const is = random.pick([undefined, ...LISTED_STATES]);
+      const trait = random.pick([undefined, undefined, "declared", "by-hand"] as const);
       const search: KeySearch = {
         ...{ name: random.pick(NAMES), teamIds: random.pick(TEAM_SETS), order: random.pick(KEY_ORDERS) },
+        ...{ scope: random.pick([undefined, undefined, ...SCOPES]), trait: trait && { is: trait, at: NOW } },
         ...{ state: is && { is, at: NOW }, after: undefined, limit: random.pick([1, 2, 5, 50]) },
       };
       const bounds = random.pick(BOUNDS);
@@ -56,10 +60,16 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
   });
 });
 
-function isLike(key: ListedKey, { name, teamIds, state }: KeySearch): boolean {
+function isLike(key: ListedKey, { name, teamIds, state, scope, trait }: KeySearch): boolean {
   const isNamed = name.length > 2 ? key.name.includes(name) : key.name.startsWith(name);
+  const isOfTrait = trait === undefined || (key.cluster === API_CLUSTER) === (trait.is === "by-hand");
+  const hasScope = scope === undefined || key.policy.scopes.includes(scope);
   return (
-    isNamed && (teamIds?.includes(key.teamId) ?? true) && (state === undefined || listedState(key, NOW) === state.is)
+    isNamed &&
+    isOfTrait &&
+    hasScope &&
+    (teamIds?.includes(key.teamId) ?? true) &&
+    (state === undefined || listedState(key, NOW) === state.is)
   );
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
-import { identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
+import { identifyKeys, KEY_TRAITS, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
@@ -39,6 +39,10 @@ const SEARCHES: readonly (readonly [string, Partial<KeySearch>])[] = [
   ["suspended, of some teams", { state: inState("suspended"), teamIds: SOME }],
   ["suspended, of many teams", { state: inState("suspended"), teamIds: MANY }],
   ["suspended with a frequent name, of many teams", { name: "service", state: inState("suspended"), teamIds: MANY }],
+  ["with a scope", { scope: "memory:write" }],
+  ["with a scope, of a team", { scope: "memory:write", teamIds: OWN }],
+  ...KEY_TRAITS.map((is) => [is, { trait: { is, at: LOOKED_AT } }] as const),
+  ...KEY_TRAITS.map((is) => [`${is}, of some teams`, { trait: { is, at: LOOKED_AT }, teamIds: SOME }] as const),
   ["suspended, of many teams, used-last", { state: inState("suspended"), teamIds: MANY, order: "used-last" }],
 ];
 

@@ -60,6 +60,33 @@ describe("the list of keys", () => {
     expect(await list("?q=GATEWAY-USER")).toEqual(["gateway-user"]);
   });
 
+  test("finds keys by a scope, and those that are leaked, unused, or made by hand, in an address that keeps it", async () => {
+    expect(await list("?scope=memory:write")).toEqual(["writer"]);
+    expect(await list("?scope=memory:write&team=research")).toEqual([]);
+    expect(await list("?trait=declared")).toEqual([]);
+    expect((await list("?trait=by-hand&q=page-1")).length).toBe(10);
+    expect(await list("?trait=leaked")).toEqual([]);
+    const { db } = pages.store;
+    const writer = db.selectFrom("keys").select(["id", "created_at"]).where("name", "=", "writer");
+    const { id, created_at: madeAt } = await writer.executeTakeFirstOrThrow();
+    const at = new Date();
+    const report = { key_id: id, version: 1, reporter: "member", first_reported_at: at, last_reported_at: at };
+    await db.insertInto("key_leaks").values(report).execute();
+    expect(await list("?trait=leaked")).toEqual(["writer"]);
+    expect(await list("?trait=leaked&team=research")).toEqual([]);
+    await db.deleteFrom("key_leaks").where("key_id", "=", id).execute();
+    expect(await list("?trait=unused")).toEqual([]);
+    const made = (created_at: Date) => db.updateTable("keys").set({ created_at }).where("id", "=", id).execute();
+    await made(new Date(at.getTime() - 31 * 24 * 3_600_000));
+    expect(await list("?trait=unused")).toEqual(["writer"]);
+    await made(madeAt);
+    const { text } = await pages.get("/keys?trait=by-hand&scope=memory:read");
+    expect(text).toMatch(
+      /href="\/dashboard\/keys\?scope=memory%3Aread&amp;trait=by-hand&amp;after=[^"]+"[^>]*>Next page/,
+    );
+    expect((await pages.get("/keys?trait=unused&scope=gateway:routes")).text).toContain("No key matches");
+  });
+
   test("sorts by what comes last or ends first", async () => {
     expect((await list("?order=newest"))[0]).toBe("page-59");
     expect((await list("?order=oldest"))[0]).toBe("reader");
