@@ -84,6 +84,7 @@ export async function policiesMark(db: Db): Promise<string> {
 }
 
 type PolicyRow = {
+  cluster: string;
   uid: string;
   name: string;
   spec: unknown;
@@ -98,11 +99,12 @@ type PolicyRow = {
 
 /**
  * The policies that hold of a team: those of its cluster that select it. A team that no cluster declares has those of all
- * clusters that do. One that this version cannot read may be for any team.
+ * clusters that do, each by a name of its own: a rule's deadline is found by that. One that this version cannot read may
+ * be for any team.
  */
 export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolicies> {
   const { rows } = await sql<PolicyRow>`
-    select p.uid, p.name, p.spec, p.teams, p.rules, p.selector_since as "selectorSince",
+    select p.cluster, p.uid, p.name, p.spec, p.teams, p.rules, p.selector_since as "selectorSince",
       t.name as team, t.cluster as "teamCluster", t.created_at as "madeAt", t.labels
     from teams t join key_policies p on p.cluster = t.cluster or t.cluster = ${API_CLUSTER}
     where t.id = ${teamId} order by p.cluster, p.name, p.uid`.execute(db);
@@ -110,11 +112,17 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
   return {
     policies: read.flatMap(({ row, spec }) =>
       spec !== undefined && selectsTeam(spec.teamSelector, { name: row.team, labels: row.labels })
-        ? [policyForTeam(row.name, spec, { rules: row.rules, selected: selectedSince(row) })]
+        ? [policyForTeam(nameAmong(row, rows), spec, { rules: row.rules, selected: selectedSince(row) })]
         : [],
     ),
     unreadable: read.flatMap(({ row, spec }) => (spec === undefined ? [row.uid] : [])),
   };
+}
+
+/** The policy's name, with its cluster where another one's has the same. */
+function nameAmong({ name, cluster }: PolicyRow, rows: readonly PolicyRow[]): string {
+  const isShared = rows.some((other) => other.name === name && other.cluster !== cluster);
+  return isShared ? `${name} (cluster ${cluster})` : name;
 }
 
 /** What this version does not know of a policy would be let go without a word: then it reads nothing of it. */

@@ -2,11 +2,18 @@ import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
 import { keyPrefix, mintKey } from "../../../../domain/key/key-format.ts";
+import { holdMadeKey } from "../../../../domain/key/policies/made-key.ts";
 import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
 import type { PlatformKeyPolicySpec } from "../../../../domain/kinds/generated/platform-key-policy.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";
-import { removePolicies, savePolicy, saveUnreadablePolicies } from "../../../../store/policies/key-policies.ts";
+import { lockKey } from "../../../../store/keys/api-managed-keys.ts";
+import {
+  policiesOfTeam,
+  removePolicies,
+  savePolicy,
+  saveUnreadablePolicies,
+} from "../../../../store/policies/key-policies.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { gatewayDraft, makeTeam, run, unique } from "../../../store/fixtures.ts";
 import { keyring } from "../../key-index/replica-fixtures.ts";
@@ -200,6 +207,22 @@ describeNightlyOnEachEngine("b131: a key that the management API makes for a tea
     await api.send("POST", "/teams", { name, spec: { members: [] } });
     expect((await make({ preset: "MCPReadWrite" }, { team: name })).status).toBe(422);
     expect((await make({ preset: "MCPReadOnly" }, { team: name })).status).toBe(201);
+  });
+
+  test("has the deadline of each of two policies of one name, of two clusters, where no cluster declares its team", async () => {
+    team = await makeTeam(store(), { cluster: API_CLUSTER });
+    const { id } = (await make({ scopes: ["memory:read", "memory:write"] })).body;
+    await declare(store(), { maxKeys: 1000 });
+    await declare(store(), { allowedScopes: ["memory:read"] }, { cluster: "c2" });
+    const ends = await run(store(), async (tx) => {
+      const key = await lockKey(tx, id);
+      if (!key?.spec) throw new Error("The key has no spec.");
+      const held = await policiesOfTeam(tx, key.teamId);
+      const facts = { now: Date.now(), keysBefore: 0 };
+      return holdMadeKey({ spec: key.spec, gateway: null }, key, held, facts).policy.expiresAt;
+    });
+    await run(store(), (tx) => removePolicies(tx, "c2", ["policy-uid"]));
+    expect(ends).not.toBeNull();
   });
 
   test("is bound to a gateway that is allowed by that gateway's own namespace, and not by one of its name made by hand", async () => {
