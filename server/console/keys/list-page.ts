@@ -60,9 +60,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function listContent(list: KeyList): Html {
-  return html`<div class="head"><h1>API keys</h1><p class="actions"><a class="button" href="/dashboard/keys/find">Find by secret</a>${
+  return html`<div class="head"><h1>API keys</h1><p class="actions">${
     list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
-  }</p></div>
+  }<a class="button" href="/dashboard/keys/find">Find by secret</a></p></div>
 ${filters(list)}
 <div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div>`;
 }
