@@ -12,7 +12,7 @@ import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
-import { holdToPolicies, isAdded } from "./hold-to-policies.ts";
+import { type HoldResult, holdToPolicies, isAdded, type PolicyVerdict } from "./hold-to-policies.ts";
 import { judgeKey, type KeyFacts, lifeOf, UNDECLARED_CONCURRENT, type Violation } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
@@ -73,18 +73,33 @@ export function judgeChange(
   });
 }
 
-/** The values that hold of a key that was made, and of its versions, at a moment. */
-export function holdMadeKey(
+/** What policies say of a key that was made, in sentences for people. */
+export type MadeKeyVerdict = Pick<PolicyVerdict, "ends" | "endsAt" | "bounded">;
+
+/** What a decision on a key that was made needs besides. */
+type MadeKeyFacts = Pick<KeyFacts, "now" | "keysBefore">;
+
+/** What policies say of a key that was made, at a moment: why it ends and when, and which numbers hold in place of its own. */
+export function judgeMadeKey(
   made: MadeKey,
   stored: StoredKey,
   team: TeamPolicies,
-  { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
-): HeldValues {
-  const declared = declareMade(made);
-  const { effective, verdict } = holdToPolicies({
-    ...{ declared, stored, now, keysBefore, isApplied: true, isBoundAsDeclared: true },
+  facts: MadeKeyFacts,
+): MadeKeyVerdict {
+  const { ends, endsAt, bounded } = holdMade(made, stored, team, facts).verdict;
+  return { ends, endsAt, bounded };
+}
+
+function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): HoldResult {
+  return holdToPolicies({
+    ...{ declared: declareMade(made), stored, ...facts, isApplied: true, isBoundAsDeclared: true },
     team: { ...team, policies: team.policies.flatMap(asLives) },
   });
+}
+
+/** The values that hold of a key that was made, and of its versions, at a moment. */
+export function holdMadeKey(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): HeldValues {
+  const { effective, verdict } = holdMade(made, stored, team, facts);
   const { expiresAfter, expiresAt, rateLimit, concurrent } = effective;
   const policy = { ...stored.policy, expiresAt, rateLimit, concurrent };
   return { policy, expiresAfter, keptEnds: verdict.keptEnds };

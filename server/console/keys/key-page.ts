@@ -2,6 +2,7 @@ import { subjectText } from "../../../domain/access/subject.ts";
 import { parseDuration } from "../../../domain/duration.ts";
 import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
 import type { LastUse } from "../../../domain/key/known-usage.ts";
+import type { MadeKeyVerdict } from "../../../domain/key/policies/made-key.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -44,6 +45,8 @@ export type KeyPage = {
   readonly usage: SeenUsage;
   /** Its own, and not its team's. */
   readonly budgets: readonly BudgetUse[];
+  /** Undefined where none holds of it, and for a declared key, whose declaration says it. */
+  readonly policies: MadeKeyVerdict | undefined;
   /** Undefined for a key that is over. */
   readonly advice: AdviceJson | undefined;
   readonly lastUses: readonly LastUse[];
@@ -65,7 +68,7 @@ export function keyContent(page: KeyPage): Html {
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)}${
     key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
   }</p></div>${keyActions(page)}</div>
-${leakNotice(key, page.mayRevoke, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}
+${leakNotice(key, page.mayRevoke, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
 ${strip(page)}
 ${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}
 <div class="columns"><div class="stack">
@@ -92,6 +95,22 @@ function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
         ? "It works again once it is resumed."
         : "It works again once its declaration says state: Active.";
   return html`<div class="notice warn"><p><strong>Suspended.</strong> Every request with it is refused. ${until}</p></div>`;
+}
+
+/** Why a policy of the platform ends it, and which numbers hold in place of its own. */
+function policyNotice({ ends, endsAt, bounded }: MadeKeyVerdict, now: number): Html {
+  const when = endsAt === null ? "" : html` ${moment(rfc3339Millis(endsAt), now)}`;
+  return html`${
+    ends.length > 0 &&
+    html`<div class="notice warn"><p><strong>A policy of the platform ends this key${when}</strong> unless it is edited before:</p><ul>${ends.map(
+      (sentence) => html`<li>${sentence}</li>`,
+    )}</ul></div>`
+  }${
+    bounded.length > 0 &&
+    html`<div class="notice"><p>A policy of the platform bounds this key:</p><ul>${bounded.map(
+      (sentence) => html`<li>${sentence}</li>`,
+    )}</ul></div>`
+  }`;
 }
 
 /** What a revocation has come to: asked for again each second until every replica has confirmed it. */

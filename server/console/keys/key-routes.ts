@@ -11,6 +11,7 @@ import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../../management/context.ts";
 import { RELEASED_KEY_TEXT, requireUnmanaged } from "../../management/keys/changes.ts";
+import { readPolicyVerdict } from "../../management/keys/held-keys.ts";
 import { adviseKey } from "../../management/keys/key-advice.ts";
 import { type KeyIdParams, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
@@ -74,6 +75,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         events: shown,
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
+        policies: await readPolicyVerdict(store.db, key.id),
         budgets: await readKeyBudgets(store.db, key.id, clock.now()),
         advice: key.state === "revoked" ? undefined : await adviseKey(store.db, key, clock.now()),
         lastUses: (await readKnownUsage(store.db, key.id)).lastUses,

@@ -4,14 +4,17 @@ import {
   type HeldValues,
   holdMadeKey,
   judgeChange,
+  judgeMadeKey,
   judgeNewKey,
   lifeOfNext,
+  type MadeKeyVerdict,
 } from "../../../domain/key/policies/made-key.ts";
 import type { TeamPolicies } from "../../../domain/key/policies/team-policies.ts";
 import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
-import type { Tx } from "../../../store/database/change.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
+import { findKey } from "../../../store/keys/keys.ts";
 import { countKeysBefore } from "../../../store/keys/keys-before.ts";
 import { lockName } from "../../../store/objects/objects.ts";
 import { gatewayOfPolicy, policiesOfTeam } from "../../../store/policies/key-policies.ts";
@@ -84,15 +87,25 @@ export async function lifeOfNextVersion(tx: Tx, key: LoadedKey): Promise<number 
   return lifeOfNext(holdMadeKey({ spec: key.spec, gateway: null }, key, team, facts), key, team);
 }
 
+/** What the policies of its team say of a living key that was made here; undefined of others, and without policies. */
+export async function readPolicyVerdict(db: Db, keyId: string): Promise<MadeKeyVerdict | undefined> {
+  const key = await findKey(db, keyId);
+  if (key === undefined || key.spec === null || key.state === "revoked") return undefined;
+  const { team, facts } = await factsOf(db, key);
+  if (team.policies.length === 0) return undefined;
+  const gateway = await gatewayOfPolicy(db, key.policy.boundGatewayId);
+  return judgeMadeKey({ spec: key.spec, gateway }, key, team, facts);
+}
+
 async function factsOf(
-  tx: Tx,
+  db: Db,
   key: LoadedKey,
 ): Promise<{
   readonly team: TeamPolicies;
   readonly facts: { readonly now: number; readonly keysBefore: number | null };
 }> {
-  const team = await policiesOfTeam(tx, key.teamId);
+  const team = await policiesOfTeam(db, key.teamId);
   const isCounted = team.policies.some(({ maxKeys }) => maxKeys !== null);
-  const keysBefore = isCounted ? await countKeysBefore(tx, key.teamId, key.id) : null;
-  return { team, facts: { now: await databaseTime(tx), keysBefore } };
+  const keysBefore = isCounted ? await countKeysBefore(db, key.teamId, key.id) : null;
+  return { team, facts: { now: await databaseTime(db), keysBefore } };
 }

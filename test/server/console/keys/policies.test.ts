@@ -5,6 +5,8 @@ import { savePolicy } from "../../../../store/policies/key-policies.ts";
 import { run } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
 
+const [MINUTE_MS, WEEK_MS] = [60_000, 7 * 24 * 3_600_000];
+
 let pages: Pages;
 
 beforeAll(async () => {
@@ -53,4 +55,26 @@ test("b131: a form that a policy refuses says at each field what would do, in th
   const widened = await pages.post(edit, { ...(await hiddenFields(edit)), preset: "MCPReadWrite", expires });
   expect(widened.status).toBe(422);
   expect(errorAt(widened.text, "preset")).toContain("Preset: memory:write may not be given");
+});
+
+test("b131: a key that is older than a rule says on its page which policy ends it, when, and what to change", async () => {
+  await run(pages.store, async (tx) => {
+    await tx.deleteFrom("key_policies").execute();
+  });
+  const made = await pages.send("POST", "/keys", { name: "older", team: "payments", spec: { preset: "MCPReadWrite" } });
+  expect(made.status, made.text).toBe(201);
+  const page = `/keys/${made.body.id}`;
+  expect((await pages.get(page)).text).not.toContain("A policy of the platform");
+  const askedAt = Date.now();
+  await ask({ allowedScopes: ["memory:read"], rateLimit: { requestsPerMinute: { max: 60 } } });
+  const { text } = await pages.get(page);
+  const [notice = ""] = /<div class="notice warn">.*?<\/div>/s.exec(text) ?? [];
+  expect(notice).toContain("A policy of the platform ends this key");
+  const endsAt = Date.parse(/datetime="([^"]+)"/.exec(notice)?.[1] ?? "");
+  // The grace period of seven days begins as the policy first selects the team.
+  expect(endsAt).toBeGreaterThan(askedAt + WEEK_MS - MINUTE_MS);
+  expect(endsAt).toBeLessThan(Date.now() + WEEK_MS + MINUTE_MS);
+  expect(notice).toContain("memory:write may not be given");
+  expect(notice).toContain("(PlatformKeyPolicy production)");
+  expect(text).toContain("A policy of the platform bounds this key");
 });
