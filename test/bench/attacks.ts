@@ -12,7 +12,8 @@ const FORMS = { "keyplane server, two replicas": openServers, "keyplane up": ope
 /** Parts of the names of those that are made; all where it is empty. */
 const ONLY = process.env.KEYPLANE_BENCH_ATTACKS ?? "";
 const ATOMS = 20_000;
-const PAIRS = 3;
+/** The first is not counted: it warms up what both halves run through. */
+const PAIRS = 4;
 /** Of a pair's each half, and what an attack's calls that are under way may take to be through before the next half. */
 const HALF_MS = 6_000;
 const SETTLE_MS = 1_500;
@@ -22,7 +23,7 @@ const WATCHED = ["gateway", "GET /atoms", "POST /atoms", "MCP"] as const;
 
 /**
  * Measures what other tenants' calls take beside each of the hostile tenant's attacks alone: in pairs of a half without
- * it and a half with it, one after the other on the same processes.
+ * it and a half with it, one after the other on the same processes, the first of which only warms up.
  */
 export async function benchAttacks(): Promise<string> {
   const tables: string[] = [];
@@ -61,10 +62,11 @@ async function attackAlone({ installation, keys, other }: Stage, what: string): 
   };
   const without = ATTACKS.map((attack) => attack.what).filter((name) => name !== what);
   for (let pair = 0; pair < PAIRS; pair++) {
-    enter("before");
+    const isWarmUp = pair === 0;
+    enter(isWarmUp ? "after" : "before");
     await delay(HALF_MS);
     const attacker = await startAttacker();
-    enter("during");
+    enter(isWarmUp ? "after" : "during");
     attacker.start({ urls: replicas.map(({ url }) => url), keys, without });
     await delay(HALF_MS);
     // What is still under way belongs to neither half.
