@@ -1,6 +1,6 @@
 /** Longer than most files: one class holds all that a call waits for, and lets go of it however the call ends. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
@@ -8,7 +8,7 @@ import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
-import { copiesOf, LARGE_BODY } from "../http/bodies/received-body.ts";
+import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import type { CountedAnswer } from "../usage/usage-recorder.ts";
@@ -229,7 +229,7 @@ class Exchange implements AttemptListener {
     const length = isWhole ? made.length : made.size;
     if (isWhole && length < LARGE_BODY) return { length: undefined, content: made };
     if (!isWhole && length <= SMALL_BODY) return { length: undefined, content: made.whole() };
-    return { length, content: Readable.from(copiesOf(isWhole ? [made] : made.parts, () => this.#done)) };
+    return { length, content: new BodyCopies(isWhole ? [made] : made.parts, () => this.#done) };
   }
 
   isActive(attempt: UpstreamAttempt): boolean {

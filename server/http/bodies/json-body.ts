@@ -1,6 +1,7 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { errorMessage } from "../../../domain/error-text.ts";
 import { problem } from "../errors.ts";
+import { freeBytes } from "./byte-pool.ts";
 import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";
 import { inSlices } from "./slices.ts";
@@ -31,18 +32,21 @@ export function parseJsonOnly(app: FastifyInstance): void {
     if (request.raw.complete) reply.removeHeader("connection");
     done();
   });
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
-    if (text === "") return done(null, undefined);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    if (body.length === 0) return done(null, undefined);
     const parseText = (): void => {
+      const text = body.toString();
+      freeBytes(body);
       parse(request, text, (error, parsed) => {
         if (error === null) done(null, parsed);
         else done(MALFORMED);
       });
     };
     const refuse = (error: unknown): void => {
+      freeBytes(body);
       done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
     };
-    const scan = memberScan(Buffer.from(withoutMark(text)));
+    const scan = memberScan(withoutMark(body));
     let pending: Promise<void> | undefined;
     try {
       pending = inSlices((steps) => scan.run(steps));
@@ -58,9 +62,11 @@ export function parseJsonOnly(app: FastifyInstance): void {
 const MALFORMED = problem("invalid_request", "The body is not valid JSON.");
 
 /** The parser passes over a byte order mark, and so does the scan before it. */
-function withoutMark(text: string): string {
-  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+function withoutMark(body: Buffer): Buffer {
+  return MARK.equals(body.subarray(0, MARK.length)) ? body.subarray(MARK.length) : body;
 }
+
+const MARK = Buffer.from("\uFEFF");
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(errorMessage(error));

@@ -1,3 +1,4 @@
+import { getDefaultHighWaterMark, Readable } from "node:stream";
 import { getHeapStatistics } from "node:v8";
 import { BodyPieces } from "./body-pieces.ts";
 import { BytePool, freeBytes } from "./byte-pool.ts";
@@ -10,8 +11,8 @@ export const LARGE_BODY: number = MIB;
 const POOLED = 4 * MIB;
 /** Bytes that are copied in the time of a step: a MiB a slice, which takes a millisecond of a thread's time. */
 const COPIED_IN_A_STEP = 4;
-/** What is passed on of a large one at a time. */
-const COPY = 64 * 1024;
+/** What is passed on of a large one at a time: as much as fills a socket's own buffer. */
+const COPY = getDefaultHighWaterMark(false);
 const NOTHING = Buffer.alloc(0);
 
 /** What each of the pools keeps while nothing uses it: for two bodies at most, and an eighth of the heap. */
@@ -113,14 +114,44 @@ export function releaseLargeBody(body: Buffer): void {
 }
 
 /**
- * What a socket is given of a large body: copies, since it may write a buffer after the body is released.
- *
- * @param isReleased asked before each: there are no more then
+ * A large body as a socket is given it: in copies, since a socket may write a buffer after the body is released. One
+ * buffer holds one copy after the other, since 31 MiB of new ones are a reason to collect garbage (threats b83). The
+ * next is made once the reader takes more: a socket that was given so many bytes has written them all by then.
  */
-export function* copiesOf(parts: readonly Buffer[], isReleased: () => boolean): Generator<Buffer> {
-  for (const part of parts) {
-    for (let from = 0; from < part.length && !isReleased(); from += COPY) {
-      yield Buffer.from(part.subarray(from, from + COPY));
+export class BodyCopies extends Readable {
+  readonly #parts: Iterator<Buffer>;
+  readonly #isReleased: () => boolean;
+  readonly #copy = Buffer.allocUnsafeSlow(COPY);
+  #part: Buffer = NOTHING;
+
+  /** @param isReleased asked before each copy: there are no more then */
+  constructor(parts: Iterable<Buffer>, isReleased: () => boolean) {
+    // Nothing is read ahead, into the buffer that a socket may still be writing.
+    super({ highWaterMark: 0 });
+    this.#parts = parts[Symbol.iterator]();
+    this.#isReleased = isReleased;
+  }
+
+  override _read(): void {
+    while (this.#part.length === 0) {
+      const next = this.#parts.next();
+      if (next.done === true) {
+        this.push(null);
+        return;
+      }
+      this.#part = next.value;
+    }
+    if (this.#isReleased()) {
+      this.push(null);
+      return;
+    }
+    const piece = this.#part.subarray(0, COPY);
+    this.#part = this.#part.subarray(piece.length);
+    // A socket asks for more before it has written a shorter one: that has a buffer of its own.
+    if (piece.length < COPY) this.push(Buffer.from(piece));
+    else {
+      piece.copy(this.#copy);
+      this.push(this.#copy);
     }
   }
 }
