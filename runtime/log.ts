@@ -89,7 +89,7 @@ function standardOutput(): DestinationStream {
 }
 
 /** This thread's standard output, for lines that are JSON already: among those of its log, in their order. */
-export function jsonOutput(): Pick<LogOutput, "write" | "isWritten" | "dropped"> {
+export function jsonOutput(): Pick<LogOutput, "write" | "isWritten" | "isGone" | "dropped"> {
   standardOutput();
   output ??= openOutput();
   return output;
@@ -100,10 +100,15 @@ const STDOUT = 1;
 function openOutput(): LogOutput {
   // First of all: another listener may end the process.
   process.prependListener("exit", flushLog);
-  return new LogOutput(STDOUT, (count) => {
-    createLog("warn").warn({ count }, "lines of the log were dropped here: standard output did not take them");
+  return new LogOutput(STDOUT, {
+    onRoom: (count) =>
+      createLog("warn").warn({ count }, "lines of the log were dropped here: standard output did not take them"),
+    onGone: () => createLog("error", process.stderr).error({}, GONE),
   });
 }
+
+const GONE =
+  "what reads standard output is gone: no line of the log leaves this process until it is started again, and none of the audit log, which another server writes, or this one then";
 
 /** The time that a thread that ends gives the reader of its log. */
 const FLUSH_MS = 1_000;

@@ -13,6 +13,8 @@ type LineOutput = {
   readonly write: (line: string) => void;
   /** Whether all of it has left this process. */
   readonly isWritten: () => boolean;
+  /** Whether its reader is gone. */
+  readonly isGone: () => boolean;
   /** How many lines it has dropped so far, of whatever kind. */
   readonly dropped: () => number;
 };
@@ -40,11 +42,16 @@ const BEHIND_MS = 20;
  * @returns ends it, and lets another server go on
  */
 export function startAuditOutput({ store, replica, output, log }: AuditOutputDeps): () => Promise<void> {
+  let wasGone = false;
   const end = startPeriodically({
     intervalMs: INTERVAL_MS,
     isDueAtOnce: true,
     async run(signal) {
-      while (!signal.aborted && (await writeNext({ store, replica, output }, signal)));
+      while (!signal.aborted && !output.isGone() && (await writeNext({ store, replica, output }, signal)));
+      const isGone = output.isGone();
+      // Another server may have a reader, and goes on at once.
+      if (isGone && !wasGone) await releaseAuditOutput(store.db, replica);
+      wasGone = isGone;
     },
     onFailure: (error) =>
       log.warn({ error }, "the audit log could not be written to standard output; it is tried again"),
@@ -83,7 +90,7 @@ async function isTaken(output: LineOutput, line: string, signal: AbortSignal): P
   const before = output.dropped();
   output.write(line);
   while (!output.isWritten()) {
-    if (signal.aborted) return false;
+    if (signal.aborted || output.isGone()) return false;
     await pause(BEHIND_MS);
   }
   return output.dropped() === before;

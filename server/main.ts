@@ -256,6 +256,7 @@ function auditOutput() {
   return {
     write: (line: string) => output.write(line),
     isWritten: () => output.isWritten,
+    isGone: () => output.isGone,
     dropped: () => output.dropped,
   };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,16 @@ export function makePipe() {
         return bytes;
       } finally {
         closeSync(filler);
+      }
+    },
+    /** Reads up to so many bytes; nothing where nothing is in it. */
+    take(bytes: number): string {
+      const piece = Buffer.alloc(bytes);
+      try {
+        return piece.toString("latin1", 0, readSync(reader, piece));
+      } catch (error) {
+        if (hasCode(error, "EAGAIN")) return "";
+        throw error;
       }
     },
     /** Reads to the end, once no process has the pipe any more. */

@@ -92,6 +92,20 @@ describe.skipIf(process.platform === "win32")("where nothing reads standard outp
     expect(seqsOf(parsed(await read))).toEqual(numbers(SOME));
   });
 
+  test("c44: lines that a pipe takes in parts are whole, whatever other threads write", async () => {
+    const { ask, child, pipe } = await startUnread("two");
+    const each = 25;
+    await ask(`/beside/${each}`);
+    let read = "";
+    const take = () => {
+      read += pipe.take(5_000);
+      return read.split("\n").length > 2 * each;
+    };
+    await until("both have written all", take, { longestPauseMs: 20 });
+    child.kill("SIGTERM");
+    expect(parsed(read).map(({ msg }) => msg.length)).toEqual(Array.from({ length: 2 * each }, () => 8_000));
+  });
+
   test("c44: a process that ends waits for no reader", async () => {
     const { ask, stop } = await startUnread();
     await ask(`/log/${SOME}`);

@@ -26,6 +26,12 @@ describeOnPostgres("keyplane server --audit-log stdout", (store) => {
       store().db,
       Array.from({ length: count }, (_, i) => ({ at: null, kind: `test.${i}`, detail: { name: "n" } })),
     );
+  /** Of a server that was killed: its time is over. */
+  const expire = () =>
+    store()
+      .db.updateTable("audit_outputs")
+      .set({ held_until: new Date(0) })
+      .execute();
   const stored = async () =>
     (await readAuditFeed(store().db, { seq: 0, mark: null }, 5_000)).events.map(({ id }) => id);
 
@@ -45,13 +51,28 @@ describeOnPostgres("keyplane server --audit-log stdout", (store) => {
     expect(eventsIn(next.lines).filter(({ id }) => before.has(id))).toEqual([]);
   });
 
+  test("c44: a server whose standard output is gone says so, and another one writes on", async () => {
+    await expire();
+    const one = await start();
+    await append(1);
+    await until("it writes", () => eventsIn(one.lines).length > 0);
+    const known = new Set(await stored());
+    one.child.stdout?.destroy();
+    await append(2);
+    const gone = () => one.lines.filter((line) => line.includes("what reads standard output is gone"));
+    await until("it says so", () => gone().length > 0);
+    const other = await start();
+    await append(1);
+    const missing = async () => (await stored()).filter((id) => !known.has(id));
+    await until("the other one writes what is missing", async () => {
+      const written = new Set(eventsIn(other.lines).map(({ id }) => id));
+      return (await missing()).every((id) => written.has(id));
+    });
+    expect(gone().map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 50 })]);
+    expect(one.child.exitCode).toBeNull();
+  });
+
   test("loses no event where the server that writes them is killed", async () => {
-    // Of a server that was killed: its time is over.
-    const expire = () =>
-      store()
-        .db.updateTable("audit_outputs")
-        .set({ held_until: new Date(0) })
-        .execute();
     const known = new Set(await stored());
     await expire();
     const one = await start();
