@@ -51,6 +51,8 @@ type ForwardedCall = {
   /** The call as it is watched, from its head on. */
   readonly openCall: OpenCall;
   readonly gatewayId: string;
+  /** The gateway's. */
+  readonly teamId: string;
   readonly operation: GatewayOperation;
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
@@ -166,7 +168,7 @@ class Exchange implements AttemptListener {
       this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
-    const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream);
+    const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream, this.#call.teamId);
     if (pool.slots.tryTake()) {
       this.#send(attempt, pool);
       return;

@@ -173,7 +173,7 @@ export function createLibraryCaller<F extends CallFormat>(
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
       try {
-        const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream);
+        const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream, key.teamId);
         if (!slots.tryTake()) return failed("too many calls of libraries are under way at this upstream");
         try {
           const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");

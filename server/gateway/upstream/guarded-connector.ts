@@ -3,7 +3,8 @@ import { buildConnector } from "undici";
 import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { passOverContinue } from "./continue-answers.ts";
 
-const CONNECT_MS = 10_000;
+/** How long a connection may take, its look-up included. */
+export const CONNECT_MS = 10_000;
 
 /**
  * A socket's look-up is never asked about a literal, so that one is judged before there is a socket.

@@ -1,7 +1,10 @@
+import type { LookupFunction } from "node:net";
 import type { AddressGuard } from "./addresses.ts";
 
 type Waiting = {
   readonly hostname: string;
+  /** For whom; undefined where its holders are looked for by its name. */
+  readonly holder: string | undefined;
   readonly since: number;
   begin(holder: string): void;
   giveUp(): void;
@@ -18,22 +21,25 @@ type LookupBounds = {
   readonly most: number;
   /** How long the caller of a look-up waits. Milliseconds. */
   readonly patienceMs: number;
-  /** For whom a name is looked up at present. */
-  readonly holdersOf: (hostname: string) => Iterable<string>;
+  /** For whom a name is looked up at present, for guards that are wrapped for no holder. */
+  readonly holdersOf?: (hostname: string) => Iterable<string>;
 };
+
+/** Wraps a guard, so that the limit applies to it; for one holder alone where it is given. */
+type LimitGuard = (guard: AddressGuard, holder?: string) => AddressGuard;
+type Callback = Parameters<LookupFunction>[2];
 
 /**
  * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for their
  * turn, and for the end of their holder's own: the servers of a name may take as long as they like. Holders whose last
- * look-up was slow share one place. One whose turn comes after its time is given up: its caller waits no more.
+ * look-up was slow share one place. A name that a guard looks up already is not looked up beside it. One whose turn comes after its time is given up: its caller waits no more.
  *
  * @param monotonic milliseconds on a clock that never jumps
- * @returns wraps a guard, so that the limit applies to it
  */
 export function lookupLimit(
-  { most, patienceMs, holdersOf }: LookupBounds,
+  { most, patienceMs, holdersOf = () => [] }: LookupBounds,
   monotonic: () => number = () => performance.now(),
-): (guard: AddressGuard) => AddressGuard {
+): LimitGuard {
   let queue: Waiting[] = [];
   /** The holders of those under way, and since when each is. */
   const busy = new Map<string, number>();
@@ -42,8 +48,8 @@ export function lookupLimit(
   const takesLong = (holder: string): boolean => monotonic() - (busy.get(holder) ?? Infinity) > SLOW_MS;
 
   /** A holder of a name whose turn it may be; the name stands for itself where it has none. */
-  function freeHolder(hostname: string): string | undefined {
-    const holders = [...holdersOf(hostname)];
+  function freeHolder({ hostname, holder: own }: Waiting): string | undefined {
+    const holders = own === undefined ? [...holdersOf(hostname)] : [own];
     const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || takesLong(holder));
     return (holders.length > 0 ? holders : [hostname]).find(
       (holder) => !busy.has(holder) && !(isSlowBusy && slow.has(holder)),
@@ -64,31 +70,48 @@ export function lookupLimit(
         next.giveUp();
         continue;
       }
-      const holder = busy.size < most ? freeHolder(next.hostname) : undefined;
+      const holder = busy.size < most ? freeHolder(next) : undefined;
       if (holder === undefined) queue.push(next);
       else next.begin(holder);
     }
   }
 
-  return ({ allows, lookup }) => ({
-    allows,
-    lookup(hostname, options, callback) {
-      queue.push({
-        hostname,
-        since: monotonic(),
-        begin(holder) {
-          busy.set(holder, monotonic());
-          lookup(hostname, options, (...found) => {
-            end(holder);
-            goOn();
-            callback(...found);
-          });
-        },
-        giveUp: () => callback(new LookupTimeoutError(), ""),
-      });
-      goOn();
-    },
-  });
+  return ({ allows, lookup }, holder) => {
+    /** Those that wait for each look-up, by its name and options. */
+    const callers = new Map<string, Callback[]>();
+    return {
+      allows,
+      lookup(hostname, options, callback) {
+        const key = JSON.stringify([hostname, options]);
+        const waiting = callers.get(key);
+        if (waiting !== undefined) {
+          waiting.push(callback);
+          return;
+        }
+        const answer: Callback = (...found) => {
+          const all = callers.get(key) ?? [];
+          callers.delete(key);
+          for (const each of all) each(...found);
+        };
+        callers.set(key, [callback]);
+        queue.push({
+          hostname,
+          holder,
+          since: monotonic(),
+          begin(busyHolder) {
+            busy.set(busyHolder, monotonic());
+            lookup(hostname, options, (...found) => {
+              end(busyHolder);
+              goOn();
+              answer(...found);
+            });
+          },
+          giveUp: () => answer(new LookupTimeoutError(), ""),
+        });
+        goOn();
+      },
+    };
+  };
 }
 
 class LookupTimeoutError extends Error {

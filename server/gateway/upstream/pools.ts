@@ -1,11 +1,12 @@
-import { type buildConnector, Pool } from "undici";
+import { Pool } from "undici";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Needle, needleOf } from "../headers/credential-mask.ts";
 import { SeenNames } from "../headers/header-names.ts";
 import { credentialHeader } from "../headers/headers.ts";
 import { basePathOf } from "../request-target.ts";
 import type { AddressGuard } from "./addresses.ts";
-import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
+import { assertAllowed, CONNECT_MS, guardedConnector } from "./guarded-connector.ts";
+import { lookupLimit } from "./lookup-limit.ts";
 import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
 
 /** The sockets to one upstream, and what all requests to it have in common. */
@@ -31,9 +32,10 @@ export type UpstreamPools = {
   /**
    * The pool for one upstream with the credential that it has now.
    *
+   * @param teamId of the gateway
    * @throws AddressRefusedError where the base URL is an address that no upstream may have
    */
-  poolOf(gatewayId: string, upstream: ReachableUpstream): UpstreamPool;
+  poolOf(gatewayId: string, upstream: ReachableUpstream, teamId: string): UpstreamPool;
   readonly size: number;
   /** The calls to all upstreams, and those that were refused so far because too many waited. */
   figures(): { inUse: number; queued: number; refused: number };
@@ -49,6 +51,9 @@ const IDLE_CHECK_INTERVAL_MS = 60_000;
 
 type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
 
+/** Names that are looked up at once: each takes one of the process's few threads for as long as its servers like. */
+const MAX_LOOKUPS = 2;
+
 /** @param monotonic milliseconds on a clock that never jumps */
 export function createUpstreamPools(
   guard: AddressGuard,
@@ -60,11 +65,16 @@ export function createUpstreamPools(
    * The same pools by the record that they were asked for with: a record never changes, and is found without a text.
    */
   const byRecord = new WeakMap<ReachableUpstream, Entry>();
-  const connector = guardedConnector(guard);
+  // The slow name servers of one team's upstreams hold up no other team (threats b101).
+  const limit = lookupLimit({ most: MAX_LOOKUPS, patienceMs: CONNECT_MS }, monotonic);
   /** Of pools that are closed. */
   let refusedBefore = 0;
 
-  const entryOf = (gatewayId: string, { name, dialect, baseUrl, credential }: ReachableUpstream): Entry => {
+  const entryOf = (
+    gatewayId: string,
+    { name, dialect, baseUrl, credential }: ReachableUpstream,
+    teamId: string,
+  ): Entry => {
     // Structured, not joined: no two identities can be spelt alike.
     const identity = JSON.stringify([gatewayId, name, dialect, baseUrl, credential]);
     const known = pools.get(identity);
@@ -72,7 +82,7 @@ export function createUpstreamPools(
     const base = new URL(baseUrl);
     const entry: Entry = {
       gatewayId,
-      pool: openPool(base, connector, guard, limits.calls),
+      pool: openPool(base, limit(guard, teamId), limits.calls),
       basePath: basePathOf(base),
       credentialHeader: credentialHeader(dialect, credential),
       needle: needleOf(credential),
@@ -95,10 +105,10 @@ export function createUpstreamPools(
   const idleCheck = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS).unref();
 
   return {
-    poolOf(gatewayId, upstream) {
+    poolOf(gatewayId, upstream, teamId) {
       let entry = byRecord.get(upstream);
       if (entry === undefined || entry.gatewayId !== gatewayId || entry.pool.closed) {
-        entry = entryOf(gatewayId, upstream);
+        entry = entryOf(gatewayId, upstream, teamId);
         byRecord.set(upstream, entry);
       }
       entry.usedAt = monotonic();
@@ -127,15 +137,10 @@ export function createUpstreamPools(
   };
 }
 
-function openPool(
-  { origin, hostname }: URL,
-  connect: buildConnector.connector,
-  guard: AddressGuard,
-  connections: number,
-): Pool {
+function openPool({ origin, hostname }: URL, guard: AddressGuard, connections: number): Pool {
   assertAllowed(hostname, guard);
   return new Pool(origin, {
-    connect,
+    connect: guardedConnector(guard),
     connections,
     // One request at a time on a socket: an upstream cannot answer one tenant's request with another's.
     pipelining: 1,

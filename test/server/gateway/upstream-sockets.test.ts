@@ -1,5 +1,5 @@
-import { BlockList, type Socket } from "node:net";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { BlockList, type LookupFunction, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createAddressGuard } from "../../../server/gateway/upstream/addresses.ts";
 import { createUpstreamPools } from "../../../server/gateway/upstream/pools.ts";
 import { until } from "../../env/until.ts";
@@ -123,13 +123,47 @@ test("unused pools are closed, and opened again with the next call", async () =>
   let now = 0;
   const pools = createUpstreamPools(createAddressGuard(allowed), () => now);
   const record = { ...upstreamOf(upstream.url), credential: PROVIDER_KEY };
-  const { pool } = pools.poolOf("gw", record);
-  expect(pools.poolOf("gw", { ...record }).pool).toBe(pool);
+  const { pool } = pools.poolOf("gw", record, "team");
+  expect(pools.poolOf("gw", { ...record }, "team").pool).toBe(pool);
   now = 6 * 60_000;
   pools.closeIdle();
   expect([pools.size, pool.closed]).toEqual([0, true]);
-  expect(pools.poolOf("gw", record).pool).not.toBe(pool);
+  expect(pools.poolOf("gw", record, "team").pool).not.toBe(pool);
   await pools.close();
+});
+
+test("b101: the name servers of one team's upstreams that answer nothing hold up no other team's connections", async () => {
+  const allowed = new BlockList();
+  allowed.addSubnet("127.0.0.0", 8, "ipv4");
+  const { allows, lookup: resolve } = createAddressGuard(allowed);
+  /** As Node does: two look-ups at once, the others behind them. */
+  let free = 2;
+  const lookup: LookupFunction = (name, options, callback) => {
+    if (free === 0) return;
+    free -= 1;
+    if (name.endsWith(".invalid")) return;
+    resolve("localhost", options, (...found) => {
+      free += 1;
+      callback(...found);
+    });
+  };
+  const pools = createUpstreamPools({ allows, lookup }, () => performance.now());
+  onTestFinished(() => pools.close());
+  const { port } = new URL(upstream.url);
+  const poolFor = (team: string, name: string) => {
+    const record = { ...upstreamOf(`http://${name}:${port}`), credential: PROVIDER_KEY };
+    return pools.poolOf(`the gateway ${name}`, record, team).pool;
+  };
+  for (const name of ["a.invalid", "b.invalid", "c.invalid"]) {
+    poolFor("the slow team", name)
+      .request({ method: "GET", path: "/" })
+      .catch(() => {});
+  }
+  for (const name of ["d.localhost", "e.localhost"]) {
+    const { statusCode, body } = await poolFor("another team", name).request({ method: "GET", path: "/" });
+    await body.dump();
+    expect(statusCode).toBe(200);
+  }
 });
 
 /** A timer before each request, or an acknowledgement that is waited for, takes this and more. */

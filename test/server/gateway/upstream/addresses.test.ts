@@ -127,7 +127,11 @@ test("b37: no upstream on a private address is connected to, however its URL spe
 test("b37: a name that resolved well and connects elsewhere is refused on the socket, before a byte is sent", async () => {
   upstream = await startUpstream();
   const pools = createUpstreamPools({ allows: (address) => address === "203.0.113.1", lookup }, () => 0);
-  const { pool } = pools.poolOf("gw", { ...upstreamOf(`http://localhost:${upstream.port}`), credential: PROVIDER_KEY });
+  const { pool } = pools.poolOf(
+    "gw",
+    { ...upstreamOf(`http://localhost:${upstream.port}`), credential: PROVIDER_KEY },
+    "team",
+  );
   const failed = pool.request({ method: "POST", path: "/", body: "secret" });
   await expect(failed).rejects.toBeInstanceOf(AddressRefusedError);
   expect(upstream.received).toHaveLength(0);

@@ -93,6 +93,29 @@ test("b101: holders whose names took long share one place, and leave the other t
   expect(begun.slice(5)).toEqual(["dead", "gone"]);
 });
 
+test("b101: a name that a guard looks up already is not looked up beside it, and each caller has what is found", () => {
+  const begun: string[] = [];
+  const ends: Parameters<LookupFunction>[2][] = [];
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    begun.push(hostname);
+    ends.push(callback);
+  };
+  const guard = lookupLimit({ most: 2, patienceMs: 10_000 }, () => 0)({ allows: () => true, lookup }, "a team");
+  const found: string[] = [];
+  const find = (name: string, family?: number) =>
+    guard.lookup(name, { family }, (_, address) => found.push(`${name}: ${address}`));
+  for (const name of ["one", "one", "other", "one"]) find(name);
+  expect(begun).toEqual(["one"]);
+  ends[0]?.(null, "192.0.2.1", 4);
+  expect(found).toEqual(["one: 192.0.2.1", "one: 192.0.2.1", "one: 192.0.2.1"]);
+  find("other", 6);
+  ends[1]?.(null, "192.0.2.2", 4);
+  expect(begun).toEqual(["one", "other", "other"]);
+  find("one");
+  ends[2]?.(null, "2001:db8::1", 6);
+  expect(begun.slice(3)).toEqual(["one"]);
+});
+
 test("A guard with a limit still finds the addresses of a name, and refuses private ones", async () => {
   const allowed = new BlockList();
   allowed.addSubnet("127.0.0.0", 8);
