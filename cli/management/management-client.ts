@@ -9,6 +9,7 @@ import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AuditJson } from "../../server/management/audit/audit-json.ts";
 import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
 import type { EndedSessions } from "../../server/management/ended-sessions.ts";
+import type { ForgottenPolicies } from "../../server/management/forgotten-policies.ts";
 import type { AdviceJson } from "../../server/management/keys/key-advice.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
@@ -61,6 +62,8 @@ export type ManagementClient = {
   eraseSubject(libraryId: string, subject: string, reason: string | undefined): Promise<boolean>;
   /** Ends the console sessions of a subject. @param reason for the audit log */
   endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
+  /** Forgets the policies of a cluster. @param reason for the audit log */
+  forgetPolicies(cluster: string, reason: string | undefined): Promise<ForgottenPolicies>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
@@ -176,6 +179,7 @@ export async function openManagement(
       return erased;
     },
     endSessions: (subject, reason) => call("POST", "ended-sessions", { subject, reason }),
+    forgetPolicies: (cluster, reason) => call("POST", "forgotten-policies", { cluster, reason }),
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);

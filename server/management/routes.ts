@@ -9,6 +9,7 @@ import { budgetRoutes } from "./budgets/budget-routes.ts";
 import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
 import { endedSessionRoutes } from "./ended-sessions.ts";
+import { forgottenPolicyRoutes } from "./forgotten-policies.ts";
 import { GATEWAYS } from "./gateways.ts";
 import { keyAccessRoutes } from "./keys/access-routes.ts";
 import { createReceipts } from "./keys/receipt.ts";
@@ -40,6 +41,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   librarySubjectRoutes(app, management);
   revokedSubjectRoutes(app, management, deps.config);
   endedSessionRoutes(app, management, deps.config);
+  forgottenPolicyRoutes(app, management);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
   usageRoutes(app, management);

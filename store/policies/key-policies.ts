@@ -66,6 +66,23 @@ export async function removePolicies(tx: Tx, cluster: string, uids: readonly str
   await sql`delete from key_policies where cluster = ${cluster} and uid = any(${uids}::text[])`.execute(tx);
 }
 
+/**
+ * Forgets all policies of a cluster, whose controller stores them again where it still leads.
+ *
+ * @returns their names; of those that could not be read the uid
+ */
+export async function forgetPolicies(tx: Tx, cluster: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    delete from key_policies where cluster = ${cluster} returning coalesce(nullif(name, ''), uid) as name`.execute(tx);
+  return rows.map(({ name }) => name).toSorted();
+}
+
+/** The clusters that policies are stored for. */
+export async function clustersWithPolicies(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom("key_policies").select("cluster").distinct().orderBy("cluster").execute();
+  return rows.map(({ cluster }) => cluster);
+}
+
 /** The policies that are stored for a cluster; of each also whether it could be read. */
 export async function policiesOfCluster(
   db: Db,

@@ -33,6 +33,7 @@ test.each([
   ["revoke", "key_1"],
   ["revoke-subject", "ann", "--team", "key_1"],
   ["end-sessions", "ann"],
+  ["forget-policies", "c1"],
   ["can-i", "memory:read", "--as-key", "key_1"],
   ["doctor", "--admin-url", ""],
   ["audit"],

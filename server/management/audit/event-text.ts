@@ -27,6 +27,7 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "library.changed": "Library changed",
   "library.deleted": "Library deleted",
   "library.subject_erased": "Memory of a subject erased",
+  "policies.forgotten": "Policies of a cluster forgotten",
   "session.begun": "Signed in",
   "session.ended": "Session ended",
   "console_link.made": "One-time link made",

@@ -67,6 +67,15 @@ export function managementCalls(): Record<string, Calls> {
       },
     },
     "POST /api/v1/ended-sessions": { valid: () => withToken("POST", "/ended-sessions", { subject: "ann" }) },
+    "POST /api/v1/forgotten-policies": {
+      valid: async ({ store }) => {
+        const cluster = unique("gone");
+        await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
+          values (${cluster}, 'u', 'production', null, '[]', '[]', now())`.execute(store.db);
+        return withToken("POST", "/forgotten-policies", { cluster });
+      },
+      refused: { not_found: () => withToken("POST", "/forgotten-policies", { cluster: unique("none") }) },
+    },
     "GET /api/v1/teams/{id}/budgets": {
       valid: async ({ manage }) => {
         const budgets = [{ tokens: 1_000, period: "Month" }];

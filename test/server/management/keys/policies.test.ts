@@ -209,6 +209,28 @@ describeNightlyOnEachEngine("b131: a key that the management API makes for a tea
     expect((await make({ preset: "MCPReadOnly" }, { team: name })).status).toBe(201);
   });
 
+  test("is held no more by the policies of a cluster that is gone once they are forgotten, and the audit log says by whom", async () => {
+    team = await makeTeam(store(), { cluster: API_CLUSTER });
+    const gone = unique("gone");
+    await declare(store(), { allowedScopes: ["memory:read"] }, { cluster: gone });
+    const wide = { scopes: ["memory:read", "memory:write"] };
+    expect((await make(wide)).status).toBe(422);
+    const forget = (cluster: string) => api.send("POST", "/forgotten-policies", { cluster, reason: "deleted" });
+    const unknown = await forget(unique("none"));
+    expect([unknown.status, unknown.body.detail]).toEqual([404, expect.stringContaining(gone)]);
+    const { status, body } = await forget(gone);
+    expect([status, body]).toEqual([200, { forgotten: ["production"] }]);
+    expect((await make(wide)).status).toBe(201);
+    expect((await forget(gone)).status).toBe(404);
+    const events = await store()
+      .db.selectFrom("audit_events")
+      .select(["actor", "detail"])
+      .where("kind", "=", "policies.forgotten")
+      .execute();
+    const detail = { cluster: gone, policies: ["production"], why: "deleted" };
+    expect(events).toEqual([{ actor: expect.any(String), detail: expect.objectContaining(detail) }]);
+  });
+
   test("has the deadline of each of two policies of one name, of two clusters, where no cluster declares its team", async () => {
     team = await makeTeam(store(), { cluster: API_CLUSTER });
     const { id } = (await make({ scopes: ["memory:read", "memory:write"] })).body;

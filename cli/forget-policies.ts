@@ -1,0 +1,28 @@
+import type { AddCommand } from "./command/command.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
+import { plainText } from "./output/plain-text.ts";
+
+type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
+
+/** `keyplane forget-policies`: ends what the policies of a cluster that is gone ask (docs/decisions/key-policies.md). */
+export const addForgetPolicies: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("forget-policies")
+      .description("forget the PlatformKeyPolicies of a cluster that is gone, which hold for keys made by hand")
+      .argument("<cluster>", "its id: the uid of its namespace kube-system, as errors and the page of a key show it"),
+  )
+    .option("--reason <text>", "why, for the audit log")
+    .addOption(outputOption())
+    .example(
+      "keyplane forget-policies 2f1c0c9e-6f0e-4b1a-9d6c-0a4f6f3f9b1e --server https://keys.example.com --reason deleted",
+      "after the cluster's controller has ended: one that still leads stores them again",
+    )
+    .action(async (cluster: string, { reason, output, ...choice }: Flags) => {
+      const client = await openManagement(env, choice);
+      const { forgotten } = await client.forgetPolicies(cluster, reason);
+      const words = `forgot the policies ${forgotten.join(", ")}: they ask nothing of keys made by hand any more`;
+      out(output === undefined ? plainText(words) : outputText({ cluster, forgotten }, output));
+    });
+};
