@@ -11,6 +11,7 @@ import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf, type KeyHookDeps } from "./key-hook.ts";
 import { keepManagedBody, type ManagedBodyDeps, managedAnswerTeam } from "./management/body-holder.ts";
+import { handleInTurns } from "./management/handle-in-turns.ts";
 import {
   authenticatePrincipal,
   authenticatePrincipalAgain,
@@ -80,6 +81,7 @@ export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: 
       // Lists and pages are GETs.
       const decideAgain = route.method === "GET" ? inTurn(again) : behindBody(again);
       route.preValidation = [decideAgain, ...[route.preValidation ?? []].flat()];
+      route.preHandler = [handleInTurns(deps), ...[route.preHandler ?? []].flat()];
       return;
     }
     route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
+import { TeamTurns } from "../../runtime/team-turns.ts";
 import { startTurns } from "../../runtime/turns.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type EmbeddedAtom, settleTurn, type TurnResult } from "../../store/memory/embedding/settle-turn.ts";
@@ -24,8 +25,10 @@ type Embedding = {
 };
 
 const POLL_MS = 1_000;
-/** Libraries that one process goes on with at a time: PGlite answers one question at a time anyway. */
-const MAX_TURNS = { postgres: 4, pglite: 1 } as const;
+/** Libraries that one process goes on with at a time, of one team half of them: PGlite answers one question at a time. */
+const MAX_TURNS = { postgres: 6, pglite: 2 } as const;
+/** Models embed a request's texts in less. */
+const SLOW_MS = 5_000;
 /** A turn asks three times at most, for the longest atom in two requests, and all are over before its claim is. */
 const TIMEOUT_MS = 18_000;
 /** A text that every model takes: a model that refuses this one refuses them all. */
@@ -33,19 +36,22 @@ const PROBE = "keyplane";
 
 /**
  * Embeds the atoms of the libraries that are to be embedded, behind every save: the libraries take turns of one request
- * each, whichever process has them, so that one with much to do holds up no other. What fails is tried again later.
+ * each, whichever process has them, and so do their teams, so that neither much to do nor a model that takes its time holds
+ * up others. What fails is tried again later.
  *
  * @returns ends it: what is under way is waited for
  */
 export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = embedding;
+  const most = MAX_TURNS[store.engine];
+  const turns = new TeamTurns({ most, slowMs: SLOW_MS }, () => performance.now());
   return startTurns({
-    ...{ most: MAX_TURNS[store.engine], pollMs },
-    async takeTurn() {
-      const turn = await claimTurn(store, randomUUID());
-      if (turn !== undefined) await take(embedding, turn);
-      return turn !== undefined;
-    },
+    ...{ most, pollMs },
+    takeTurn: () =>
+      turns.takeNext(
+        (bounds) => claimTurn(store, randomUUID(), bounds),
+        (turn) => take(embedding, turn),
+      ),
     onFailure: (error) => log.warn({ error }, "the atoms of a library could not be embedded; it is tried again"),
   });
 }

@@ -1,11 +1,12 @@
 import type { Reach } from "../../store/memory/atom.ts";
 import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
 import { keepNewest } from "../context/bounded-map.ts";
+import { SharedCache } from "../context/shared-cache.ts";
 import type { EmbedRequest, EmbedResult } from "../gateway/embed-request.ts";
 
 /** How long a search waits for the vectors of its question at most. Milliseconds. */
 const TIMEOUT_MS = 1_000;
-/** Questions that are remembered with their vectors, and how long; and how long that a team has none embedded. */
+/** Questions of all teams that are remembered with their vectors, and how long; and how long that a team has none embedded. */
 const MAX_CACHED = 256;
 const CACHED_MS = 5 * 60_000;
 const NONE_MS = 5_000;
@@ -37,7 +38,7 @@ export function createQuestionEmbedder(
   embed: (request: EmbedRequest) => Promise<EmbedResult>,
   monotonic: () => number,
 ): QuestionEmbedder {
-  const vectors = new Map<string, { readonly vector: readonly number[]; readonly at: number }>();
+  const vectors = new SharedCache<{ readonly vector: readonly number[]; readonly at: number }>(MAX_CACHED);
   /** Teams without an embedded library, and when that was so. */
   const none = new Map<string, number>();
 
@@ -46,7 +47,7 @@ export function createQuestionEmbedder(
     // By its key and its subject too: what was embedded for one library is no answer for another whose key may not ask,
     // and how soon an answer comes does not show what another subject has asked.
     const id = JSON.stringify([digest, publicId, model, askedDimensions, servedBy, reach.subject ?? null, text]);
-    const known = vectors.get(id);
+    const known = vectors.get(reach.teamId, id);
     if (known !== undefined && monotonic() - known.at < CACHED_MS) return known.vector;
     const result = await embed({
       ...{ digest, publicId, model },
@@ -57,7 +58,7 @@ export function createQuestionEmbedder(
     if (result.kind !== "vectors" || result.servedBy !== servedBy) return undefined;
     const [vector] = result.vectors;
     if (vector?.length !== dimensions) return undefined;
-    keepNewest(vectors, id, { vector, at: monotonic() }, MAX_CACHED);
+    vectors.set(reach.teamId, id, { vector, at: monotonic() });
     return vector;
   }
 

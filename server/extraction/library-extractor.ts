@@ -8,6 +8,7 @@ import {
   tokensOfCall,
 } from "../../domain/memory/extraction.ts";
 import type { Logger } from "../../runtime/log.ts";
+import { TeamTurns } from "../../runtime/team-turns.ts";
 import { startTurns } from "../../runtime/turns.ts";
 import type { Store } from "../../store/database/store.ts";
 import {
@@ -31,24 +32,27 @@ type Extraction = {
 const POLL_MS = 1_000;
 /** Conversations that one process reads at a time: a turn waits for its model, and asks little of the database. */
 const MAX_TURNS = 8;
+/** Models read a passage in less. */
+const SLOW_MS = 20_000;
 /** A turn asks once, and is over before its claim is. */
 const TIMEOUT_MS = 60_000;
 
 /**
  * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
- * passage each, whichever process has them. A model adds statements, and nothing else; what fails is tried again later.
+ * passage each, whichever process has them, and so do their teams. A model adds statements, and nothing else; what fails is tried again later.
  *
  * @returns ends it: what is under way is waited for
  */
 export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = extraction;
+  const turns = new TeamTurns({ most: MAX_TURNS, slowMs: SLOW_MS }, () => performance.now());
   return startTurns({
     ...{ most: MAX_TURNS, pollMs },
-    async takeTurn() {
-      const turn = await claimExtraction(store, randomUUID());
-      if (turn !== undefined) await take(extraction, turn);
-      return turn !== undefined;
-    },
+    takeTurn: () =>
+      turns.takeNext(
+        (bounds) => claimExtraction(store, randomUUID(), bounds),
+        (turn) => take(extraction, turn),
+      ),
     onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
   });
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../../runtime/log.ts";
 import {
   CallerLeftError,
+  DatabaseBusyError,
   DatabaseUnavailableError,
   DISK_FULL,
   InvalidAtomError,
@@ -244,6 +245,14 @@ const MEMORY_BUSY = {
   }),
   all: problem("unavailable", "The memory has more to do than it can: try again later."),
 } as const;
+const DATABASE_BUSY = {
+  team: problem("rate_limited", "The team has too many requests of the management API under way: try again later.", {
+    "retry-after": "1",
+  }),
+  all: problem("unavailable", "The management API has more to do than it can: try again later.", {
+    "retry-after": "1",
+  }),
+} as const;
 const MEMORY_TOO_LATE = "The memory took too long, and was stopped:";
 const UNREAD_MEMORY = problem("unavailable", `${MEMORY_TOO_LATE} ask for less, or for rarer words, or try again.`);
 const MEMORY_IN_DOUBT = problem(
@@ -267,6 +276,7 @@ export function problemOf(error: unknown, method = "GET", repetition?: Repetitio
   }
   if (sqlState(error) === DISK_FULL && !SAFE_METHODS.has(method)) return DISK_IS_FULL;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
+  if (error instanceof DatabaseBusyError) return DATABASE_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) {
     if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
     if (repetition === undefined) return MEMORY_IN_DOUBT;

@@ -91,6 +91,16 @@ export class MemoryBusyError extends StoreError {
 /** A call of the memory was ended for its time. What it wrote may stand. */
 export class MemoryTimeoutError extends StoreError {}
 
+/** Too many questions of the management API wait for their turn: of the caller's team, or of all. */
+export class DatabaseBusyError extends StoreError {
+  readonly of: "team" | "all";
+
+  constructor(of: "team" | "all") {
+    super("too many questions of the management API wait");
+    this.of = of;
+  }
+}
+
 /** A call was ended because its caller no longer waits for the answer. */
 export class CallerLeftError extends StoreError {}
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../runtime/clock.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
+import { outsideManagedTurns } from "../../../store/database/managed-turns.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../../store/replicas/replicas.ts";
@@ -37,7 +38,7 @@ export function createReceipts(store: Store, clock: Clock): Receipts {
 
   /** However many want to know, one question at a time is asked. */
   function ask(): ReturnType<typeof confirm> {
-    asking ??= confirm().finally(() => {
+    asking ??= outsideManagedTurns(confirm).finally(() => {
       asking = undefined;
     });
     return asking;

@@ -10,6 +10,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from "kysely";
+import type { ManagedTurns } from "../managed-turns.ts";
 import type { ConnectionQueue, Priority } from "./connection-queue.ts";
 import type { PGliteClient } from "./pglite-client.ts";
 
@@ -19,6 +20,8 @@ type PGliteAccess = {
   readonly priority: Priority;
   /** Ends what waits for the connection, and a transaction at its next statement; one that runs cannot be ended. */
   readonly signal?: AbortSignal;
+  /** That requests of the management API take. */
+  readonly turns?: ManagedTurns;
 };
 
 /**
@@ -37,6 +40,8 @@ export function pgliteDialect(access: PGliteAccess): Dialect {
 class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;
   readonly #connection: PGliteConnection;
+  /** Of what has the connection. */
+  #endTurn: (() => void) | undefined;
 
   constructor(access: PGliteAccess) {
     this.#access = access;
@@ -48,13 +53,23 @@ class PGliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    const { queue, priority, signal } = this.#access;
-    await queue.acquire(priority, signal);
+    const { queue, priority, signal, turns } = this.#access;
+    const endTurn = await turns?.take();
+    try {
+      await queue.acquire(priority, signal);
+    } catch (error) {
+      endTurn?.();
+      throw error;
+    }
+    this.#endTurn = endTurn;
     return this.#connection;
   }
 
   async releaseConnection(): Promise<void> {
+    const endTurn = this.#endTurn;
+    this.#endTurn = undefined;
     this.#access.queue.release();
+    endTurn?.();
   }
 
   async beginTransaction(_: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {

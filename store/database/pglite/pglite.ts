@@ -1,4 +1,5 @@
 import { Kysely } from "kysely";
+import { ManagedTurns } from "../managed-turns.ts";
 import { memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { EmbeddedStore, Store } from "../store.ts";
@@ -11,6 +12,9 @@ import { pgliteDialect } from "./pglite-dialect.ts";
  * saves are done in the time that a call waits.
  */
 const MEMORY = { running: 1, runningPerTeam: 1, waiting: 1_024, waitingPerTeam: 512 };
+
+/** Of the management API too: what waits in the queue of the connection is asked in the order in which it came. */
+const MANAGED = { running: 1, runningPerTeam: 1, waiting: 512, waitingPerTeam: 128 };
 
 /**
  * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
@@ -48,8 +52,9 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   };
 
   const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
+  const turns = new ManagedTurns(MANAGED);
   const storeOf = (priority: Priority): Store => ({
-    db: databaseOf(priority),
+    db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, turns }) }),
     unauthenticatedDb: databaseOf("unauthenticated"),
     engine: "pglite",
     memory,

@@ -1,7 +1,8 @@
 import { Socket } from "node:net";
-import { Kysely, PostgresDialect } from "kysely";
+import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { COLUMN_TYPES } from "../column-types.ts";
+import { ManagedTurns } from "../managed-turns.ts";
 import { MAX_RUN_MS, memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
@@ -35,6 +36,10 @@ const KEEPALIVE_MS = 10_000;
 /** As many calls at a time as the memory has connections; half of them for one team at most. */
 const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
+/** Of the other connections, as many for the management API as leave some for what decides; half of those for one team. */
+const MANAGED_SHARE = 0.6;
+const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
+
 /**
  * Opens a PostgreSQL by its URL, or by where that stands. Connects with the first question, so that a server which is
  * down is no error here.
@@ -53,10 +58,13 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
   const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
-  const pool = openPool(kept, options.maxConnections ?? 10, answerTimeoutMs, settings);
+  const maxConnections = options.maxConnections ?? 10;
+  const pool = openPool(kept, maxConnections, answerTimeoutMs, settings);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
   const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
-  const db = databaseOn(pool);
+  const running = Math.max(1, Math.floor(maxConnections * MANAGED_SHARE));
+  const runningPerTeam = Math.ceil(running / 2);
+  const db = databaseOn(pool, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
   return {
     db,
     // The pool answers a thousand such statements in a second: they keep no other caller waiting.
@@ -83,13 +91,33 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   };
 }
 
-function databaseOn(pool: pg.Pool): Kysely<Database> {
+/** @param turns that requests of the management API take; none where it is left out */
+function databaseOn(pool: pg.Pool, turns?: ManagedTurns): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
       throw asUnavailableOrRefused(error);
     });
-  const asking = { options: pool.options, connect, end: () => pool.end() };
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
+  const asking = { options: pool.options, connect: turns === undefined ? connect : inTurn(turns, connect) };
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: { ...asking, end: () => pool.end() } }) });
+}
+
+/** The turn ends as the connection is given back. */
+function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () => Promise<PostgresPoolClient> {
+  return async () => {
+    const end = await turns.take();
+    try {
+      const client = await connect();
+      const release = () => {
+        client.release();
+        end();
+      };
+      // Of pg's overloads Kysely uses the plain one.
+      return { query: client.query.bind(client), release } as PostgresPoolClient;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
 }
 
 /**

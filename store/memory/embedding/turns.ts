@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { passagesOf } from "../../../domain/memory/passages.ts";
+import { ANY_TEAM, type TurnBounds } from "../../../domain/memory/turn-bounds.ts";
 import type { Db } from "../../database/change.ts";
 import { FOR_PASSAGES, hasVectorTable } from "../../database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
@@ -10,6 +11,7 @@ import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel
 /** A library that this process is to go on with: no other process does until the turn ends, or its time is over. */
 export type EmbeddingTurn = {
   readonly libraryId: string;
+  readonly teamId: string;
   readonly claim: string;
   readonly isEnded: boolean;
   readonly isWalked: boolean;
@@ -37,12 +39,16 @@ export const MAX_TEXTS = 32;
 const IS_DUE = sql`due_at < 'infinity' and (due_at <= clock_timestamp() or due_at = ${FOR_PASSAGES}::timestamptz)`;
 
 /**
- * Claims the turn of a library that has waited longest, of those that have something to do. None is claimed where the
- * database keeps no vectors.
+ * Claims the turn of a library, of those that have something to do: of the next team, the one that has waited longest.
+ * None is claimed where the database keeps no vectors.
  *
  * @param claim a new UUID
  */
-export async function claimTurn({ db }: Store, claim: string): Promise<EmbeddingTurn | undefined> {
+export async function claimTurn(
+  { db }: Store,
+  claim: string,
+  { except, after }: TurnBounds = ANY_TEAM,
+): Promise<EmbeddingTurn | undefined> {
   if (!(await hasVectorTable(db))) return undefined;
   const { rows } = await sql<ModelRow & Omit<EmbeddingTurn, keyof EmbeddingModel>>`
     with claimed as (
@@ -51,10 +57,11 @@ export async function claimTurn({ db }: Store, claim: string): Promise<Embedding
         select e.library_id from library_embeddings e join libraries l on l.id = e.library_id
         where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or exists (
           select from embedding_queue where library_id = e.library_id and ${IS_DUE})))
-        order by e.due_at limit 1 for update of e skip locked)
+          and l.team_id <> all(${[...except]}::text[])
+        order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
       returning *
     )
-    select e.library_id as "libraryId", e.claim::text as claim, e.is_ended as "isEnded", e.is_walked as "isWalked",
+    select e.library_id as "libraryId", (select team_id from libraries where id = e.library_id) as "teamId", e.claim::text as claim, e.is_ended as "isEnded", e.is_walked as "isWalked",
       e.space, e.failures, ${MODEL_COLUMNS}
     from claimed e ${MODEL_JOINS}`.execute(db);
   const [row] = rows;

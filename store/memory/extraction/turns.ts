@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { EXTRACTED, type FoundStatement } from "../../../domain/memory/extraction.ts";
+import { ANY_TEAM, type TurnBounds } from "../../../domain/memory/turn-bounds.ts";
 import type { Tx } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";
 import type { Store } from "../../database/store.ts";
@@ -47,11 +48,16 @@ const CLAIM = "120 seconds";
 const MAX_TRIES = 2;
 
 /**
- * Claims the turn of a library that has waited longest, of those that have a conversation to read.
+ * Claims the turn of a library, of those that have a conversation to read: of the next team, the one that has waited
+ * longest.
  *
  * @param claim a new UUID
  */
-export async function claimExtraction({ db }: Store, claim: string): Promise<ExtractionTurn | undefined> {
+export async function claimExtraction(
+  { db }: Store,
+  claim: string,
+  { except, after }: TurnBounds = ANY_TEAM,
+): Promise<ExtractionTurn | undefined> {
   const { rows } = await sql<Omit<ExtractionTurn, "digest"> & { digest: Uint8Array | null }>`
     with claimed as (
       update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
@@ -59,7 +65,8 @@ export async function claimExtraction({ db }: Store, claim: string): Promise<Ext
         select e.library_id from library_extractions e join libraries l on l.id = e.library_id
         where e.due_at <= clock_timestamp() and l.state = 'active'
           and exists (select from extraction_jobs where library_id = e.library_id and ended_at is null)
-        order by e.due_at limit 1 for update of e skip locked)
+          and l.team_id <> all(${[...except]}::text[])
+        order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
       returning *
     ), running as (
       update extraction_jobs set state = 'running' where id = (

@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { DatabaseBusyError, MemoryBusyError } from "./errors.ts";
+import { type ShareLimits, TeamShare } from "./team-share.ts";
+
+/** A request of the management API or the console, while it is handled. */
+export type ManagedRequest = {
+  /** The team that its caller is of, or what stands in its place. */
+  readonly teamId: string;
+  /** Aborted where its caller waits no longer, and nothing is changed by it. */
+  readonly signal: AbortSignal;
+};
+
+/** As long as the pool has a caller wait for a connection. Milliseconds. */
+const MAX_WAIT_MS = 5_000;
+
+const handled = new AsyncLocalStorage<ManagedRequest>();
+
+/** Runs what handles a request: its statements take turns with those of other teams' requests, whatever asks them. */
+export function inManagedTurns<T>(request: ManagedRequest, body: () => T): T {
+  return handled.run(request, body);
+}
+
+/** Runs what requests of several teams wait for together: it takes no turn of the one that began it. */
+export function outsideManagedTurns<T>(body: () => T): T {
+  return handled.exit(body);
+}
+
+/**
+ * The management API's share of a database's connections, so that its callers can take neither what enforcement needs,
+ * such as what budgets and limits are drawn by, nor one team what others do (threats b138). A statement takes a turn,
+ * and so does a transaction; what is asked outside of such a request takes none.
+ */
+export class ManagedTurns {
+  readonly #share: TeamShare;
+
+  constructor(limits: ShareLimits) {
+    this.#share = new TeamShare(limits, () => performance.now());
+  }
+
+  /**
+   * @returns ends the turn
+   * @throws DatabaseBusyError when too many wait already, or this one has waited too long
+   * @throws CallerLeftError where the request's signal says so
+   */
+  async take(): Promise<() => void> {
+    const request = handled.getStore();
+    if (request === undefined) return () => {};
+    const { teamId, signal } = request;
+    const impatience = new AbortController();
+    const timer = setTimeout(() => impatience.abort(new DatabaseBusyError("all")), MAX_WAIT_MS);
+    try {
+      await this.#share.enter(teamId, AbortSignal.any([signal, impatience.signal]));
+    } catch (error) {
+      throw error instanceof MemoryBusyError ? new DatabaseBusyError(error.of) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+    const began = performance.now();
+    return () => this.#share.leave(teamId, performance.now() - began);
+  }
+}
