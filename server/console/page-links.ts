@@ -11,16 +11,18 @@ export type Foot = {
   readonly said: string;
   /** The address of the first page, where this is another. */
   readonly first: string | undefined;
+  /** The address of the page before this one, where it is known. */
+  readonly previous?: string | undefined;
   /** The address of the next page, where there is one. */
   readonly next: string | undefined;
   /** Whether more may match before the page is full. */
   readonly isPartial: boolean;
 };
 
-export function foot({ said, first, next, isPartial }: Foot): Html {
+export function foot({ said, first, previous, next, isPartial }: Foot): Html {
   return html`<div class="foot"><p class="muted small" role="status">${said}</p>${
     (first !== undefined || next !== undefined) &&
-    html`<p class="actions">${first !== undefined && pageLink("First page", first)}${
+    html`<p class="actions">${first !== undefined && pageLink("First page", first)}${previous !== undefined && pageLink("Previous page", previous)}${
       next !== undefined && pageLink(isPartial ? "Look further" : "Next page", next)
     }</p>`
   }</div>`;

@@ -28,7 +28,7 @@ export type OrderSql = {
 const KEYS = { table: sql`keys`, id: sql`r.id` };
 const USES = { table: sql`key_last_uses`, id: sql`r.key_id` };
 
-export const ORDER_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
+const ORDER_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
   name: orderBy(KEYS, sql`r.name`, "text", "asc"),
   newest: orderBy(KEYS, sql`r.created_at`, "time", "desc"),
   oldest: orderBy(KEYS, sql`r.created_at`, "time", "asc"),
@@ -36,6 +36,20 @@ export const ORDER_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
   "unused-longest": orderBy(USES, sql`r.used_at`, "time", "asc"),
   "ends-soonest": orderBy(KEYS, sql`r.ends_at`, "time", "asc"),
 };
+
+const REVERSED_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
+  name: orderBy(KEYS, sql`r.name`, "text", "desc"),
+  newest: ORDER_SQL.oldest,
+  oldest: ORDER_SQL.newest,
+  "used-last": ORDER_SQL["unused-longest"],
+  "unused-longest": ORDER_SQL["used-last"],
+  "ends-soonest": orderBy(KEYS, sql`r.ends_at`, "time", "desc"),
+};
+
+/** @param isBackward whether the list is read from its end on, by the same index */
+export function orderSql(order: KeyOrder, isBackward: boolean): OrderSql {
+  return isBackward ? REVERSED_SQL[order] : ORDER_SQL[order];
+}
 
 function orderBy(
   { table, id }: Pick<OrderSql, "table" | "id">,

@@ -12,7 +12,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { toDate } from "../database/times.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
-import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
+import { type KeyOrder, type KeyPosition, orderSql } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
 import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
@@ -33,18 +33,20 @@ export type KeySearch = {
   readonly scope?: Scope | undefined;
   /** Those of which this holds at that moment, in milliseconds since the epoch. */
   readonly trait?: { readonly is: KeyTrait; readonly at: number } | undefined;
+  /** Those that are bound to any of these gateways and libraries by their ids; every key where it is left out. */
+  readonly boundTo?: readonly string[] | undefined;
   /** Those of any of these teams; undefined for every team. */
   readonly teamIds: readonly string[] | undefined;
   readonly order: KeyOrder;
-  /** Where the page before ended. */
+  /** Where the page before ended; or the one behind it began, where the list is read backward. */
   readonly after: KeyPosition | undefined;
+  /** Whether the keys before that are wanted: the nearest of them, in the list's order. */
+  readonly isBackward?: boolean;
   readonly limit: number;
 };
 
-/** A page of keys, and where the next one begins. */
-export type FoundKeys = Omit<BoundedPage<KeyPosition>, "positions"> & {
-  readonly keys: readonly ListedKey[];
-};
+/** A page of keys with their positions, and where the next one begins; or the one before, read backward. */
+export type FoundKeys = BoundedPage<KeyPosition> & { readonly keys: readonly ListedKey[] };
 
 /** How much work one page may be, however many keys there are. */
 export type KeySearchBounds = PageBounds & {
@@ -57,12 +59,21 @@ const LEAST_OF_A_TEAM = 20;
 
 /** Finds a page of keys in an order. */
 export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBounds = BOUNDS): Promise<FoundKeys> {
-  const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
+  const found = await findBoundedPage(search.limit, bounds, {
     walk: (within) => walk(db, search, within),
     askIndex: () => askIndex(db, search, bounds),
   });
+  const positions = search.isBackward ? found.positions.toReversed() : found.positions;
   const ids = positions.map(({ id }) => id);
-  return { keys: await findKeys(db, ids), next, isPartial };
+  return { ...found, positions, keys: await findKeys(db, ids) };
+}
+
+/** The gateways and libraries that a text names, by their name or their id; of a hundred at most. */
+export async function findBindings(db: Db, text: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from gateways where id = ${text} or name = ${text}
+    union select id from libraries where parent_id is null and (id = ${text} or name = ${text}) limit 100`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** The keys with these ids, in this order; one that is no more is left out. */
@@ -100,7 +111,7 @@ async function askIndex(
   const { found } = bounds;
   const candidates = await candidatesOf(db, search, bounds);
   if (candidates === undefined) return undefined;
-  const { table, id, column, place, direction, isAfter } = ORDER_SQL[order];
+  const { table, id, column, place, direction, isAfter } = orderSql(order, search.isBackward ?? false);
   const from = after === undefined ? sql`true` : isAfter(after);
   const rows = await withOrderedPlans(db, async (tx) => {
     // The rows that were found are few, and come in no order.
@@ -124,12 +135,17 @@ async function askIndex(
 /** The keys that may be wanted, as an index has it; undefined where most keys may be. */
 async function candidatesOf(
   db: Db,
-  { name, state, trait, teamIds }: KeySearch,
+  { name, state, trait, boundTo, teamIds }: KeySearch,
   { places }: KeySearchBounds,
 ): Promise<RawBuilder<unknown> | undefined> {
   const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
   if (trait?.is === "leaked") {
     return sql`select k.* from (select distinct key_id from key_leaks) l join keys k on k.id = l.key_id where ${ofTeams}`;
+  }
+  if (boundTo !== undefined) {
+    return sql`select k.* from keys k where ${ofTeams} and k.gateway_id = any(${boundTo}::text[])
+      union all select k.* from (select distinct key_id from key_libraries where library_id = any(${boundTo}::text[])) l
+        join keys k on k.id = l.key_id where ${ofTeams} and (k.gateway_id is null or k.gateway_id <> all(${boundTo}::text[]))`;
   }
   if (name === "" && state?.is === "expired") {
     return sql`select k.* from keys k where ${ofTeams} and k.ends_at <= ${toDate(state.at)}`;
@@ -157,10 +173,10 @@ async function walk(
   search: KeySearch,
   { step, steps }: Pick<PageBounds, "step" | "steps">,
 ): Promise<ScannedRows<KeyPosition>> {
-  const { name, state, scope, trait, limit, teamIds } = search;
+  const { limit, teamIds } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.
-  const isEvery = name === "" && state === undefined && scope === undefined && trait === undefined;
+  const isEvery = isAnyKey(search);
   const length = isEvery ? limit + 1 : Math.max(Math.ceil(step / (teamIds?.length || 1)), LEAST_OF_A_TEAM);
   let after = search.after;
   for (let i = 0; i < steps; i++) {
@@ -174,6 +190,10 @@ async function walk(
   return { positions, next: after ?? null };
 }
 
+function isAnyKey({ name, state, scope, trait, boundTo }: KeySearch): boolean {
+  return name === "" && [state, scope, trait, boundTo].every((filter) => filter === undefined);
+}
+
 /** A key that was looked at, whether it is wanted, and whether any may be behind those that were looked at with it. */
 type LookedKey = KeyPosition & { readonly wanted: boolean; readonly goesOn: boolean };
 
@@ -183,8 +203,8 @@ type LookedKey = KeyPosition & { readonly wanted: boolean; readonly goesOn: bool
  * @param length so many of each team are read, and those given that come before anything that was not read
  */
 async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<LookedKey[]> {
-  const { teamIds, order, after } = search;
-  const { table, id, column, place, direction, upTo, isAfter } = ORDER_SQL[order];
+  const { teamIds, order, after, isBackward = false } = search;
+  const { table, id, column, place, direction, upTo, isAfter } = orderSql(order, isBackward);
   const from = after === undefined ? sql`true` : isAfter(after);
   const inOrder = sql`order by ${column} ${direction}, ${id} ${direction}`;
   const columns = sql`${id} as key_id, ${column} as ordered, ${place} as place, row_number() over (${inOrder}) as nth`;
@@ -207,12 +227,18 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
   return rows;
 }
 
-function isWanted({ name, state, scope, trait }: KeySearch): RawBuilder<unknown> {
+function isWanted({ name, state, scope, trait, boundTo }: KeySearch): RawBuilder<unknown> {
   const conditions = [name.length > 2 ? sql`position(${name} in k.name) > 0` : sql`starts_with(k.name, ${name})`];
   if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
   if (scope !== undefined) conditions.push(sql`${scope} = any(k.scopes)`);
   if (trait !== undefined) conditions.push(hasTrait(trait.is, toDate(trait.at - UNUSED_MS)));
+  if (boundTo !== undefined) conditions.push(isBoundTo(boundTo));
   return sql.join(conditions, sql` and `);
+}
+
+function isBoundTo(ids: readonly string[]): RawBuilder<unknown> {
+  return sql`(k.gateway_id = any(${ids}::text[])
+    or exists (select from key_libraries l where l.key_id = k.id and l.library_id = any(${ids}::text[])))`;
 }
 
 /** Whether this holds of a row `k` of `keys`. */

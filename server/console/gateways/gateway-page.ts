@@ -101,7 +101,7 @@ function facts({ gateway, clusters, boundKeys, now }: GatewayPage): Html {
   const rows: Facts = [
     [
       "Keys",
-      html`${countText(boundKeys.get(id))} bound to it alone; those of the team that are bound to none may use it too. <a href="${urlWithQuery("/dashboard/keys", { team })}">Keys of the team</a>`,
+      html`<a href="${urlWithQuery("/dashboard/keys", { bound: id })}">${countText(boundKeys.get(id))}</a> bound to it alone; those of the team that are bound to none may use it too. <a href="${urlWithQuery("/dashboard/keys", { team })}">Keys of the team</a>`,
     ],
     ["Team", html`<a href="/dashboard/team/${teamId}">${team}</a>`],
     ["Public id", html`<code>${publicId}</code>`],

@@ -22,6 +22,8 @@ export type KeyList = {
   readonly clusters: ClusterNames;
   /** Where the next page begins; null at the end. */
   readonly next: KeyPosition | null;
+  /** Where this page begins behind another one; null at the beginning. */
+  readonly previous: KeyPosition | null;
   /** Whether more may match before the page is full. */
   readonly isPartial: boolean;
   /** Names of teams to choose from: some of them, where there are very many. */
@@ -82,6 +84,8 @@ function filters({ query, teams }: KeyList): Html {
 <div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
     (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
   )}</select></div>
+<div class="field"><label for="bound">Gateway or library</label>
+<input id="bound" name="bound" value="${query.bound}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
 ${teamField(query.team, teams)}
 <div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
     (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
@@ -128,13 +132,14 @@ function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
 <a class="button" href="/dashboard/keys">Show all keys</a></div>`;
 }
 
-function footOf({ query, keys, next, isPartial }: KeyList): Html | string {
-  if (next === null && query.after === undefined && keys.length === 0) return "";
+function footOf({ query, keys, next, previous, isPartial }: KeyList): Html | string {
+  if (next === null && previous === null && keys.length === 0) return "";
   const partly = "More keys may match: they are still to be looked through.";
   return foot({
     said: isPartial ? partly : countOnPage(keys.length, "key", "keys"),
-    first: query.after && listUrl({ ...query, after: undefined }),
-    next: next === null ? undefined : listUrl({ ...query, after: next }),
-    isPartial,
+    first: previous === null ? undefined : listUrl({ ...query, after: undefined, before: undefined }),
+    previous: previous === null ? undefined : listUrl({ ...query, after: undefined, before: previous }),
+    next: next === null ? undefined : listUrl({ ...query, after: next, before: undefined }),
+    isPartial: isPartial && query.before === undefined,
   });
 }

@@ -13,9 +13,13 @@ export type KeyListFilters = {
   readonly state: ListedState | undefined;
   readonly scope: Scope | undefined;
   readonly trait: KeyTrait | undefined;
+  /** A gateway or a library, by its name or id. */
+  readonly bound: string;
   readonly team: string;
   readonly order: KeyOrder;
   readonly after: KeyPosition | undefined;
+  /** Where the page behind begins, for the one before it. */
+  readonly before: KeyPosition | undefined;
 };
 
 const MAX_CURSOR_LENGTH = 600;
@@ -24,7 +28,7 @@ const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
-  const { q, state, scope, trait, team, order, after } = query;
+  const { q, state, scope, trait, bound, team, order, after, before } = query;
   const text = queryText(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
@@ -33,22 +37,31 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): KeyList
     state: LISTED_STATES.find((one) => one === state),
     scope: SCOPES.find((one) => one === scope),
     trait: KEY_TRAITS.find((one) => one === trait),
+    bound: queryText(bound),
     team: queryText(team),
     order: known,
-    after: typeof after === "string" && after !== "" ? readPosition(after, known) : undefined,
+    after: positionIn(after, known),
+    before: positionIn(before, known),
   };
 }
 
+function positionIn(text: unknown, order: KeyOrder): KeyPosition | undefined {
+  return typeof text === "string" && text !== "" ? readPosition(text, order) : undefined;
+}
+
 /** The address of a list, from another place on where that is given. */
-export function listUrl({ text, state, scope, trait, team, order, after }: KeyListFilters): string {
+export function listUrl(filters: KeyListFilters): string {
+  const { text, state, scope, trait, bound, team, order, after, before } = filters;
   const given = new URLSearchParams();
   if (text !== "") given.set("q", text);
   if (state !== undefined) given.set("state", state);
   if (scope !== undefined) given.set("scope", scope);
   if (trait !== undefined) given.set("trait", trait);
+  if (bound !== "") given.set("bound", bound);
   if (team !== "") given.set("team", team);
   if (order !== "name") given.set("order", order);
   if (after !== undefined) given.set("after", writePosition(after));
+  if (before !== undefined) given.set("before", writePosition(before));
   const search = given.toString();
   return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../store/cluster-names.ts";
-import { findKeys, identifyKeys, searchKeys } from "../../../store/keys/key-search.ts";
+import type { KeyPosition } from "../../../store/keys/key-orders.ts";
+import { findBindings, findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
@@ -33,6 +34,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         query,
         keys: await showKeys({ db: store.db, receiptOf: await receipts.read(), now }, found.keys),
         next: found.next,
+        previous: found.previous,
         clusters: await clusterNames(store.db),
         isPartial: found.isPartial,
         teams: await offeredTeams(store.db, rights),
@@ -46,18 +48,33 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: KeyListFilters, rights: Rights) {
-    const { text, state, scope, trait, team, order, after } = query;
+    const { text, state, scope, trait, bound, team, order, after, before } = query;
     const teamIds = await requestedTeams(store.db, rights, team);
-    const ids = text === "" || after !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
+    const ids =
+      text === "" || after !== undefined || before !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
     if (ids.length > 0) {
-      return { keys: await findKeys(store.db, ids), next: null, isPartial: false, isExact: true };
+      return { keys: await findKeys(store.db, ids), next: null, previous: null, isPartial: false, isExact: true };
     }
     const at = clock.now();
-    const found = await searchKeys(store.db, {
+    const search: KeySearch = {
       // A prefix has capital letters, and a name has none.
       ...{ name: text.toLowerCase(), teamIds, order, after, limit: PAGE },
       ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
-    });
-    return { ...found, isExact: false };
+      boundTo: bound === "" ? undefined : await findBindings(store.db, bound),
+    };
+    return { ...(await pageOf(search, before)), isExact: false };
+  }
+
+  async function pageOf(search: KeySearch, before: KeyPosition | undefined) {
+    if (before !== undefined) {
+      const { keys, positions, next, isPartial } = await searchKeys(store.db, {
+        ...search,
+        ...{ after: before, isBackward: true },
+      });
+      // Where nothing is before these, the first page is shown, which is full.
+      if (next !== null) return { keys, next: positions.at(-1) ?? before, previous: next, isPartial };
+    }
+    const { keys, positions, next, isPartial } = await searchKeys(store.db, search);
+    return { keys, next, previous: search.after === undefined ? null : (positions[0] ?? search.after), isPartial };
   }
 }

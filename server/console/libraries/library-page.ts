@@ -7,6 +7,7 @@ import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { urlWithQuery } from "../query-text.ts";
 import { ago } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
 import { type AtomsQuery, atomsUrl } from "./library-query.ts";
@@ -90,6 +91,10 @@ function facts({ library, clusters, isDefault, extraction, count, now }: Library
   const rows: readonly (readonly [string, Content])[] = [
     ["Atoms", `${count.atoms}${count.isMore ? " and more" : ""}`],
     ["Team", team],
+    [
+      "Keys",
+      html`<a href="${urlWithQuery("/dashboard/keys", { bound: id })}">Those that are bound to it</a>; others of the team may use it too`,
+    ],
     ...(displayName === name ? [] : [["Display name", displayName] as const]),
     ...(description === "" ? [] : [["Description", description] as const]),
     ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),

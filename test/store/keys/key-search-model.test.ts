@@ -14,6 +14,8 @@ const KEYS = 250;
 const SEARCHES = 150;
 const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
 const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%"];
+/** Ids of gateways and libraries; of none. */
+const BOUND_SETS = [undefined, undefined, undefined, ["gw_0"], ["lib_1"], ["gw_1", "lib_0", "none"], []];
 const TEAM_SETS = [undefined, [], ["team_1"], ["team_1", "team_3"], TEAMS, ["none", "team_2"]];
 /** So narrow that a page is of each kind: full, partial, by an index, and after many steps. */
 const BOUNDS: readonly (KeySearchBounds | undefined)[] = [
@@ -39,6 +41,7 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
     const { db } = opened();
     const ids = (await db.selectFrom("keys").select("id").execute()).map(({ id }) => id);
     const keys = new Map((await findKeys(db, ids)).map((key) => [key.id, key]));
+    const bindings = await bindingsOf(opened());
     const orders = new Map<KeyOrder, ListedKey[]>();
     for (const order of KEY_ORDERS) orders.set(order, await everyKey(opened(), order, keys));
     for (let i = 0; i < SEARCHES; i++) {
@@ -48,9 +51,14 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
         ...{ name: random.pick(NAMES), teamIds: random.pick(TEAM_SETS), order: random.pick(KEY_ORDERS) },
         ...{ scope: random.pick([undefined, undefined, ...SCOPES]), trait: trait && { is: trait, at: NOW } },
         ...{ state: is && { is, at: NOW }, after: undefined, limit: random.pick([1, 2, 5, 50]) },
+        ...{ boundTo: random.pick(BOUND_SETS), isBackward: random.pick([false, true]) },
       };
       const bounds = random.pick(BOUNDS);
-      const wanted = (orders.get(search.order) ?? []).filter((key) => isLike(key, search)).map(({ id }) => id);
+      const { boundTo } = search;
+      const isBound = ({ id }: ListedKey) =>
+        boundTo === undefined || boundTo.some((one) => bindings.has(`${id} ${one}`));
+      const all = (orders.get(search.order) ?? []).filter((key) => isLike(key, search) && isBound(key));
+      const wanted = all.map(({ id }) => id);
       expect({ search, bounds, ids: await everyPage(opened(), search, bounds) }).toEqual({
         search,
         bounds,
@@ -84,13 +92,24 @@ async function everyKey({ db }: Store, order: KeyOrder, keys: ReadonlyMap<string
   return rows.flatMap(({ id }) => keys.get(id) ?? []);
 }
 
+/** Which key is bound to what, as `key_a gw_0`. */
+async function bindingsOf({ db }: Store): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{
+    pair: string;
+  }>`select id || ' ' || gateway_id as pair from keys where gateway_id is not null
+    union select key_id || ' ' || library_id from key_libraries`.execute(db);
+  return new Set(rows.map(({ pair }) => pair));
+}
+
 async function everyPage({ db }: Store, search: KeySearch, bounds: KeySearchBounds | undefined): Promise<string[]> {
   const seen: string[] = [];
   let after: KeyPosition | undefined;
   do {
     const { keys, next, isPartial } = await searchKeys(db, { ...search, after }, bounds);
     if (next !== null && !isPartial) expect(keys).toHaveLength(search.limit);
-    seen.push(...keys.map(({ id }) => id));
+    const ids = keys.map(({ id }) => id);
+    if (search.isBackward) seen.unshift(...ids);
+    else seen.push(...ids);
     expect(seen.length).toBeLessThanOrEqual(KEYS);
     after = next ?? undefined;
   } while (after !== undefined);
@@ -104,6 +123,9 @@ async function fill(store: Store, { below, pick }: Random): Promise<void> {
     await sql`insert into teams (id, cluster, name, display_name, state, generation)
       values (${id}, 'c', ${id}, '', 'active', 1)`.execute(db);
   await sql`insert into team_namespaces (cluster, namespace, team_id) values ('c', 'held', 'team_0')`.execute(db);
+  for (const id of ["gw_0", "gw_1"])
+    await sql`insert into gateways (id, cluster, namespace, name, team_id, public_id, routes_only, routes, state)
+      values (${id}, 'c', '', ${id}, 'team_0', ${id}, false, '[]', 'active')`.execute(db);
   const ends = [-1, 0, 1, 86_400_000, Date.UTC(9999, 11, 31, 23, 59, 59, 999) - NOW].map((ms) => new Date(NOW + ms));
   const end = () => pick([null, ...ends]);
   for (let i = 0; i < KEYS; i++) {
@@ -111,10 +133,12 @@ async function fill(store: Store, { below, pick }: Random): Promise<void> {
     const name = Array.from({ length: 1 + below(6) }, () => pick(["a", "b", "-", "1", "ab"])).join("");
     const created = pick(["2026-01-01T00:00:00Z", `2026-01-01T00:00:00.${String(below(1e6)).padStart(6, "0")}Z`]);
     await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
-        gateway_bound, library_mode, generation, created_at, expires_at)
+        gateway_bound, gateway_id, library_mode, generation, created_at, expires_at)
       values (${id}, 'c', ${pick(["", "held", "lost"])}, ${name}, ${pick(TEAMS)}, 'Generate',
-        ${pick(["active", "active", "suspended", "revoked", "of-a-later-build"])}, '', '{}', false, 'all', 1,
+        ${pick(["active", "active", "suspended", "revoked", "of-a-later-build"])}, '', '{}', true, ${pick([null, null, "gw_0", "gw_1"])}, 'all', 1,
         ${created}::timestamptz, ${end()}::timestamptz)`.execute(db);
+    for (const library of pick([[], [], ["lib_0"], ["lib_0", "lib_1"]]))
+      await sql`insert into key_libraries (key_id, library_id) values (${id}, ${library})`.execute(db);
     for (const state of pick([[], ["active"], ["reserved"], ["retired", "active"]]))
       await sql`insert into key_versions (key_id, number, digest, prefix, state, source_kind, minted_at, expires_at)
         values (${id}, ${state === "retired" ? 1 : 2}, ${Buffer.from(`${id}${state}`.padEnd(32, "."))}, '', ${state},

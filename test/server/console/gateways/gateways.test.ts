@@ -86,7 +86,7 @@ describe("a gateway's page", () => {
     expect(text).toContain("gpt at primary");
     expect(text).toContain("other at spare");
     expect(text).toContain("600 requests a minute, over all replicas, 7 calls under way");
-    expect(text).toContain("1 bound to it alone");
+    expect(text).toMatch(/<a href="\/dashboard\/keys\?bound=gw_[a-z0-9]+">1<\/a> bound to it alone/);
     expect(text).not.toContain(HOSTILE);
   });
 

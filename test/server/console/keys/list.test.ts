@@ -3,6 +3,9 @@ import { until } from "../../../env/until.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
+const GATEWAY = {
+  upstreams: [{ name: "primary", dialect: "openai", baseURL: "https://models.example", credential: "sk-any" }],
+};
 const prefixes = new Map<string, string>();
 
 beforeAll(async () => {
@@ -103,6 +106,47 @@ describe("the list of keys", () => {
     await until("the use is written", async () => (await list("?order=used-last"))[0] === "used");
     expect((await list("?order=unused-longest"))[0]).not.toBe("used");
     prefixes.set("used", body.prefix);
+  });
+
+  test("leads back to the page before, to the first one, and keeps the filters", async () => {
+    const link = (text: string, title: string) =>
+      new RegExp(`href="/dashboard(/keys[^"]*)"[^>]*>${title}`).exec(text)?.[1]?.replaceAll("&amp;", "&");
+    const follow = (text: string, title: string) => pages.get(link(text, title) ?? "/none");
+    const first = await pages.get("/keys?state=active&order=newest");
+    expect(link(first.text, "Previous page")).toBeUndefined();
+    const second = await follow(first.text, "Next page");
+    const back = await follow(second.text, "Previous page");
+    expect(listed(back.text)).toEqual(listed(first.text));
+    expect(link(back.text, "Previous page")).toBeUndefined();
+    expect(listed((await follow(second.text, "First page")).text)).toEqual(listed(first.text));
+    // One key before it, and fifty behind that: a page in the middle.
+    const [, middle = ""] = listed(second.text);
+    const inMiddle = await pages.get(link(second.text, "Previous page")?.replace("before=", "after=") ?? "/none");
+    expect(listed(inMiddle.text)).toContain(middle);
+    const before = await follow(inMiddle.text, "Previous page");
+    expect(listed(before.text)).toEqual([...listed(first.text).slice(1), ...listed(second.text).slice(0, 1)]);
+    expect((await pages.get("/keys?before=broken")).status).toBe(400);
+  });
+
+  test("finds what is bound to a gateway or a library, by its name and by its id", async () => {
+    const gateway = (await pages.send("POST", "/gateways", { name: "chat", team: "payments", spec: GATEWAY })).body;
+    const library = (await pages.send("POST", "/libraries", { name: "notes", team: "payments", spec: {} })).body;
+    const make = async (name: string, spec: object) => {
+      const { body } = await pages.send("POST", "/keys", { name, team: "payments", spec });
+      prefixes.set(name, body.prefix);
+    };
+    await make("of-the-chat", { preset: "GatewayDefault", gatewayRef: { name: "chat" } });
+    await make("of-the-notes", {
+      preset: "MCPReadOnly",
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "notes" }] },
+    });
+    expect(await list("?bound=chat")).toEqual(["of-the-chat"]);
+    expect(await list(`?bound=${gateway.id}&state=active`)).toEqual(["of-the-chat"]);
+    expect(await list(`?bound=${gateway.id}&state=revoked`)).toEqual([]);
+    expect(await list("?bound=notes")).toEqual(["of-the-notes"]);
+    expect(await list(`?bound=${library.id}&team=research`)).toEqual([]);
+    expect(await list("?bound=nothing-of-that-name")).toEqual([]);
+    expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain(`href="/dashboard/keys?bound=${gateway.id}"`);
   });
 
   test("is where the console begins", async () => {
