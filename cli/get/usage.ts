@@ -14,11 +14,12 @@ import type { SourceFlags } from "../source/open-source.ts";
 export const USAGE = "usage";
 
 const DEFAULT_SINCE = "30d";
-const GROUPS = ["key", "team", "gateway", "route", "model"] as const;
+const GROUPS = ["key", "team", "gateway", "route", "model", "label"] as const;
 
 /** The flags of `get` that usage alone has. */
 export type UsageFlags = {
   readonly by?: (typeof GROUPS)[number];
+  readonly label?: string;
   readonly step?: string;
   readonly since?: string;
   readonly until?: string;
@@ -30,6 +31,7 @@ export type UsageFlags = {
 export function usageOptions(command: CliCommand): CliCommand {
   return command
     .addOption(new Option("--by <what>", "usage: what it is added up by; key where it is left out").choices(GROUPS))
+    .option("--label <name>", "usage: added up by the values of this label, the key's own or else its team's")
     .addOption(
       new Option("--step <length>", "usage: a row for each hour or day, instead of one for all").choices([
         ...["total", "hour", "day"],
@@ -44,8 +46,8 @@ export function usageOptions(command: CliCommand): CliCommand {
 
 /** @throws UsageError where a flag is given that usage alone has */
 export function refuseUsageFlags(flags: UsageFlags): void {
-  const { by, step, since, until, team, gateway, model } = flags;
-  const given = Object.entries({ by, step, since, until, team, gateway, model }).find(
+  const { by, label, step, since, until, team, gateway, model } = flags;
+  const given = Object.entries({ by, label, step, since, until, team, gateway, model }).find(
     ([, value]) => value !== undefined,
   );
   if (given !== undefined) throw new UsageError(`--${given[0]} goes with get ${USAGE} alone`);
@@ -67,14 +69,18 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
   }
   if (format === "name") throw new UsageError(`-o name: ${USAGE} has rows, which have no names`);
   const now = Date.now();
-  const { by = "key", step, team, gateway, model } = flags;
+  const { label, step, team, gateway, model } = flags;
+  const by = flags.by ?? (label === undefined ? "key" : "label");
+  if ((by === "label") !== (label !== undefined)) {
+    throw new UsageError("--by label goes with --label NAME, and --label with no other --by");
+  }
   // Both are said with every page, so that all pages are of the same time.
   const until = parseMoment("--until", flags.until, now) ?? now;
   const since = parseMoment("--since", flags.since ?? DEFAULT_SINCE, flags.since === undefined ? until : now);
   const client = await openManagement(env, flags);
   const rows = inOrder(
     await progress.during("reading usage", () =>
-      Array.fromAsync(client.readUsage({ by, step, team, about, gateway, model, since, until })),
+      Array.fromAsync(client.readUsage({ by, label, step, team, about, gateway, model, since, until })),
     ),
   );
   if (format === "json" || format === "yaml") return out(outputText({ items: rows }, format));
@@ -98,8 +104,8 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
 
 /** By time, then by name. */
 function inOrder(rows: readonly UsageJson[]): UsageJson[] {
-  const order = ({ from, team, namespace, name, route, model, id }: UsageJson) =>
-    [from, team, namespace, name, route, model, id].map((part) => part ?? "").join(" ");
+  const order = ({ from, team, namespace, name, route, model, label, id }: UsageJson) =>
+    [from, team, namespace, name, route, model, label, id].map((part) => part ?? "").join(" ");
   return rows.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
@@ -116,6 +122,7 @@ const GROUP_COLUMNS: Readonly<Record<(typeof GROUPS)[number], readonly Column[]>
   gateway: [["GATEWAY", NAMED], TEAM],
   route: [["GATEWAY", NAMED], ROUTE, TEAM],
   model: [["MODEL", ({ model }) => model]],
+  label: [["LABEL", ({ label }) => label]],
 };
 
 /** What there is of each row, in the order of a table for spreadsheets, under its name there and in a table for people. */
@@ -178,6 +185,7 @@ const CSV_COLUMNS: readonly Column[] = [
   ...(["currency", "cost", "knownCost", "unpricedTokens", "unpricedToolCalls", "priceList"] as const).map(
     (name): Column => [snakeCase(name), (row) => row[name]],
   ),
+  ["label", ({ label }) => label],
 ];
 
 /** `cacheWrites5m` as `cache_writes_5m`. */

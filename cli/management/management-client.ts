@@ -121,6 +121,8 @@ export type AuditFilter = {
 /** Which usage, added up by what; times are milliseconds since the epoch. */
 export type UsageFilter = {
   readonly by?: string | undefined;
+  /** By label: its name. */
+  readonly label?: string | undefined;
   readonly step?: string | undefined;
   readonly team?: string | undefined;
   /** A key, by its id, name, NAMESPACE/NAME or prefix. */

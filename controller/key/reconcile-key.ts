@@ -3,6 +3,7 @@ import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { isOutdated } from "../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
+import { recordedLabels } from "../../domain/key/recorded-labels.ts";
 import { recordedSpec } from "../../domain/key/recorded-spec.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
@@ -175,8 +176,9 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
 async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
   const { uid: ownerUid, generation, spec } = object;
   if (stored === undefined || isOutdated(observed, stored)) return;
-  if (isDeepStrictEqual(stored.declarationFound, { ownerUid, generation })) return;
-  await recordKeyDeclaration(store.db, stored.id, { ownerUid, generation, spec: recordedSpec(spec) });
+  const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
+  if (isDeepStrictEqual(stored.declarationFound, found)) return;
+  await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });
 }
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);

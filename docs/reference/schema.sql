@@ -233,6 +233,7 @@ create table key_declarations (
   owner_uid text not null,
   generation bigint not null,
   spec json,
+  labels jsonb default '{}'::jsonb not null,
   constraint key_declarations_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_declarations_pkey PRIMARY KEY (key_id)
 );

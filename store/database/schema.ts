@@ -3,6 +3,7 @@ import type { RouteRecord } from "../../domain/access/key-record.ts";
 import type { Budget } from "../../domain/budget/budget.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
+import type { Labels } from "../../domain/manifest/labels.ts";
 import type { TokenFigures } from "../../domain/usage/token-count.ts";
 
 /**
@@ -191,6 +192,7 @@ type KeyDeclarationsTable = {
   owner_uid: string;
   generation: number;
   spec: ColumnType<Spec<"PlatformKey"> | null, string | null, string | null>;
+  labels: ColumnType<Labels, string | undefined, string>;
 };
 
 type KeyVersionsTable = {

@@ -4,6 +4,7 @@ import { isScope } from "../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import { MAX_RETIRING } from "../../domain/key/version-room.ts";
+import type { Labels } from "../../domain/manifest/labels.ts";
 import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";
 import type { Database } from "../database/schema.ts";
@@ -58,7 +59,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       v.expires_at as version_expires_at, v.may_be_read, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
-      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation
+      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -94,6 +95,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   secret_marks: string[] | null;
   recorded_uid: string | null;
   recorded_generation: number | null;
+  recorded_labels: Labels | null;
   /** Null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -103,7 +105,7 @@ export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks recorded_uid recorded_generation last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`.split(/\s+/);
 
@@ -169,7 +171,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
     declarationFound:
       row.recorded_uid === null || row.recorded_generation === null
         ? null
-        : { ownerUid: row.recorded_uid, generation: row.recorded_generation },
+        : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
     revocation:
       row.revoked_at === null
         ? null

@@ -20,6 +20,7 @@ const GROUPS: Readonly<Record<UsageGroup, RawBuilder<string>>> = {
   gateway: sql`t.gateway_id`,
   route: sql`t.gateway_id || ' ' || t.route_id`,
   model: sql`t.model`,
+  label: sql`coalesce(labelled_keys.value, labelled_teams.value, '')`,
   all: sql`''`,
 };
 
@@ -57,9 +58,10 @@ export function countedParts(
   const part = (table: string, within: RawBuilder<unknown>) => {
     const ofKey = table === REQUESTS_MEASURE.slots;
     // Five minutes of requests are by key alone.
-    const source = ofKey
+    const counted = ofKey
       ? sql`(select r.*, coalesce(k.team_id, '') as team_id from key_requests r left join keys k on k.id = r.key_id) t`
       : sql`${sql.table(table)} t`;
+    const source = question.by === "label" ? sql`${counted} ${labelled(question.label ?? "")}` : counted;
     const model = measure === TOKENS_MEASURE ? sql`t.model` : sql`''`;
     const priced = pricing === undefined ? sql`` : sql`, ${model}, ${pricing.spanOf(slot)}`;
     return sql`select ${timeAt(step, from)}, ${GROUPS[question.by]}, ${requests}, ${sql.join(figures)} ${priced}
@@ -76,6 +78,14 @@ export function countedParts(
     part(measure.hours, sql`${slot} >= greatest(${firstDay}, ${days}) and ${slot} < ${hours}`),
     part(measure.days, sql`${slot} >= ${firstDay} and ${slot} < ${days}`),
   ];
+}
+
+/** Labels as they are now: what was used before they were changed is counted by them too. */
+function labelled(name: string): RawBuilder<unknown> {
+  return sql`left join (select key_id, labels ->> ${name} as value from key_declarations where labels ? ${name}) labelled_keys
+      on labelled_keys.key_id = t.key_id
+    left join (select id, labels ->> ${name} as value from teams where labels ? ${name}) labelled_teams
+      on labelled_teams.id = t.team_id`;
 }
 
 function filterOf({ teamIds, keyIds, gatewayIds, model }: UsageQuestion): RawBuilder<unknown> {

@@ -22,7 +22,7 @@ export type UsageRow = UsagePosition & {
  */
 export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageRow[]> {
   const { by, gatewayIds, model, prices } = question;
-  const hasRequests = ["key", "team", "all"].includes(by) && gatewayIds === undefined && model === undefined;
+  const hasRequests = ["key", "team", "label", "all"].includes(by) && gatewayIds === undefined && model === undefined;
   const pricing = prices === undefined || prices === null ? undefined : pricingBy(prices);
   const tokens = countedParts(TOKENS_MEASURE, question, {
     ...{ figures: TOKEN_FIGURES.map((name) => sql`t.${sql.ref(name)}`), requests: sql`0`, pricing },

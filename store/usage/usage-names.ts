@@ -42,7 +42,7 @@ export type UsageName = {
 
 /** The names of what usage was added up by, by their ids. */
 export async function usageNames(db: Db, by: UsageGroup, ids: readonly string[]): Promise<Map<string, UsageName>> {
-  if (by === "model" || by === "all" || ids.length === 0) return new Map();
+  if (by === "model" || by === "label" || by === "all" || ids.length === 0) return new Map();
   const objects = {
     key: sql`select id, namespace, name, team_id from keys`,
     team: sql`select id, '' as namespace, name, id as team_id from teams`,

@@ -1,7 +1,7 @@
 import type { PriceList } from "../../domain/usage/price-list.ts";
 
 /** What usage is added up by. */
-export type UsageGroup = "key" | "team" | "gateway" | "route" | "model" | "all";
+export type UsageGroup = "key" | "team" | "gateway" | "route" | "model" | "label" | "all";
 /** How long each piece of time is: `slot` is five minutes. */
 export type UsageStep = "total" | "slot" | "hour" | "day";
 
@@ -16,6 +16,8 @@ export type UsageQuestion = {
   readonly from: number;
   readonly to: number;
   readonly by: UsageGroup;
+  /** The name of the label by whose values it is added up, by `label`: the key's own, or else its team's. */
+  readonly label?: string | undefined;
   readonly step: UsageStep;
   /** Of these teams, keys or gateways alone; undefined for all. */
   readonly teamIds?: readonly string[] | undefined;

@@ -8,15 +8,15 @@ import type { UsageGroup, UsageStep } from "../../../store/usage/usage-question.
 import { endOfStep, type UsageSpan } from "./usage-times.ts";
 
 /** What usage may be added up by in a question of the API. */
-export const USAGE_GROUPS = ["key", "team", "gateway", "route", "model"] as const satisfies UsageGroup[];
+export const USAGE_GROUPS = ["key", "team", "gateway", "route", "model", "label"] as const satisfies UsageGroup[];
 export const USAGE_STEPS = ["total", "hour", "day"] as const satisfies UsageStep[];
 
-/** What one key, team, gateway, route or model used within one piece of time. */
+/** What one key, team, gateway, route or model, or one value of a label, used within one piece of time. */
 export type UsageJson = ShownCost & {
   /** RFC 3339: from then on, and before then. */
   readonly from: string;
   readonly to: string;
-  /** Of the key, the team or the gateway; null by model. */
+  /** Of the key, the team or the gateway; null by model and by label. */
   readonly id: string | null;
   /** Of the key or the gateway; null by model and by team. */
   readonly namespace: string | null;
@@ -26,6 +26,8 @@ export type UsageJson = ShownCost & {
   /** The id of a route; null where answers are not by route, and for those that no route led to. */
   readonly route: string | null;
   readonly model: string | null;
+  /** The label's value; null where usage is not by label, and for keys that neither have it nor their teams. */
+  readonly label: string | null;
   /** Null where requests are not counted by what is asked for. */
   readonly requests: number | null;
   readonly answers: number;
@@ -66,13 +68,14 @@ export async function usageJson(
     return {
       from: rfc3339Millis(Math.max(at, span.from)),
       to: rfc3339Millis(endOfStep(at, step, span)),
-      id: by === "model" ? null : id,
+      id: by === "model" || by === "label" ? null : id,
       namespace: by === "team" ? null : (named?.namespace ?? null),
       name: named?.name ?? null,
       teamId: named?.teamId ?? null,
       team: named?.team ?? null,
       route: route === "" ? null : route,
       model: by === "model" ? id : null,
+      label: by === "label" && id !== "" ? id : null,
       requests: requests ?? null,
       answers: figures.calls,
       input: figures.input,

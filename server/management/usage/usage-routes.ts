@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { isLabelName } from "../../../domain/manifest/labels.ts";
 import { sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { isKnownModel, readUsage } from "../../../store/usage/read-usage.ts";
@@ -21,13 +22,18 @@ const COUNT_OR_NULL = { type: ["integer", "null"] } as const;
 const USAGE = closedObject("Usage", {
   from: { ...TIMESTAMP, description: "From then on: of whole hours or days in UTC." },
   to: { ...TIMESTAMP, description: "Before then." },
-  id: { ...TEXT_OR_NULL, description: "Of the key, the team or the gateway; null by model." },
+  id: { ...TEXT_OR_NULL, description: "Of the key, the team or the gateway; null by model and by label." },
   namespace: { ...TEXT_OR_NULL, description: "Of the key or the gateway." },
   name: { ...TEXT_OR_NULL, description: "Of the key, the team or the gateway, deleted ones too." },
   teamId: TEXT_OR_NULL,
   team: TEXT_OR_NULL,
   route: { ...TEXT_OR_NULL, description: "The route's id; null for answers that no route led to." },
   model: { ...TEXT, type: ["string", "null"], description: "As the answer names it." },
+  label: {
+    ...TEXT_OR_NULL,
+    description:
+      "The label's value; null for keys that have it as little as their teams, and where usage is not by label.",
+  },
   requests: {
     type: ["integer", "null"],
     description: "Let through, of the memory too. They are counted by key: null by gateway, route and model.",
@@ -63,6 +69,11 @@ const QUERY = {
     ...PAGE,
     cursor: { ...PAGE.cursor, maxLength: 1_000 },
     by: { type: "string", enum: USAGE_GROUPS, default: "key", description: "What it is added up by." },
+    label: {
+      ...NAME,
+      maxLength: 317,
+      description: "By label: its name. A key's own value counts, or else its team's, as they are now.",
+    },
     step: {
       type: "string",
       enum: USAGE_STEPS,
@@ -81,7 +92,7 @@ const QUERY = {
 type Query = PageQuery & {
   readonly by: (typeof USAGE_GROUPS)[number];
   readonly step: (typeof USAGE_STEPS)[number];
-} & { readonly [K in "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
+} & { readonly [K in "label" | "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
 
 /** Requests and tokens: of the caller's teams, and for the installation's own of all. */
 export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceFile }: Management): void {
@@ -89,21 +100,23 @@ export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceF
     "/usage",
     {
       config: managedRoute({
-        summary: "Requests, tokens and their cost by key, team, gateway, route or model, over hours, days or months",
+        summary:
+          "Requests, tokens and their cost by key, team, gateway, route, model or label, over hours, days or months",
         response: pageSchema(USAGE),
         refusals: ["not_found"],
       }),
       schema: { querystring: QUERY },
     },
     async (request) => {
-      const { by, step, limit, cursor, since, until, model, ...named } = request.query;
+      const { by, label, step, limit, cursor, since, until, model, ...named } = request.query;
+      checkLabel(by, label);
       const span = usageSpan({ since: readMoment(since), until: readMoment(until) }, step, clock.now());
       const after = cursor === undefined ? undefined : readCursor(cursor);
       const visible = visibleTeams(await rightsOf(store.db, principalOf(request)));
       const teamIds = await idsOf(store.db, "team", named.team, visible);
       const prices = priceFile.current();
       const question = {
-        ...{ ...span, by, step, model, after, prices, limit: limit + 1 },
+        ...{ ...span, by, label, step, model, after, prices, limit: limit + 1 },
         teamIds: teamIds ?? visible,
         keyIds: await idsOf(store.db, "key", named.about, visible),
         gatewayIds: await idsOf(store.db, "gateway", named.gateway, visible),
@@ -115,6 +128,22 @@ export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceF
       return { items, nextCursor: rows.length > limit ? cursorOf(shown.at(-1)) : null };
     },
   );
+}
+
+/** @throws Problem `invalid_request` for a label that is missing, is none, or is not asked by */
+function checkLabel(by: Query["by"], label: string | undefined): void {
+  if ((by === "label") !== (label !== undefined)) {
+    throw problem(
+      "invalid_request",
+      "by=label and label=NAME go together: the label by whose values usage is added up.",
+    );
+  }
+  if (label !== undefined && !isLabelName(label)) {
+    throw problem(
+      "invalid_request",
+      `There is no label ${shownName(label)}: a name is such as cost-center, or example.com/unit.`,
+    );
+  }
 }
 
 const WHERE: Readonly<Record<UsageObject, string>> = { key: "keys", team: "teams", gateway: "gateways" };

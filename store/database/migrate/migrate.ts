@@ -33,6 +33,7 @@ import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
 import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
 import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-before.ts";
 import { sql as budgetNotices } from "../../migrations/051-budget-notices.ts";
+import { sql as keyLabels } from "../../migrations/052-key-labels.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -84,6 +85,7 @@ export const MIGRATIONS = [
   { version: 49, name: "cluster-names", script: namesOfClusters },
   { version: 50, name: "audit-feed-of-before", script: auditFeedOfBefore },
   { version: 51, name: "budget-notices", script: budgetNotices },
+  { version: 52, name: "key-labels", script: keyLabels },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 import { findKeyDeclaration, recordKeyDeclaration } from "../../../store/keys/key-declarations.ts";
+import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 
@@ -15,11 +17,22 @@ describeWorlds("the recorded declaration of a key", (setup) => {
     await world.declare(key("agent", { ...spec, rotation: { interval: "48h" }, deletionPolicy: "Retain" }));
     expect(await recorded()).toMatchObject({ rotation: { interval: "48h" }, deletionPolicy: "Retain" });
     await recordKeyDeclaration(world.store.db, id, {
-      ...{ ownerUid: world.get("PlatformKey", "agent")?.uid ?? "", generation: 1, spec: null },
+      ...{ ownerUid: world.get("PlatformKey", "agent")?.uid ?? "", generation: 1, spec: null, labels: {} },
     });
     expect(await recorded(), "an earlier generation replaces no later one").toMatchObject({
       rotation: { interval: "48h" },
     });
+  });
+
+  it("has the labels of the declaration, and follows a change of these alone", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { preset: "MCPReadOnly" }));
+    const { id } = await world.stored("agent");
+    const recorded = async () => (await findKeyDeclaration(world.store.db, id))?.labels;
+    expect(await recorded()).toEqual({});
+    for (const labels of [{ "cost-center": "4711" }, { "cost-center": "4712", unit: "" }, {}]) {
+      await world.declare({ ...key("agent", { preset: "MCPReadOnly" }), labels });
+      await until("the labels are recorded", async () => isDeepStrictEqual(await recorded(), labels));
+    }
   });
 
   it("has no digest of an imported secret", async (context) => {

@@ -77,7 +77,7 @@ describe("a key's page", () => {
         deletionProtection: false,
       },
     };
-    await recordKeyDeclaration(pages.store.db, shown.id, { ownerUid: "uid", generation: 1, spec });
+    await recordKeyDeclaration(pages.store.db, shown.id, { ownerUid: "uid", generation: 1, spec, labels: {} });
     const text = await page();
     const manifest = /<pre id="manifest"[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? expect.fail("there is no manifest");
     expect(parse(manifest).spec).toEqual(spec);

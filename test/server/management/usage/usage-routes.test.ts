@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
 import type { Store } from "../../../../store/database/store.ts";
@@ -92,6 +93,43 @@ describe("usage by the API", () => {
       { id: keys.payments, requests: null, answers: 6 },
     ]);
     expect(await list(`?gateway=${gateway.publicID}&about=agent&by=team`)).toHaveLength(2);
+  });
+
+  test("is by the values of a label, the key's own or else its team's, as they are now, and nothing is lost", async () => {
+    const labelled = (keyId: string, labels: object) =>
+      sql`insert into key_declarations (key_id, owner_uid, generation, labels)
+        values (${keyId}, 'uid', 1, ${JSON.stringify(labels)}) on conflict (key_id) do update set labels = excluded.labels`.execute(
+        store.db,
+      );
+    const ofTeam = (name: string, labels: object) =>
+      sql`update teams set labels = ${JSON.stringify(labels)} where name = ${name}`.execute(store.db);
+    const by = async () =>
+      (await list("?by=label&label=example.com/unit")).map((row: { label: string | null } & TokenFigures) => [
+        row.label,
+        ...Object.entries(row).flatMap(([name, figure]) => (/^(requests|answers|id)$/.test(name) ? [figure] : [])),
+      ]);
+    expect(await by()).toEqual([[null, null, 42, 24]]);
+    await ofTeam("research", { "example.com/unit": "labs" });
+    expect(await by()).toEqual([
+      [null, null, 21, 12],
+      ["labs", null, 21, 12],
+    ]);
+    await labelled(keys.research ?? "", { "example.com/unit": "sales", other: "x" });
+    await labelled(keys.payments ?? "", { "example.com/unit": "sales" });
+    expect(await by()).toEqual([["sales", null, 42, 24]]);
+    expect(await list("?by=label&label=example.com/unit&team=research&step=day")).toMatchObject([
+      { label: "sales", requests: 14 },
+      { label: "sales", requests: 7 },
+    ]);
+    expect((await api.send("GET", "/usage?by=label&label=example.com/unit&limit=1")).body.nextCursor).toBeNull();
+    await labelled(keys.research ?? "", {});
+    await labelled(keys.payments ?? "", {});
+    await ofTeam("research", {});
+    const refused = ["?by=label", "?label=unit", "?by=team&label=unit", "?by=label&label=-%20-"].map(async (search) => {
+      const { status, body } = await api.send("GET", `/usage${search}`);
+      return [status, body.code];
+    });
+    expect(await Promise.all(refused)).toEqual(Array.from({ length: 4 }, () => [400, "invalid_request"]));
   });
 
   test("is by day and by hour, in UTC, between two times", async () => {
