@@ -15,6 +15,8 @@ const MAX_WAIT_MS = 5_000;
 
 const handled = new AsyncLocalStorage<ManagedRequest>();
 
+const UNAUTHENTICATED: ManagedRequest = { teamId: "", signal: new AbortController().signal };
+
 /** Runs what handles a request: its statements take turns with those of other teams' requests, whatever asks them. */
 export function inManagedTurns<T>(request: ManagedRequest, body: () => T): T {
   return handled.run(request, body);
@@ -32,9 +34,18 @@ export function outsideManagedTurns<T>(body: () => T): T {
  */
 export class ManagedTurns {
   readonly #share: TeamShare;
+  readonly #requestOf: () => ManagedRequest | undefined;
 
-  constructor(limits: ShareLimits) {
+  /** @param requestOf for whom a statement is; undefined where it takes no turn */
+  constructor(limits: ShareLimits, requestOf: () => ManagedRequest | undefined = () => handled.getStore()) {
     this.#share = new TeamShare(limits, () => performance.now());
+    this.#requestOf = requestOf;
+  }
+
+  /** Turns of callers that are not authenticated yet, all of them in one line (threats b141). */
+  static ofUnauthenticated({ running, waiting }: Pick<ShareLimits, "running" | "waiting">): ManagedTurns {
+    const limits = { running, runningPerTeam: running, waiting, waitingPerTeam: waiting };
+    return new ManagedTurns(limits, () => UNAUTHENTICATED);
   }
 
   /**
@@ -43,7 +54,7 @@ export class ManagedTurns {
    * @throws CallerLeftError where the request's signal says so
    */
   async take(): Promise<() => void> {
-    const request = handled.getStore();
+    const request = this.#requestOf();
     if (request === undefined) return () => {};
     const { teamId, signal } = request;
     const impatience = new AbortController();

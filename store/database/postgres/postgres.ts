@@ -37,7 +37,10 @@ const KEEPALIVE_MS = 10_000;
 const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
 /** Of the other connections, as many for the management API as leave some for what decides; half of those for one team. */
-const MANAGED_SHARE = 0.6;
+const MANAGED_SHARE = 0.5;
+/** And so many for callers that are not authenticated yet, such as by a cookie that may be no session's. */
+const UNAUTHENTICATED_SHARE = 0.2;
+const UNAUTHENTICATED_WAITING = 1_024;
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
 /**
@@ -62,13 +65,17 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   const pool = openPool(kept, maxConnections, answerTimeoutMs, settings);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
   const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
-  const running = Math.max(1, Math.floor(maxConnections * MANAGED_SHARE));
+  const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
+  const running = shareOf(MANAGED_SHARE);
   const runningPerTeam = Math.ceil(running / 2);
   const db = databaseOn(pool, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
+  const unauthenticated = ManagedTurns.ofUnauthenticated({
+    running: shareOf(UNAUTHENTICATED_SHARE),
+    waiting: UNAUTHENTICATED_WAITING,
+  });
   return {
     db,
-    // The pool answers a thousand such statements in a second: they keep no other caller waiting.
-    unauthenticatedDb: db,
+    unauthenticatedDb: databaseOn(pool, unauthenticated),
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
