@@ -12,7 +12,7 @@ const MAX_SLOW = 10_000;
 
 /**
  * Shares the turns of one process among teams: one whose model never answers, with however many libraries, holds up its
- * own alone (threats b139). So do several of them, once each has had a turn that was slow.
+ * own alone (threats b137). So do several of them, once each has had a turn that was slow.
  */
 export class TeamTurns {
   readonly #half: number;

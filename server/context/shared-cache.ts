@@ -1,6 +1,6 @@
 /**
  * Values of several teams, a bounded number in all. Where it is full, the team that has the most loses its oldest: one
- * that asks much evicts its own (threats b140).
+ * that asks much evicts its own (threats b138).
  */
 export class SharedCache<V> {
   readonly #most: number;

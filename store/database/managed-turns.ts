@@ -29,7 +29,7 @@ export function outsideManagedTurns<T>(body: () => T): T {
 
 /**
  * The management API's share of a database's connections, so that its callers can take neither what enforcement needs,
- * such as what budgets and limits are drawn by, nor one team what others do (threats b138). A statement takes a turn,
+ * such as what budgets and limits are drawn by, nor one team what others do (threats b136). A statement takes a turn,
  * and so does a transaction; what is asked outside of such a request takes none.
  */
 export class ManagedTurns {
@@ -42,7 +42,7 @@ export class ManagedTurns {
     this.#requestOf = requestOf;
   }
 
-  /** Turns of callers that are not authenticated yet, all of them in one line (threats b141). */
+  /** Turns of callers that are not authenticated yet, all of them in one line (threats b139). */
   static ofUnauthenticated({ running, waiting }: Pick<ShareLimits, "running" | "waiting">): ManagedTurns {
     const limits = { running, runningPerTeam: running, waiting, waitingPerTeam: waiting };
     return new ManagedTurns(limits, () => UNAUTHENTICATED);

@@ -38,7 +38,7 @@ function openTurns() {
   return { begin, bounds, pass };
 }
 
-test("b139: a team has half of the turns at most", async () => {
+test("b137: a team has half of the turns at most", async () => {
   const { begin, bounds } = openTurns();
   expect(await bounds()).toEqual({ except: [], after: "" });
   const [end] = [await begin("a"), await begin("a"), await begin("a"), await begin("b")];
@@ -47,7 +47,7 @@ test("b139: a team has half of the turns at most", async () => {
   expect(await bounds()).toEqual({ except: [], after: "b" });
 });
 
-test("b139: teams whose turns are long share one half of them, also before those are over", async () => {
+test("b137: teams whose turns are long share one half of them, also before those are over", async () => {
   const { begin, bounds, pass } = openTurns();
   const ends = [await begin("a"), await begin("b"), await begin("c")];
   pass(1_001);

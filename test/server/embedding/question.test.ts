@@ -29,7 +29,7 @@ test("b120: a question that one subject has asked is embedded anew for another, 
   expect(asked).toHaveLength(3);
 });
 
-test("b140: however many questions one team asks, what others ask again is not embedded anew", async () => {
+test("b138: however many questions one team asks, what others ask again is not embedded anew", async () => {
   const { asked, ask } = embedQuestions();
   const questions = Array.from({ length: 20 }, (_, n) => `what is ${n}?`);
   for (const text of questions) await ask("other", text);

@@ -59,7 +59,7 @@ function upstreamsOf(hanging: Home, context: TestContext) {
 }
 
 describeOnEachEngineWithVectors("A team whose model never answers, and has many libraries", (store) => {
-  test("b139: holds up the embedding of its own alone", async (context) => {
+  test("b137: holds up the embedding of its own alone", async (context) => {
     const [hanging, other] = [await makeLibraries(store(), LIBRARIES), await makeLibraries(store(), 1)];
     const upstreams = upstreamsOf(hanging, context);
     const embed = async ({ publicId, texts }: { publicId: string; texts: readonly string[] }) => {
@@ -85,7 +85,7 @@ describeOnEachEngineWithVectors("A team whose model never answers, and has many 
 });
 
 describeOnEachEngine("A team whose model never answers", (store) => {
-  test("b139: holds up the conversations of its own libraries alone", async (context) => {
+  test("b137: holds up the conversations of its own libraries alone", async (context) => {
     const [hanging, other] = [await makeLibraries(store(), LIBRARIES), await makeLibraries(store(), 1)];
     const upstreams = upstreamsOf(hanging, context);
     const generate = async ({ publicId }: { publicId: string }) => {

@@ -28,7 +28,7 @@ async function makeViewer(store: Store) {
 }
 
 describeOnPostgres("Questions of the management API", (store) => {
-  test("b138: of one team that take long leave other teams theirs, and the server what it decides by", async () => {
+  test("b136: of one team that take long leave other teams theirs, and the server what it decides by", async () => {
     const [hostile, other] = [await makeViewer(store()), await makeViewer(store())];
     const api = await startApi(store(), env());
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ describeOnPostgres("Questions of the management API", (store) => {
 });
 
 describeOnPostgres("Cookies of the console that are no session's", (store) => {
-  test("b141: however many are looked up, leave the database to callers with a token", async () => {
+  test("b139: however many are looked up, leave the database to callers with a token", async () => {
     const viewer = await makeViewer(store());
     const api = await startApi(store(), env());
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ describeOnPostgres("Cookies of the console that are no session's", (store) => {
 });
 
 describeOnEachEngine("Requests of the management API", (store) => {
-  test("b138: of one team are all answered where it has many at once", async () => {
+  test("b136: of one team are all answered where it has many at once", async () => {
     const viewer = await makeViewer(store());
     const api = await startApi(store(), env());
     try {
