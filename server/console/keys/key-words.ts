@@ -79,7 +79,12 @@ export function declarationOf(
 ): Html | string {
   if (declaredIn !== null) return html`${refName({ namespace, name })}${inCluster(clusters, declaredIn.cluster)}`;
   if (released) return `Nowhere any more: ${refName({ namespace, name })} has let go of it`;
-  return managedBy ?? "Console or API";
+  return managedBy === null ? "Console or API" : brokenAtColons(managedBy);
+}
+
+/** A URN, which a narrow column breaks between its parts and not within a word. */
+function brokenAtColons(urn: string): Html {
+  return html`${urn.split(/(?<=:)(?!:)/).map((part, i) => (i === 0 ? part : html`<wbr>${part}`))}`;
 }
 
 /** Whether the console is where a key is changed. */
