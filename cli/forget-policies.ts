@@ -16,7 +16,7 @@ export const addForgetPolicies: AddCommand = (program, { env, out }) => {
     .option("--reason <text>", "why, for the audit log")
     .addOption(outputOption())
     .example(
-      "keyplane forget-policies 2f1c0c9e-6f0e-4b1a-9d6c-0a4f6f3f9b1e --server https://keys.example.com --reason deleted",
+      'keyplane forget-policies "$CLUSTER" --server https://keys.example.com',
       "after the cluster's controller has ended: one that still leads stores them again",
     )
     .action(async (cluster: string, { reason, output, ...choice }: Flags) => {
