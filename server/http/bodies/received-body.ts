@@ -1,4 +1,4 @@
-import { getDefaultHighWaterMark, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { getHeapStatistics } from "node:v8";
 import { BodyPieces } from "./body-pieces.ts";
 import { BytePool, freeBytes } from "./byte-pool.ts";
@@ -11,8 +11,8 @@ export const LARGE_BODY: number = MIB;
 const POOLED = 4 * MIB;
 /** Bytes that are copied in the time of a step: a MiB a slice, which takes a millisecond of a thread's time. */
 const COPIED_IN_A_STEP = 4;
-/** What is passed on of a large one at a time: as much as fills a socket's own buffer. */
-const COPY = getDefaultHighWaterMark(false);
+/** What is passed on of a large one at a time: no less than a socket to an upstream keeps, which its connector bounds. */
+const COPY = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /** What each of the pools keeps while nothing uses it: for two bodies at most, and an eighth of the heap. */

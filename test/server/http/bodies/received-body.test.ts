@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { setImmediate as turn } from "node:timers/promises";
 import { array, assert, asyncProperty, integer } from "fast-check";
 import { Client } from "undici";
@@ -11,6 +12,7 @@ import {
   ReceivedBody,
   releaseLargeBody,
 } from "../../../../server/http/bodies/received-body.ts";
+import { makeCertificate } from "../../../env/certificate.ts";
 
 const MIB = 1024 * 1024;
 
@@ -87,29 +89,34 @@ test("b83: what a socket is given of a large body are copies in one buffer, and 
   expect(taken).toHaveLength(1);
 });
 
-test("b83: an upstream that reads slowly has each byte of a large body, whatever it is made of", async () => {
-  const received = createHash("sha256");
-  const upstream = createServer(async (request, response) => {
-    for await (const chunk of request) {
-      received.update(chunk);
-      await turn();
-    }
-    response.end();
-  });
-  upstream.listen(0, "127.0.0.1");
-  await once(upstream, "listening");
-  const address = upstream.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  const whole = randomBytes(9 * MIB);
-  const parts = [0, 70_000, 70_003, 300_000, 5 * MIB].map((from, i, all) => whole.subarray(from, all[i + 1]));
-  const client = new Client(`http://127.0.0.1:${port}`);
-  const headers = { "content-length": `${whole.length}` };
-  const { body } = await client.request({
-    ...{ path: "/", method: "POST", headers },
-    body: new BodyCopies(parts, () => false),
-  });
-  await body.dump();
-  await client.close();
-  upstream.close();
-  expect(received.digest("hex")).toBe(createHash("sha256").update(whole).digest("hex"));
-});
+test.each(["http", "https"])(
+  "b83: an upstream that reads slowly has each byte of a large body over %s, whatever it is made of",
+  async (scheme) => {
+    const received = createHash("sha256");
+    const readSlowly = async (request: IncomingMessage, response: ServerResponse) => {
+      for await (const chunk of request) {
+        received.update(chunk);
+        await turn();
+      }
+      response.end();
+    };
+    const { cert, key } = makeCertificate();
+    const upstream = scheme === "http" ? createServer(readSlowly) : createSecureServer({ cert, key }, readSlowly);
+    upstream.listen(0, "127.0.0.1");
+    await once(upstream, "listening");
+    const address = upstream.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const whole = randomBytes(9 * MIB);
+    const parts = [0, 70_000, 70_003, 300_000, 5 * MIB].map((from, i, all) => whole.subarray(from, all[i + 1]));
+    const client = new Client(`${scheme}://127.0.0.1:${port}`, { connect: { ca: cert } });
+    const headers = { "content-length": `${whole.length}` };
+    const { body } = await client.request({
+      ...{ path: "/", method: "POST", headers },
+      body: new BodyCopies(parts, () => false),
+    });
+    await body.dump();
+    await client.close();
+    upstream.close();
+    expect(received.digest("hex")).toBe(createHash("sha256").update(whole).digest("hex"));
+  },
+);
