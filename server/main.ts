@@ -165,7 +165,7 @@ export async function startServer({
   const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () =>
     threadsOf(cells, config.workers),
   );
-  const { budgets, close: closeBudgets } = openBudgetGrants(store, time, log);
+  const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock: time, log, prices });
   const calling = { store, budgets, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);

@@ -95,7 +95,7 @@ const usage: UsageRecorder = {
 const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
   threadsOf(cells, config.workers),
 );
-const { budgets, close: closeBudgets } = openBudgetGrants(store, clock, log);
+const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock, log, prices });
 const calling = { store, budgets, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {

@@ -1,4 +1,5 @@
 import { type BudgetSpec, budgetText, declareBudgets } from "../../domain/budget/budget.ts";
+import { partsIn, partsText, sizeOf } from "../../domain/budget/budget-size.ts";
 import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
 
 /**
@@ -14,12 +15,14 @@ export function budgetTexts(
   return uses.length === 0 ? undefined : uses.map(useText);
 }
 
-function useText({ limit, period, timeZone, onExhausted, used, held, lost, beginsAnewAt }: BudgetJson): string {
+function useText({ limit, unit, period, timeZone, onExhausted, used, held, lost, beginsAnewAt }: BudgetJson): string {
+  const shown = (amount: number) => partsText(unit, partsIn(unit, amount));
   const amounts = [
-    `${used} used (${Math.floor((100 * used) / limit)} %)`,
-    ...(held > 0 ? [`${held} held by servers`] : []),
-    ...(lost > 0 ? [`${lost} lost with servers that ended`] : []),
+    `${shown(used)} used (${Math.floor((100 * used) / limit)} %)`,
+    ...(held > 0 ? [`${shown(held)} held by servers`] : []),
+    ...(lost > 0 ? [`${shown(lost)} lost with servers that ended`] : []),
   ];
   const anew = beginsAnewAt === null ? "" : `; begins anew at ${beginsAnewAt}`;
-  return `${budgetText({ tokens: limit, period, timeZone, onExhausted })}: ${amounts.join(", ")}${anew}`;
+  const budget = { ...sizeOf(unit, partsIn(unit, limit)), period, timeZone, onExhausted };
+  return `${budgetText(budget)}: ${amounts.join(", ")}${anew}`;
 }

@@ -1,12 +1,11 @@
+import { type BudgetSize, mostOf, sizeText, unitOf } from "./budget-size.ts";
 import type { BudgetPeriod } from "./period.ts";
 
 /** What happens to a call that a budget has no room for: it is refused, or passes and is counted. */
 type OnExhausted = "Refuse" | "Alert";
 
 /** A budget as it is declared, its defaults filled in. */
-export type Budget = {
-  /** What may be used in a period. */
-  readonly tokens: number;
+export type Budget = BudgetSize & {
   readonly period: BudgetPeriod;
   /** Where the period begins: an IANA name. */
   readonly timeZone: string;
@@ -15,7 +14,9 @@ export type Budget = {
 
 /** `budgets` as it is written. */
 export type BudgetSpec = {
-  readonly tokens: number;
+  readonly tokens?: number;
+  readonly cost?: string;
+  readonly currency?: string;
   readonly period: BudgetPeriod;
   readonly timeZone?: string;
   readonly onExhausted?: OnExhausted;
@@ -41,9 +42,16 @@ type Budgeted = {
 /** Reads valid `budgets`, their defaults filled in; null for none. */
 export function declareBudgets(specs: readonly BudgetSpec[] | undefined): readonly Budget[] | null {
   if (specs === undefined || specs.length === 0) return null;
-  return specs.map(({ tokens, period, timeZone = "UTC", onExhausted = "Refuse" }) => ({
-    ...{ tokens, period, timeZone, onExhausted },
+  return specs.map(({ tokens = 0, cost, currency = "", period, timeZone = "UTC", onExhausted = "Refuse" }) => ({
+    ...(cost === undefined ? { tokens } : { cost, currency }),
+    ...{ period, timeZone, onExhausted },
   }));
+}
+
+/** Whether a call of a key is held to a budget that counts what it costs, so that its model has to be known. */
+export function hasCostBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
+  const countsCost = (budget: Budget): boolean => "cost" in budget;
+  return budgets?.items.some(countsCost) === true || teamLimits?.budgets?.some(countsCost) === true;
 }
 
 /** Whether a call of a key is held to a budget. */
@@ -54,7 +62,7 @@ export function hasBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): bo
 /** The budgets that a call of a key is held to: its own before its team's. */
 export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudget[] {
   const owned = (of: OwnedBudget["of"], owner: string, items: readonly Budget[]): OwnedBudget[] =>
-    items.map((item) => ({ ...item, of, id: `${of} ${owner} tokens ${item.period}` }));
+    items.map((item) => ({ ...item, of, id: `${of} ${owner} ${unitOf(item)} ${item.period}` }));
   return [
     ...(budgets === undefined ? [] : owned("key", budgets.owner, budgets.items)),
     ...owned("team", teamId, teamLimits?.budgets ?? []),
@@ -66,23 +74,25 @@ export function budgetText(budget: Budget): string {
   return `${budgetSize(budget)}, ${budget.onExhausted === "Refuse" ? "refuses" : "alerts"}`;
 }
 
-/** How much a budget has, such as `5000000 tokens a month (Europe/Berlin)`. */
-export function budgetSize({ tokens, period, timeZone }: Budget): string {
+/** How much a budget has, such as `5000000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
+export function budgetSize(budget: Budget): string {
+  const { period, timeZone } = budget;
   const [every, zone] = period === "Total" ? ["in all", ""] : [`a ${period.toLowerCase()}`, ` (${timeZone})`];
-  return `${tokens} tokens ${every}${zone}`;
+  return `${sizeText(budget)} ${every}${zone}`;
 }
 
 /** Whether each budget that refuses is kept by one that is no larger. */
 export function areBudgetsKept(after: readonly Budget[] | null, before: readonly Budget[] | null): boolean {
   return (before ?? []).every(
-    ({ onExhausted, tokens, period, timeZone }) =>
-      onExhausted === "Alert" ||
+    (kept) =>
+      kept.onExhausted === "Alert" ||
       after?.some(
         (one) =>
           one.onExhausted === "Refuse" &&
-          one.period === period &&
-          one.tokens <= tokens &&
-          (period === "Total" || one.timeZone === timeZone),
+          one.period === kept.period &&
+          unitOf(one) === unitOf(kept) &&
+          mostOf(one) <= mostOf(kept) &&
+          (one.period === "Total" || one.timeZone === kept.timeZone),
       ) === true,
   );
 }

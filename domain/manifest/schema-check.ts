@@ -22,6 +22,9 @@ export const PATTERNS: Readonly<Record<string, string>> = {
     "is no duration: write hours, minutes and seconds, such as 720h or 1h30m (a day is 24h)",
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$":
     "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
+  "^[0-9]{1,7}(\\.[0-9]{1,6})?$":
+    'is no amount: write it as a text with up to seven digits and six decimals, such as "250.00"',
+  "^[A-Z]{3}$": "is no currency: write its code by ISO 4217, such as USD or EUR",
   "^[A-Za-z][A-Za-z0-9_+/-]*$": "is no name of a time zone: write an IANA name, such as Europe/Berlin",
   "^[!-~]+$": "must be visible ASCII without spaces",
   "^[0-9a-f]{64}$": "is no SHA-256: write 64 lower-case hex digits",

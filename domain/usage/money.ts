@@ -2,7 +2,8 @@
 
 /** Of a currency's unit: what prices are written in. */
 const DECIMALS = 6;
-const MICROS = 10n ** BigInt(DECIMALS);
+/** In a currency's unit. */
+export const MICROS = 10n ** BigInt(DECIMALS);
 
 /**
  * The millionths of a currency's unit that a decimal text says, such as 1,250,000 for `1.25`.

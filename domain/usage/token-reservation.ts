@@ -46,7 +46,15 @@ export type UsedTokens = {
   readonly reported: number;
   /** Where its answer does not say all of it. */
   readonly estimated: number;
+  /** What the answer reported, by kind; undefined where there was none. */
+  readonly answer: AnswerUsage | undefined;
+  /** What is estimated beyond what the answer reported. */
+  readonly unreported: ExpectedTokens;
 };
+
+const NOTHING: ExpectedTokens = { input: 0, output: 0 };
+/** Of a call that no upstream has done. */
+export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined, unreported: NOTHING };
 
 /**
  * What a call has used in the end: what its answer reported. One that reports nothing, or what cannot be, is taken to have
@@ -54,16 +62,27 @@ export type UsedTokens = {
  * no fewer tokens than bytes.
  */
 export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): UsedTokens {
-  if (end === "unused") return { reported: 0, estimated: 0 };
-  if (end === "unanswered") return { reported: 0, estimated: expected.input };
-  const { tokens, ending, isDoubtful } = end.usage;
+  if (end === "unused") return UNUSED;
+  if (end === "unanswered") {
+    return { ...UNUSED, estimated: expected.input, unreported: { input: expected.input, output: 0 } };
+  }
+  const answer = end.usage;
+  const { tokens, ending, isDoubtful } = answer;
   const [input, output] = [inputOf(dialect, tokens), tokens.output + tokens.reasoning];
   const reported = input + output;
+  const without = (read: number, written: number): ExpectedTokens => ({
+    input: Math.max(0, read - input),
+    output: Math.max(0, written - output),
+  });
   if (ending === "cut") {
-    const read = input + tokens.cached > 0 ? input : expected.input;
-    return { reported, estimated: read + Math.min(expected.output, end.answered) };
+    const isRead = input + tokens.cached > 0;
+    const read = isRead ? input : expected.input;
+    const written = Math.min(expected.output, end.answered);
+    return { reported, estimated: read + written, answer, unreported: without(read, written) };
   }
-  return { reported, estimated: ending === "reported" && !isDoubtful ? 0 : expected.input + expected.output };
+  if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING };
+  const { input: read, output: written } = expected;
+  return { reported, estimated: read + written, answer, unreported: without(read, written) };
 }
 
 /** As the providers count it for their own limits: Anthropic leaves out what is read from its cache, others do not. */

@@ -1,3 +1,4 @@
+import { mostOf, partsText, sizeText, unitOf } from "../../domain/budget/budget-size.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import { type Problem, problem } from "../http/errors.ts";
@@ -14,19 +15,24 @@ const OWNERS = { key: "This key's", team: "The team's" } as const;
  * @param now milliseconds since the epoch
  */
 export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
-  const { of, tokens: most, period, timeZone } = refusal.budget;
+  const { budget } = refusal;
+  const { of, period, timeZone } = budget;
   const every = period === "Total" ? "in all" : `a ${period.toLowerCase()}`;
-  const which = `${OWNERS[of]} budget of ${most} tokens ${every}`;
+  const which = `${OWNERS[of]} budget of ${sizeText(budget)} ${every}`;
   if (refusal.kind === "away") {
     return problem("unavailable", `${which} cannot be asked for room while the database does not answer: try again.`);
   }
-  const { spent, silent, tokens, endsAt } = refusal;
-  const found = `${which} has no room for this call, which may use ${tokens}: ${spent} are used${silent > 0 ? `, and servers that ended hold ${silent} more` : ""}`;
-  if (spent + silent + tokens <= most) {
+  if (refusal.kind === "unpriced")
+    return problem("forbidden", `${which} cannot be held: ${lackOf(refusal)}.`, NO_RETRY);
+  const { spent, silent, expected, endsAt } = refusal;
+  const parts = (amount: number) => partsText(unitOf(budget), amount);
+  const found = `${which} has no room for this call, which may use ${parts(Math.ceil(expected))}: ${parts(spent)} are used${silent > 0 ? `, and servers that ended hold ${parts(silent)} more` : ""}`;
+  if (spent + silent + expected <= mostOf(budget)) {
     const detail = `${found}, and calls under way may use the rest: try again in ${SHORT_WAIT} s.`;
     return problem("budget_exceeded", detail, { "retry-after": String(SHORT_WAIT) });
   }
-  const less = spent + silent < most ? " A call that may use less fits: lower the most that its answer may have." : "";
+  const less =
+    spent + silent < mostOf(budget) ? " A call that may use less fits: lower the most that its answer may have." : "";
   if (!Number.isFinite(endsAt)) {
     return problem("budget_exceeded", `${found}. It does not begin anew: have it raised.${less}`, NO_RETRY);
   }
@@ -41,3 +47,12 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
 /** The providers' SDKs wait no longer for a Retry-After, and try again at once. */
 const SDK_WAITS = 60;
 const NO_RETRY = { "x-should-retry": "false" };
+
+/** Why it is not known what a call costs, and what to do. */
+function lackOf({ budget, currency, models }: Extract<BudgetRefusal, { kind: "unpriced" }>): string {
+  const unit = unitOf(budget);
+  if (currency === null) return "the servers have no price list, which --prices gives them";
+  if (currency !== unit) return `the servers' price list is in ${currency}`;
+  if (models.includes(undefined)) return "the call names no model by which it has a price";
+  return "the price list has no prices for this model, or for one that its route leads to: use another, or have it listed";
+}

@@ -158,10 +158,16 @@ export function tooManyCalls(key: KeyRecord, full: LimitOwner): Refused {
   return { granted: false, code: "rate_limited", cause: causeOf("too_many_calls", full), key, full };
 }
 
-/** The refusal by a budget that has no room, or that cannot be asked. */
+const BUDGET_REFUSALS = {
+  exhausted: ["budget_exceeded", "budget_exceeded"],
+  away: ["unavailable", "budget_unknown"],
+  unpriced: ["forbidden", "budget_unpriced"],
+} as const satisfies Record<BudgetRefusal["kind"], readonly [Refused["code"], string]>;
+
+/** The refusal by a budget that has no room, or of which it is not known. */
 export function overBudget(key: KeyRecord, budget: BudgetRefusal): Refused {
-  const cause = causeOf(budget.kind === "away" ? "budget_unknown" : "budget_exceeded", budget.budget.of);
-  return { granted: false, code: budget.kind === "away" ? "unavailable" : "budget_exceeded", cause, key, budget };
+  const [code, cause] = BUDGET_REFUSALS[budget.kind];
+  return { granted: false, code, cause: causeOf(cause, budget.budget.of), key, budget };
 }
 
 /** As refusals are counted: `team_rate_limited` of a team's limit. */

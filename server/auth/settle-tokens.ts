@@ -12,7 +12,7 @@ const NANOSECONDS = 1e6;
 export function settleTokens(
   { index, clock, installationLimits }: RateDeps,
   rates: readonly MetRate[],
-  { reported, estimated }: UsedTokens,
+  { reported, estimated }: Pick<UsedTokens, "reported" | "estimated">,
 ): void {
   const now = clock.monotonic() * NANOSECONDS;
   for (const rate of rates) {

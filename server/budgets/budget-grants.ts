@@ -1,11 +1,14 @@
 /** Longer than most files: one class keeps what a thread holds of each budget, and how it gets it and gives it back. */
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { budgetsOf, type OwnedBudget } from "../../domain/budget/budget.ts";
+import { mostOf } from "../../domain/budget/budget-size.ts";
 import { type Period, periodAt } from "../../domain/budget/period.ts";
-import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
+import { UNUSED, type UsedTokens } from "../../domain/usage/token-reservation.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
+import type { CallPricer } from "../usage/call-pricer.ts";
+import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /** What was used is written so often, and what no call has asked for in that time is given back. */
 export const ROUND_MS = 1_000;
@@ -18,6 +21,8 @@ const AWAY_MS = 1_000;
 const REFUSED_MS = 500;
 /** Others may take what was granted for a call: it asks again so often at most. */
 const MOST_TRIES = 1_000;
+/** What sums of fractions are off by, in parts. */
+const NOISE = 1e-6;
 /** A period is kept so long after its end, in which its budget may get a time zone where it is under way. */
 const KEPT_MS = 48 * 3_600_000;
 
@@ -27,9 +32,10 @@ type BudgetGrantsDeps = {
   /** How many lines `write` takes at once. */
   readonly mostLines: number;
   readonly clock: Clock;
+  readonly pricer: CallPricer;
 };
 
-/** What this thread holds of a budget in one period. Amounts are tokens. */
+/** What this thread holds of a budget in one period. Amounts are parts of the budget's unit. */
 type Held = {
   readonly id: string;
   readonly timeZone: string;
@@ -56,11 +62,10 @@ type Held = {
 
 /** What a call has reserved of each of its budgets, to be settled once. */
 export type BudgetReservation = {
-  readonly tokens: number;
-  readonly parts: readonly { readonly held: Held; readonly isRefusing: boolean }[];
+  readonly parts: readonly { readonly held: Held; readonly isRefusing: boolean; readonly call: MeasuredCall }[];
 };
 
-/** Why a call is refused. Amounts are tokens. */
+/** Why a call is refused. Amounts are parts of the budget's unit. */
 export type BudgetRefusal =
   | {
       readonly kind: "exhausted";
@@ -70,12 +75,19 @@ export type BudgetRefusal =
       /** What threads that ended still hold, and no call can have. */
       readonly silent: number;
       /** What the call may use. */
-      readonly tokens: number;
+      readonly expected: number;
       /** Milliseconds since the epoch; Infinity for never. */
       readonly endsAt: number;
     }
   /** The database does not answer, and what is held here is too little. */
-  | { readonly kind: "away"; readonly budget: OwnedBudget };
+  | { readonly kind: "away"; readonly budget: OwnedBudget }
+  /** What the call may cost is not known: the price list is of another currency, null for none, or lacks a model. */
+  | {
+      readonly kind: "unpriced";
+      readonly budget: OwnedBudget;
+      readonly currency: string | null;
+      readonly models: BudgetedCall["models"];
+    };
 
 /**
  * Budgets that hold for the whole installation: a ledger in the database grants each thread a part of what is left,
@@ -95,34 +107,35 @@ export class BudgetGrants {
     this.#deps = deps;
   }
 
-  /**
-   * Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails.
-   *
-   * @param tokens the most that the call is expected to use
-   */
-  async reserve(key: KeyRecord, tokens: number): Promise<BudgetReservation | BudgetRefusal> {
+  /** Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails. */
+  async reserve(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
+    const { clock, pricer } = this.#deps;
     const parts: BudgetReservation["parts"][number][] = [];
     for (const budget of budgetsOf(key)) {
-      const held = this.#heldOf(budget);
       const isRefusing = budget.onExhausted === "Refuse";
-      const refusal = isRefusing ? await this.#take(held, budget, tokens) : undefined;
+      const measured = measureCall(budget, call, pricer, clock.now());
+      const held = this.#heldOf(budget);
+      const refusal = isRefusing ? await this.#take(held, budget, measured.expected) : undefined;
       if (refusal !== undefined) {
-        this.settle({ tokens, parts }, { reported: 0, estimated: 0 });
-        return refusal;
+        this.settle({ parts }, UNUSED);
+        return refusal === "unpriced"
+          ? { kind: refusal, budget, currency: pricer.currency, models: call.models }
+          : refusal;
       }
-      parts.push({ held, isRefusing });
+      parts.push({ held, isRefusing, call: measured });
     }
-    return { tokens, parts };
+    return { parts };
   }
 
   /** Charges what a call has used in the end, also beyond what it had reserved, and keeps the rest for others. */
-  settle({ tokens, parts }: BudgetReservation, { reported, estimated }: UsedTokens): void {
-    const used = Math.max(reported, Math.min(estimated, tokens));
-    for (const { held, isRefusing } of parts) {
-      held.spent += used;
+  settle({ parts }: BudgetReservation, used: UsedTokens): void {
+    for (const { held, isRefusing, call } of parts) {
+      const amount = call.usedBy(used);
+      held.spent += amount;
       if (isRefusing) {
-        held.reserved -= tokens;
-        held.free += Math.max(0, tokens - used);
+        const { expected = 0 } = call;
+        held.reserved -= expected;
+        held.free += Math.max(0, expected - amount);
       }
       held.isChanged = true;
     }
@@ -145,29 +158,34 @@ export class BudgetGrants {
     await this.#write(true);
   }
 
-  async #take(held: Held, budget: OwnedBudget, tokens: number): Promise<BudgetRefusal | undefined> {
+  async #take(
+    held: Held,
+    budget: OwnedBudget,
+    expected: number | undefined,
+  ): Promise<BudgetRefusal | "unpriced" | undefined> {
     const { clock } = this.#deps;
+    if (expected === undefined) return "unpriced";
     held.isAsked = true;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (held.free >= tokens) {
-        held.free -= tokens;
-        held.reserved += tokens;
+      if (held.free >= expected) {
+        held.free -= expected;
+        held.reserved += expected;
         return undefined;
       }
       const now = clock.monotonic();
       const { refused } = held;
-      if (refused !== undefined && now < refused.until && tokens > refused.left + held.free) {
+      if (refused !== undefined && now < refused.until && expected > refused.left + held.free) {
         return {
           kind: "exhausted",
           budget,
           spent: refused.spent,
           silent: refused.silent,
-          tokens,
+          expected,
           endsAt: held.period.endsAt,
         };
       }
       if (now < this.#awayUntil) return { kind: "away", budget };
-      held.writing ??= this.#draw(held, tokens - held.free).finally(() => {
+      held.writing ??= this.#draw(held, expected - held.free).finally(() => {
         held.writing = undefined;
       });
       try {
@@ -244,25 +262,28 @@ export class BudgetGrants {
     const { id, period, most, spent, reserved, free } = held;
     const { name, endsAt } = period;
     held.turn++;
-    return { budget: id, period: name, endsAt, turn: held.turn, spent, held: reserved + free, wanted, most };
+    const amounts = { spent: whole(spent), held: whole(reserved + free), wanted: whole(wanted) };
+    return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
   }
 
-  #heldOf({ id, timeZone, period, tokens }: OwnedBudget): Held {
+  #heldOf(budget: OwnedBudget): Held {
+    const { id, timeZone, period } = budget;
+    const most = mostOf(budget);
     const { clock } = this.#deps;
     const now = clock.now();
     const current = this.#current.get(id);
     if (current !== undefined && current.timeZone === timeZone && isWithin(now, current.period)) {
-      return asDeclared(current, tokens);
+      return asDeclared(current, most);
     }
     const present = periodAt(period, timeZone, now);
     const place = placeOf(id, present);
     const known = this.#held.get(place);
     const held: Held = {
-      ...{ id, timeZone, period: present, most: tokens, writtenAt: clock.monotonic() },
+      ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
       ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
       ...{ isChanged: false, isAsked: false, writing: undefined, refused: undefined },
     };
-    const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), tokens);
+    const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);
     this.#held.set(place, kept);
     this.#current.set(id, kept);
     return kept;
@@ -274,13 +295,18 @@ export class BudgetGrants {
   }
 }
 
+/** Whole parts, as the ledger has them: sums are rounded up, and not each call. */
+function whole(parts: number): number {
+  return Math.ceil(parts - NOISE);
+}
+
 /** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
-function asDeclared(held: Held, tokens: number): Held {
-  if (tokens < held.most && held.free > 0) {
+function asDeclared(held: Held, most: number): Held {
+  if (most < held.most && held.free > 0) {
     held.free = 0;
     held.isChanged = true;
   }
-  held.most = tokens;
+  held.most = most;
   return held;
 }
 

@@ -1,4 +1,5 @@
 import { budgetSize, budgetText } from "../../domain/budget/budget.ts";
+import { mostOf, partsText, unitOf } from "../../domain/budget/budget-size.ts";
 import type { Threshold } from "../../domain/budget/threshold.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../store/budgets/read-budgets.ts";
@@ -20,24 +21,25 @@ const REACHED = {
 export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, spent, unsettled, reached, endsAt } = use;
-    const percent = Math.floor((100 * spent) / budget.tokens);
+    const percent = Math.floor((100 * spent) / mostOf(budget));
+    const shown = (parts: number) => counted(unitOf(budget), parts);
     const lost =
-      unsettled === 0 ? "" : `, and ${counted(unsettled)} that count as used since servers ended while holding them`;
+      unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
     const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";
     const badge = reached && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
-    return html`<span class="line">${budgetText(budget)}: ${counted(spent)} used (${percent} %)${lost}${anew}${badge ?? ""}${bar(use)}</span>`;
+    return html`<span class="line">${budgetText(budget)}: ${shown(spent)} used (${percent} %)${lost}${anew}${badge ?? ""}${bar(use)}</span>`;
   });
 }
 
 /** How much is used, drawn with attributes alone, as pages have no styles within them. */
 function bar({ budget, spent, unsettled, reached }: BudgetUse): Html {
-  const part = (amount: number) => Math.min(100, Math.round((1_000 * amount) / budget.tokens) / 10);
+  const part = (amount: number) => Math.min(100, Math.round((1_000 * amount) / mostOf(budget)) / 10);
   const gone = part(spent + unsettled);
   const tone = reached === undefined ? "" : REACHED[reached].tone;
-  const label = `${Math.floor((100 * (spent + unsettled)) / budget.tokens)} % of ${budgetSize(budget)} can be used no more`;
+  const label = `${Math.floor((100 * (spent + unsettled)) / mostOf(budget))} % of ${budgetSize(budget)} can be used no more`;
   return html`<svg class="meter ${tone}" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="room" width="100" height="4"/><rect class="lost" width="${gone}" height="4"/><rect class="used" width="${part(spent)}" height="4"/></svg>`;
 }
 
-function counted(tokens: number): string {
-  return tokens.toLocaleString("en-US");
+function counted(unit: string, parts: number): string {
+  return unit === "tokens" ? parts.toLocaleString("en-US") : partsText(unit, parts);
 }

@@ -4,7 +4,7 @@ import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-
 import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
-import { type CallEnd, type ExpectedTokens, usedTokens } from "../../domain/usage/token-reservation.ts";
+import { type CallEnd, type ExpectedTokens, UNUSED, usedTokens } from "../../domain/usage/token-reservation.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 import { budgetProblem } from "../auth/budget-problem.ts";
 import { chargeRates, countsTokens, type MetRate, refundRates, refusingRate } from "../auth/charge-rate.ts";
@@ -133,14 +133,14 @@ export function createLibraryCaller<F extends CallFormat>(
       const rates = await chargeRates(deps, found.key, found.limits, expected && expected.input + expected.output);
       const refusing = refusingRate(rates);
       if (refusing !== undefined) return rateFailure(refusing);
-      const reserved = await reserveBudgets(deps, found.key, expected);
+      const reserved = await reserveBudgets(deps, found, expected);
       if (reserved !== undefined && "kind" in reserved) {
         refundRates(deps, rates);
         return budgetFailure(reserved, clock.now());
       }
       const takeBack = (): void => {
         refundRates(deps, rates);
-        if (reserved !== undefined) deps.budgets.settle(reserved, { reported: 0, estimated: 0 });
+        if (reserved !== undefined) deps.budgets.settle(reserved, UNUSED);
       };
       // Its key may have been revoked, or its gateway have changed, meanwhile.
       const way = findWay(deps, formats, request);
@@ -225,11 +225,11 @@ function rateFailure({ of, verdict }: MetRate): FailedCall {
 /** Undefined for a call that no budget bounds. */
 async function reserveBudgets(
   { budgets }: Pick<CallerDeps, "budgets">,
-  key: KeyRecord,
+  { key, model }: Pick<Way<CallFormat>, "key" | "model">,
   expected: ExpectedTokens | undefined,
 ): Promise<BudgetReservation | BudgetRefusal | undefined> {
   if (expected === undefined || !hasBudget(key)) return undefined;
-  return budgets.reserve(key, expected.input + expected.output);
+  return budgets.reserve(key, { tokens: expected, models: [model] });
 }
 
 function budgetFailure(refusal: BudgetRefusal, now: number): FailedCall {

@@ -6,17 +6,18 @@ import { chargeBody, refundRates, refusingRate } from "../auth/charge-rate.ts";
 import { overBudget, rateLimited, tooManyCalls } from "../auth/decide.ts";
 import { type AccessDeps, grantedOf, refusalOf, tellRates } from "../auth/key-hook.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
+import type { BudgetedCall } from "../budgets/measure-call.ts";
 import type { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
 
 /**
  * Holds a call to what its body has said: to the limits of the route that it names, and to those of the tokens that it
- * is expected to use, of its key, its team and its route, and last to the budgets of its key and its team. It is counted for the route until it ends, and charged once,
- * however many upstreams are asked. Where one of them refuses it, its key and its team have back what they were charged
+ * is expected to use, of its key, its team and its route, and last to the budgets of its key and its team. It is counted
+ * for the route until it ends, and charged once, however many upstreams are asked. Where one of them refuses it, its key and its team have back what they were charged
  * at the door.
  *
  * @param limits of the route; undefined for none
- * @param tokens how many it is expected to use; undefined where no limit counts them
+ * @param call what it is expected to use; undefined where no limit counts that
  * @returns what takes how many it has used in the end, or the problem to answer where it is refused, counted and recorded
  */
 export async function holdToBody(
@@ -24,7 +25,7 @@ export async function holdToBody(
   request: FastifyRequest,
   reply: FastifyReply,
   limits: OwnedLimits | undefined,
-  tokens: number | undefined,
+  call: BudgetedCall | undefined,
 ): Promise<Problem | ((used: UsedTokens) => void)> {
   const { key, rates } = grantedOf(request);
   if (limits !== undefined && limits.concurrent !== null) {
@@ -33,15 +34,15 @@ export async function holdToBody(
       return refusalOf(deps, request, tooManyCalls(key, "route"));
     }
   }
-  const ofBody = await chargeBody(deps, key, limits, tokens);
+  const ofBody = await chargeBody(deps, key, limits, call && call.tokens.input + call.tokens.output);
   const isRefused = refusingRate(ofBody) !== undefined;
   const all = [...(isRefused ? refundRates(deps, rates) : rates), ...ofBody];
   // The call may have been cut, and answered, while the database was asked.
   if (!reply.raw.headersSent) tellRates({ rates: all }, reply.raw);
   const refused = rateLimited(key, all);
   if (refused !== undefined) return refusalOf(deps, request, refused);
-  if (tokens === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
-  const reserved = await deps.budgets.reserve(key, tokens);
+  if (call === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
+  const reserved = await deps.budgets.reserve(key, call);
   if ("kind" in reserved) {
     const left = refundRates(deps, all);
     if (!reply.raw.headersSent) tellRates({ rates: left }, reply.raw);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import { hasBudget } from "../../domain/budget/budget.ts";
+import { hasBudget, hasCostBudget } from "../../domain/budget/budget.ts";
 import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
@@ -22,7 +22,7 @@ import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { readBody } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { type Resolved, resolve } from "./resolve.ts";
+import { needsModel, type Resolved, resolve } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
 import { reportsUsage } from "./tokens/answer-tap.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
@@ -112,7 +112,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
-  const need = bodyNeed(sent, gateway, key.allowedModels);
+  // Most calls' bodies are not inspected, and so no promise either.
+  const counts = reportsUsage(call.operation);
+  const need = bodyNeed(sent, (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels));
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
     { model, body }: Omit<RequestedModel, "text">,
@@ -143,8 +145,6 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       onOver,
     });
   };
-  // Most calls' bodies are not inspected, and so no promise either.
-  const counts = reportsUsage(call.operation);
   if (need !== "inspect" && !(counts && (countsTokens(key) || hasBudget(key)))) {
     proceed({ model: call.model, body: need }, resolveFor(request, call.model));
     return;
@@ -167,7 +167,8 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (limits === undefined && !isCounted) return proceed(found, resolved);
     const expected = isCounted ? await expectedTokens(call.operation, head, found.text) : undefined;
     if (reply.sent) return;
-    const settle = await holdToBody(deps, request, reply, limits, expected && expected.input + expected.output);
+    const models = resolved.candidates.map(({ model = found.model }) => model);
+    const settle = await holdToBody(deps, request, reply, limits, expected && { tokens: expected, models });
     if (settle instanceof Problem) {
       if (!reply.sent) proceed(found, settle);
       return;

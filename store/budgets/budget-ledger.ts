@@ -6,7 +6,7 @@ import { toDate } from "../database/times.ts";
 /** What one statement writes at most. */
 export const MAX_LINES = 100;
 
-/** What a holder says of a budget in a period, all of it as it is by now. Amounts are tokens. */
+/** What a holder says of a budget in a period, all of it as it is by now. Amounts are whole parts of its unit. */
 export type LedgerLine = {
   readonly budget: string;
   readonly period: string;

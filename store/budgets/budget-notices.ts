@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
+import { inUnit } from "../../domain/budget/budget-size.ts";
 import { type Threshold, thresholdsUpTo } from "../../domain/budget/threshold.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { appendAudit } from "../audit/audit.ts";
@@ -11,7 +12,7 @@ export type BudgetNotice = {
   /** The budget's id, and the name of the period. */
   readonly budget: string;
   readonly period: string;
-  /** How large the budget is, and what is used of it, in its unit. */
+  /** How large the budget is, and what is used of it, in parts of its unit. */
   readonly most: number;
   readonly used: number;
   readonly percent: Threshold;
@@ -39,7 +40,8 @@ export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<
     on conflict do nothing returning percent`.execute(tx);
   if (!rows.some((row) => row.percent === percent)) return false;
   const detail = {
-    ...{ percent, limit: most, used, unit: owner.unit, period: owner.period },
+    ...{ percent, limit: inUnit(owner.unit, most), used: inUnit(owner.unit, used) },
+    ...{ unit: owner.unit, period: owner.period },
     beginsAnewAt: beginsAnew === null ? null : rfc3339(beginsAnew),
   };
   const event = { at: null, teamId: owner.teamId, detail, by: { actor: "server" } };

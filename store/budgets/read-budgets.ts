@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
+import { mostOf } from "../../domain/budget/budget-size.ts";
 import { periodAt } from "../../domain/budget/period.ts";
 import { asThreshold, higherThreshold, reachedThreshold, type Threshold } from "../../domain/budget/threshold.ts";
 import type { Db } from "../database/change.ts";
@@ -7,7 +8,7 @@ import type { Db } from "../database/change.ts";
 /** A thread that runs writes what it holds again within ten minutes. */
 const SILENT = sql`interval '15 minutes'`;
 
-/** What a budget has in its present period. Amounts are tokens. */
+/** What a budget has in its present period. Amounts are parts of its unit. */
 export type BudgetUse = {
   readonly budget: OwnedBudget;
   readonly spent: number;
@@ -60,12 +61,12 @@ export async function readUses(db: Db, budgets: readonly OwnedBudget[], now: num
       (select max(percent) from budget_notices n
         where n.budget = asked.budget and n.period = asked.period and n.most = asked.most) as percent
     from unnest(${column(({ id }) => id)}::text[], ${periods.map(({ name }) => name)}::text[],
-      ${column(({ tokens }) => tokens)}::bigint[]) as asked (budget, period, most)
+      ${column(mostOf)}::bigint[]) as asked (budget, period, most)
     left join budget_ledger line on line.budget = asked.budget and line.period = asked.period
     group by asked.budget, asked.period, asked.most`.execute(db);
   return budgets.map((budget, place) => {
     const { spent = 0, unsettled = 0, held = 0, percent = null } = rows.find((row) => row.budget === budget.id) ?? {};
-    const byUse = reachedThreshold({ limit: budget.tokens, used: spent + unsettled, hasRefused: false });
+    const byUse = reachedThreshold({ limit: mostOf(budget), used: spent + unsettled, hasRefused: false });
     const reached = higherThreshold(byUse, asThreshold(percent));
     return { budget, spent, unsettled, held, reached, endsAt: periods[place]?.endsAt ?? Number.POSITIVE_INFINITY };
   });

@@ -86,7 +86,7 @@ export type PlatformTeamSpec = {
    */
   allowedCIDRs?: string[];
   /**
-   * How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.
+   * How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.
    *
    * Items: What may be used in each period.
    */
@@ -94,7 +94,15 @@ export type PlatformTeamSpec = {
     /**
      * Tokens that may be used in a period, by what answers report.
      */
-    tokens: number;
+    tokens?: number;
+    /**
+     * What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact.
+     */
+    cost?: string;
+    /**
+     * The currency of cost by ISO 4217, which is the one of the servers' price list.
+     */
+    currency?: string;
     /**
      * When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.
      */

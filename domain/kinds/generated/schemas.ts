@@ -1666,13 +1666,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "budgets": {
-            "description": "How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it.",
+            "description": "How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it.",
             "type": "array",
-            "maxItems": 4,
+            "maxItems": 8,
             "x-kubernetes-list-type": "atomic",
             "x-kubernetes-validations": [
               {
-                "rule": "self.all(a, self.exists_one(b, b.period == a.period))",
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period && has(b.cost) == has(a.cost)))",
                 "message": "budgets has two of one period: keep the one that is meant"
               }
             ],
@@ -1680,10 +1680,21 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "description": "What may be used in each period.",
               "type": "object",
               "required": [
-                "tokens",
                 "period"
               ],
               "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.tokens) != has(self.cost)",
+                  "message": "a budget is of tokens or of cost: write one of the two"
+                },
+                {
+                  "rule": "has(self.cost) == has(self.currency)",
+                  "message": "cost and currency belong together: write both, such as cost: \"250.00\" and currency: USD"
+                },
+                {
+                  "rule": "!has(self.cost) || self.cost.matches('[1-9]')",
+                  "message": "cost must be more than nothing"
+                },
                 {
                   "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
@@ -1696,6 +1707,18 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
+                },
+                "cost": {
+                  "description": "What the calls of a period may cost by the servers' price list, such as \"250.00\". Text, so that it is exact.",
+                  "type": "string",
+                  "maxLength": 14,
+                  "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
+                },
+                "currency": {
+                  "description": "The currency of cost by ISO 4217, which is the one of the servers' price list.",
+                  "type": "string",
+                  "maxLength": 3,
+                  "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
                   "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",
@@ -2382,13 +2405,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "budgets": {
-            "description": "How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.",
+            "description": "How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.",
             "type": "array",
-            "maxItems": 4,
+            "maxItems": 8,
             "x-kubernetes-list-type": "atomic",
             "x-kubernetes-validations": [
               {
-                "rule": "self.all(a, self.exists_one(b, b.period == a.period))",
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period && has(b.cost) == has(a.cost)))",
                 "message": "budgets has two of one period: keep the one that is meant"
               }
             ],
@@ -2396,10 +2419,21 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "description": "What may be used in each period.",
               "type": "object",
               "required": [
-                "tokens",
                 "period"
               ],
               "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.tokens) != has(self.cost)",
+                  "message": "a budget is of tokens or of cost: write one of the two"
+                },
+                {
+                  "rule": "has(self.cost) == has(self.currency)",
+                  "message": "cost and currency belong together: write both, such as cost: \"250.00\" and currency: USD"
+                },
+                {
+                  "rule": "!has(self.cost) || self.cost.matches('[1-9]')",
+                  "message": "cost must be more than nothing"
+                },
                 {
                   "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
@@ -2412,6 +2446,18 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
+                },
+                "cost": {
+                  "description": "What the calls of a period may cost by the servers' price list, such as \"250.00\". Text, so that it is exact.",
+                  "type": "string",
+                  "maxLength": 14,
+                  "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
+                },
+                "currency": {
+                  "description": "The currency of cost by ISO 4217, which is the one of the servers' price list.",
+                  "type": "string",
+                  "maxLength": 3,
+                  "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
                   "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",

@@ -78,10 +78,14 @@ export type PlatformKeyArgs = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
-  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
   budgets?: Input<Array<Input<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: Input<number>;
+    tokens?: Input<number> | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: Input<string> | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -174,10 +178,14 @@ export type PlatformKeyState = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
-  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
   budgets?: Array<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: number;
+    tokens?: number | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: string | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: string | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -285,10 +293,14 @@ export type PlatformTeamArgs = {
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
   budgets?: Input<Array<Input<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: Input<number>;
+    tokens?: Input<number> | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: Input<string> | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -368,10 +380,14 @@ export type PlatformTeamState = {
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: string[] | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
   budgets?: Array<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: number;
+    tokens?: number | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: string | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: string | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -699,10 +715,14 @@ export type GetKeyResult = {
     /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
     concurrent?: number | undefined;
   } | undefined;
-  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
   budgets?: Array<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: number;
+    tokens?: number | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: string | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: string | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -802,10 +822,14 @@ export type GetTeamResult = {
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: string[] | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
   budgets?: Array<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: number;
+    tokens?: number | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: string | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: string | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */

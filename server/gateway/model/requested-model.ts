@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import type { GatewayRecord } from "../../../domain/access/key-record.ts";
 import type { OpenCall } from "../../calls/calls.ts";
 import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
 import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
@@ -11,7 +10,7 @@ import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
-import { needsModel, type UpstreamCandidate } from "../resolve.ts";
+import type { UpstreamCandidate } from "../resolve.ts";
 import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
@@ -30,12 +29,8 @@ export type RequestedModel = {
  * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the whole body, since
  * it may name one even where the path does.
  */
-export function bodyNeed(
-  head: RequestHead,
-  gateway: GatewayRecord,
-  allowedModels: readonly string[] | null,
-): "stream" | "small" | "inspect" {
-  if (needsModel(gateway, allowedModels)) return "inspect";
+export function bodyNeed(head: RequestHead, needsModel: boolean): "stream" | "small" | "inspect" {
+  if (needsModel) return "inspect";
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 

@@ -1,12 +1,13 @@
 import type { Budget } from "../../../domain/budget/budget.ts";
+import { inUnit, mostOf, unitOf } from "../../../domain/budget/budget-size.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import { closedObject, TIME_OR_NULL } from "../response-schemas.ts";
 
-/** What a budget has and has used in its present period, as the management API shows it. */
+/** What a budget has and has used in its present period, as the management API shows it. Amounts are in its unit. */
 export type BudgetJson = {
   readonly limit: number;
-  readonly unit: "tokens";
+  readonly unit: string;
   readonly period: Budget["period"];
   readonly timeZone: string;
   readonly onExhausted: Budget["onExhausted"];
@@ -24,7 +25,7 @@ export const BUDGETS = closedObject("Budgets", {
     type: "array",
     items: closedObject("BudgetUse", {
       limit: AMOUNT,
-      unit: { enum: ["tokens"] },
+      unit: { type: "string", description: "tokens, or a currency by ISO 4217." },
       period: { enum: ["Day", "Week", "Month", "Total"] },
       timeZone: { type: "string" },
       onExhausted: { enum: ["Refuse", "Alert"] },
@@ -39,11 +40,15 @@ export const BUDGETS = closedObject("Budgets", {
 
 export function budgetsJson(uses: readonly BudgetUse[]): { readonly items: readonly BudgetJson[] } {
   return {
-    items: uses.map(({ budget, spent, unsettled, held, reached, endsAt }) => ({
-      ...{ limit: budget.tokens, unit: "tokens", period: budget.period },
-      ...{ timeZone: budget.timeZone, onExhausted: budget.onExhausted },
-      ...{ used: spent, held, lost: unsettled, reached: reached ?? null },
-      beginsAnewAt: Number.isFinite(endsAt) ? rfc3339(endsAt) : null,
-    })),
+    items: uses.map(({ budget, spent, unsettled, held, reached, endsAt }) => {
+      const unit = unitOf(budget);
+      const shown = (parts: number) => inUnit(unit, parts);
+      return {
+        ...{ limit: shown(mostOf(budget)), unit, period: budget.period },
+        ...{ timeZone: budget.timeZone, onExhausted: budget.onExhausted },
+        ...{ used: shown(spent), held: shown(held), lost: shown(unsettled), reached: reached ?? null },
+        beginsAnewAt: Number.isFinite(endsAt) ? rfc3339(endsAt) : null,
+      };
+    }),
   };
 }

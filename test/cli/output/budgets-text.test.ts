@@ -17,6 +17,13 @@ test("describe shows what a budget has and has used, and when it begins anew", (
   ]);
 });
 
+test("describe shows what a budget of cost has and has used in its currency", () => {
+  const spent = { ...use, limit: 250, unit: "USD", used: 12.345678, held: 1, lost: 0.5 };
+  expect(budgetTexts([monthly], [spent])).toEqual([
+    "250.00 USD a month (Europe/Berlin), refuses: 12.345678 USD used (4 %), 1.00 USD held by servers, 0.50 USD lost with servers that ended; begins anew at 2026-11-30T23:00:00Z",
+  ]);
+});
+
 test("describe shows what is declared alone where its use is not known, and nothing where there is no budget", () => {
   expect(budgetTexts([monthly], undefined)).toEqual(["1000 tokens a month (Europe/Berlin), refuses"]);
   expect([budgetTexts(undefined, undefined), budgetTexts([monthly], [])]).toEqual([undefined, undefined]);

@@ -178,12 +178,46 @@ export const RULE_CASES: readonly RuleCase[] = [
     accepts: [
       key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day }, { tokens: 9, period: Month }] }"),
       team("{ budgets: [{ tokens: 9, period: Total }] }"),
+      key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day }, { cost: '9', currency: USD, period: Day }] }"),
     ],
     refuses: [
+      key(
+        "{ preset: MCPReadOnly, budgets: [{ cost: '9', currency: EUR, period: Day }, { cost: '9', currency: USD, period: Day }] }",
+      ),
       key("{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day }, { tokens: 8, period: Day }] }"),
       team("{ budgets: [{ tokens: 9, period: Total }, { tokens: 9, period: Total, onExhausted: Alert }] }"),
     ],
     says: "budgets has two of one period",
+  },
+  {
+    rule: "a budget is of tokens or of cost",
+    accepts: [
+      key("{ preset: MCPReadOnly, budgets: [{ cost: '250.00', currency: USD, period: Month }] }"),
+      team("{ budgets: [{ cost: '0.000001', currency: EUR, period: Total }] }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, budgets: [{ period: Day }] }"),
+      team("{ budgets: [{ tokens: 9, cost: '9', currency: USD, period: Day }] }"),
+    ],
+    says: "a budget is of tokens or of cost",
+  },
+  {
+    rule: "a budget of cost names its currency",
+    accepts: [key("{ preset: MCPReadOnly, budgets: [{ cost: '9', currency: USD, period: Day }] }")],
+    refuses: [
+      key("{ preset: MCPReadOnly, budgets: [{ cost: '9', period: Day }] }"),
+      team("{ budgets: [{ tokens: 9, currency: USD, period: Day }] }"),
+    ],
+    says: "cost and currency belong together",
+  },
+  {
+    rule: "a budget of cost has some",
+    accepts: [key("{ preset: MCPReadOnly, budgets: [{ cost: '0.01', currency: USD, period: Day }] }")],
+    refuses: [
+      key("{ preset: MCPReadOnly, budgets: [{ cost: '0', currency: USD, period: Day }] }"),
+      team("{ budgets: [{ cost: '0.00', currency: USD, period: Day }] }"),
+    ],
+    says: "cost must be more than nothing",
   },
   {
     rule: "a budget begins where its time zone is known",

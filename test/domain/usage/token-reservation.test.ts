@@ -44,9 +44,25 @@ test.each<[string, CallEnd, number, number]>([
   ["is broken off before it begins: its input", "unanswered", 0, 1_000],
   ["no upstream gives: nothing", "unused", 0, 0],
 ])("b128: an answer that %s", (_, end, reported, estimated) => {
-  expect(usedTokens("openai", EXPECTED, end)).toEqual({ reported, estimated });
+  expect(usedTokens("openai", EXPECTED, end)).toMatchObject({ reported, estimated });
 });
 
 test("b128: what Anthropic reads from its cache does not count, as it does not for its own limits", () => {
-  expect(usedTokens("anthropic", EXPECTED, answer({ tokens: TOKENS }))).toEqual({ reported: 38, estimated: 0 });
+  expect(usedTokens("anthropic", EXPECTED, answer({ tokens: TOKENS }))).toMatchObject({ reported: 38, estimated: 0 });
+});
+
+test.each<[string, CallEnd, { input: number; output: number }]>([
+  ["reports its use: nothing", answer({ tokens: TOKENS }), { input: 0, output: 0 }],
+  ["says nothing of it: all of it", answer({ ending: "unreported" }), EXPECTED],
+  [
+    "reports what cannot be: what it says less",
+    answer({ tokens: TOKENS, isDoubtful: true }),
+    { input: 980, output: 475 },
+  ],
+  ["is cut before it reports: its input, and its bytes", answer({ ending: "cut" }, 90), { input: 1_000, output: 90 }],
+  ["is cut after a report: its bytes", answer({ ending: "cut", tokens: TOKENS }, 200), { input: 0, output: 175 }],
+  ["is broken off before it begins: its input", "unanswered", { input: 1_000, output: 0 }],
+  ["no upstream gives: nothing", "unused", { input: 0, output: 0 }],
+])("beyond what it reports is estimated, of an answer that %s", (_, end, unreported) => {
+  expect(usedTokens("openai", EXPECTED, end).unreported).toEqual(unreported);
 });

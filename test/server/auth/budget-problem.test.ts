@@ -12,7 +12,7 @@ const exhausted = {
   budget,
   spent: 4_999_200,
   silent: 0,
-  tokens: 1_533,
+  expected: 1_533,
   endsAt: Date.UTC(2026, 11, 1),
 } as const;
 
@@ -43,4 +43,38 @@ test("b129: what servers that ended hold is no reason to try again soon", () => 
   const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
   expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
   expect(detail).toContain("10 are used, and servers that ended hold 4999000 more. It begins anew at");
+});
+
+const dollars: OwnedBudget = {
+  ...{ of: "key", id: "key o USD Month", cost: "10", currency: "USD", period: "Month" },
+  ...{ timeZone: "UTC", onExhausted: "Refuse" },
+};
+
+test("b145: says of a budget of cost what is used in its currency", () => {
+  const refusal = { ...exhausted, budget: dollars, spent: 9_990_000, expected: 25_000.5 };
+  expect(budgetProblem(refusal, NOW).detail).toContain(
+    "This key's budget of 10.00 USD a month has no room for this call, which may use 0.025001 USD: 9.99 USD are used.",
+  );
+});
+
+test.each<[currency: string | null, models: readonly (string | undefined)[], detail: string]>([
+  [
+    "USD",
+    ["fast"],
+    "This key's budget of 10.00 USD a month cannot be held: the price list has no prices for this model, or for one that its route leads to: use another, or have it listed.",
+  ],
+  [
+    null,
+    ["fast"],
+    "This key's budget of 10.00 USD a month cannot be held: the servers have no price list, which --prices gives them.",
+  ],
+  ["EUR", ["fast"], "This key's budget of 10.00 USD a month cannot be held: the servers' price list is in EUR."],
+  [
+    "USD",
+    [undefined],
+    "This key's budget of 10.00 USD a month cannot be held: the call names no model by which it has a price.",
+  ],
+])("b145: says why a call's price is not known: a list of %s, and %j", (currency, models, detail) => {
+  const shown = budgetProblem({ kind: "unpriced", budget: dollars, currency, models }, NOW);
+  expect(shown).toMatchObject({ status: 403, code: "forbidden", detail, headers: { "x-should-retry": "false" } });
 });

@@ -1,30 +1,28 @@
 /** What threads of replicas admit by budgets together (docs/decisions/budgets.md). */
 import { expect, test } from "vitest";
 import type { Budget } from "../../../domain/budget/budget.ts";
+import { UNUSED } from "../../../domain/usage/token-reservation.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { BudgetGrants, BudgetReservation } from "../../../server/budgets/budget-grants.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
-import { budgetsOn, type Ledger, ledgerInMemory } from "./ledger.ts";
+import { budgetsOn, callOf, type Ledger, ledgerInMemory, usedOf } from "./ledger.ts";
 
-const UNUSED = { reported: 0, estimated: 0 };
-const used = (reported: number) => ({ reported, estimated: 0 });
-
-function keyWith(budget: Partial<Budget> & Pick<Budget, "tokens">, owner = unique("owner")) {
+function keyWith(budget: Partial<Budget> & { tokens: number }, owner = unique("owner")) {
   const item: Budget = { period: "Month", timeZone: "UTC", onExhausted: "Refuse", ...budget };
   return keyRecord({ budgets: { owner, items: [item] } });
 }
 
 async function reserved(thread: BudgetGrants, key: ReturnType<typeof keyWith>, tokens: number) {
-  const answer = await thread.reserve(key, tokens);
+  const answer = await thread.reserve(key, callOf(tokens));
   if ("kind" in answer) throw new Error(`refused: ${answer.kind}`);
   return answer;
 }
 
 async function kindOf(thread: BudgetGrants, key: ReturnType<typeof keyWith>, tokens: number): Promise<string> {
-  const answer = await thread.reserve(key, tokens);
+  const answer = await thread.reserve(key, callOf(tokens));
   if ("kind" in answer) return answer.kind;
   thread.settle(answer, UNUSED);
   return "reserved";
@@ -37,13 +35,15 @@ describeOnEachEngine("Threads of replicas", (store) => {
   test("b129: admit together what a budget has room for, and no more, and again what was not used", async () => {
     const threads = [open(), open(), open(), open()];
     const key = keyWith({ tokens: 10_000 });
-    const answers = await Promise.all(threads.flatMap((thread) => [1, 2, 3, 4].map(() => thread.reserve(key, 1_000))));
+    const answers = await Promise.all(
+      threads.flatMap((thread) => [1, 2, 3, 4].map(() => thread.reserve(key, callOf(1_000)))),
+    );
     const admitted = answers.filter((answer): answer is BudgetReservation => !("kind" in answer));
     // What a thread has been granted beyond its reservations is a fiftieth of what was left.
     expect(admitted.length).toBeLessThanOrEqual(10);
     expect(admitted.length).toBeGreaterThanOrEqual(9);
     for (const [i, answer] of answers.entries()) {
-      if (!("kind" in answer)) threads[Math.floor(i / 4)]?.settle(answer, used(10));
+      if (!("kind" in answer)) threads[Math.floor(i / 4)]?.settle(answer, usedOf(10));
     }
     for (const thread of threads) {
       await thread.endRound();
@@ -61,7 +61,7 @@ describeOnEachEngine("Threads of replicas", (store) => {
     await reserved(dead, key, 400);
     const alive = open();
     const call = await reserved(alive, key, 600);
-    alive.settle(call, used(50));
+    alive.settle(call, usedOf(50));
     await alive.endRound();
     await alive.endRound();
     expect(await kindOf(open(), key, 551)).toBe("exhausted");
@@ -71,14 +71,14 @@ describeOnEachEngine("Threads of replicas", (store) => {
   test("b129: leave nothing behind where they stop in order", async () => {
     const key = keyWith({ tokens: 1_000 });
     const thread = open();
-    thread.settle(await reserved(thread, key, 400), used(10));
+    thread.settle(await reserved(thread, key, 400), usedOf(10));
     await thread.close();
     expect(await kindOf(open(), key, 990)).toBe("reserved");
   });
 
   test("b130: go on with what a key has used that is deleted and declared again under its name", async () => {
     const thread = open();
-    thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 900), used(900));
+    thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 900), usedOf(900));
     await thread.close();
     // Another key by its id, with the same name in the same team.
     expect(await kindOf(open(), keyWith({ tokens: 1_000 }, "team-a c/ns/reader"), 101)).toBe("exhausted");
@@ -97,11 +97,11 @@ test("b129: begins anew with the next period by the calendar of its place, and w
   const { clock, thread, sumOf } = inMemory(Date.UTC(2026, 9, 31, 22));
   const key = keyWith({ tokens: 1_000, timeZone: "Europe/Berlin" }, "o");
   const late = await reserved(thread, key, 1_000);
-  const refused = await thread.reserve(key, 1);
+  const refused = await thread.reserve(key, callOf(1));
   expect(refused).toMatchObject({ kind: "exhausted", endsAt: Date.UTC(2026, 9, 31, 23) });
   clock.advance(3_600_000);
   expect(await kindOf(thread, key, 1_000)).toBe("reserved");
-  thread.settle(late, used(700));
+  thread.settle(late, usedOf(700));
   await thread.endRound();
   await thread.endRound();
   expect(sumOf("key o tokens Month", "2026-10-01")).toEqual({ spent: 700, held: 0 });
@@ -111,13 +111,13 @@ test("b129: begins anew with the next period by the calendar of its place, and w
 test("b129: a call that used more than it reserved is charged all of it, and later ones are refused", async () => {
   const { thread } = inMemory();
   const key = keyWith({ tokens: 1_000 });
-  thread.settle(await reserved(thread, key, 100), used(5_000));
-  expect(await thread.reserve(key, 1)).toMatchObject({ kind: "exhausted", spent: 5_000 });
+  thread.settle(await reserved(thread, key, 100), usedOf(5_000));
+  expect(await thread.reserve(key, callOf(1))).toMatchObject({ kind: "exhausted", spent: 5_000 });
 });
 
 test("b129: an estimate is charged no further than the reservation", async () => {
   const { thread, sumOf } = inMemory();
-  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), { reported: 0, estimated: 5_000 });
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), { ...UNUSED, estimated: 5_000 });
   await thread.endRound();
   expect(sumOf("key o tokens Month", "2026-11-01")).toMatchObject({ spent: 100 });
 });
@@ -125,8 +125,8 @@ test("b129: an estimate is charged no further than the reservation", async () =>
 test("b129: a budget that alerts refuses nothing, asks nothing before a call, and is counted", async () => {
   const { thread, database, sumOf } = inMemory();
   const key = keyWith({ tokens: 10, onExhausted: "Alert" }, "o");
-  thread.settle(await reserved(thread, key, 1_000), used(900));
-  thread.settle(await reserved(thread, key, 1_000), used(900));
+  thread.settle(await reserved(thread, key, 1_000), usedOf(900));
+  thread.settle(await reserved(thread, key, 1_000), usedOf(900));
   expect(database.writes).toBe(0);
   await thread.endRound();
   expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 1_800, held: 0 });
@@ -137,7 +137,7 @@ test("b129: without the database calls go on with what was granted alone, and th
   const key = keyWith({ tokens: 100_000 }, "o");
   thread.settle(await reserved(thread, key, 100), UNUSED);
   database.isAway = true;
-  thread.settle(await reserved(thread, key, 2_000), used(500));
+  thread.settle(await reserved(thread, key, 2_000), usedOf(500));
   expect(await kindOf(thread, key, 1_600)).toBe("away");
   const writes = database.writes;
   expect(await kindOf(thread, key, 1_600)).toBe("away");
@@ -157,7 +157,7 @@ test("b129: a refusal is remembered for a moment: a flood asks the database litt
   const writes = database.writes;
   for (let i = 0; i < 100; i++) expect(await kindOf(other, key, 500)).toBe("exhausted");
   expect(database.writes).toBe(writes + 1);
-  thread.settle(call, used(100));
+  thread.settle(call, usedOf(100));
   await thread.endRound();
   await thread.endRound();
   clock.advance(500);
@@ -168,12 +168,12 @@ test("b129: threads that each hold too little for a call give it back, also whil
   const { clock, open } = inMemory();
   const threads = [open(), open()];
   const key = keyWith({ tokens: 900 });
-  for (const thread of threads) thread.settle(await reserved(thread, key, 450), used(400));
+  for (const thread of threads) thread.settle(await reserved(thread, key, 450), usedOf(400));
   // 100 are left: each holds 50, and a call may use 80.
   const kinds: string[] = [];
   for (let round = 0; round < 3; round++) {
     for (const thread of threads) {
-      const answer = await thread.reserve(key, 80);
+      const answer = await thread.reserve(key, callOf(80));
       kinds.push("kind" in answer ? answer.kind : "reserved");
     }
     for (const thread of threads) await thread.endRound();
@@ -187,7 +187,7 @@ test("b129: a call that its team's budget refuses costs its key's nothing", asyn
   const budget: Budget = { tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" };
   const teamLimits = { rate: null, concurrent: null, budgets: [{ ...budget, tokens: 100 }] };
   const key = keyRecord({ budgets: { owner: "o", items: [budget] }, teamLimits });
-  expect(await thread.reserve(key, 500)).toMatchObject({ kind: "exhausted", budget: { of: "team" } });
+  expect(await thread.reserve(key, callOf(500))).toMatchObject({ kind: "exhausted", budget: { of: "team" } });
   await thread.endRound();
   await thread.endRound();
   expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 0, held: 0 });
@@ -196,7 +196,7 @@ test("b129: a call that its team's budget refuses costs its key's nothing", asyn
 
 test("b129: what the ledger has lost is written again within ten minutes", async () => {
   const { clock, thread, database, sumOf } = inMemory();
-  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), used(100));
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), usedOf(100));
   await thread.endRound();
   await thread.endRound();
   const writes = database.writes;
@@ -210,7 +210,7 @@ test("b129: what the ledger has lost is written again within ten minutes", async
 
 test("b130: of a budget that is lowered nothing is used that was granted before", async () => {
   const { thread } = inMemory();
-  thread.settle(await reserved(thread, keyWith({ tokens: 1_000_000 }, "o"), 100), used(100));
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000_000 }, "o"), 100), usedOf(100));
   expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 2_000)).toBe("exhausted");
   expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 900)).toBe("reserved");
 });
@@ -224,9 +224,9 @@ test("b129: what is granted while other lines are written is not taken back by a
     await gate;
     return answer;
   };
-  const thread = budgetsOn(slow, testClock(), 1);
+  const thread = budgetsOn(slow, testClock(), { mostLines: 1 });
   const [one, other] = [keyWith({ tokens: 10_000 }, "one"), keyWith({ tokens: 10_000 }, "other")];
-  for (const key of [one, other]) thread.settle(await reserved(thread, key, 100), used(10));
+  for (const key of [one, other]) thread.settle(await reserved(thread, key, 100), usedOf(10));
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   gates.push(first.promise, second.promise);
   // The first line of the round is under way, and then a grant of the second budget.
@@ -245,7 +245,7 @@ test("b129: no call waits longer than half a second for lines that the database 
   const frozen: Ledger = (holder, lines) => (isFrozen ? new Promise(() => {}) : write(holder, lines));
   const thread = budgetsOn(frozen, testClock());
   const key = keyWith({ tokens: 10_000 });
-  thread.settle(await reserved(thread, key, 100), used(10));
+  thread.settle(await reserved(thread, key, 100), usedOf(10));
   isFrozen = true;
   void thread.endRound();
   expect(await kindOf(thread, key, 5_000)).toBe("away");

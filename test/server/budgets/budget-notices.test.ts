@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { BudgetNotices } from "../../../server/budgets/budget-notices.ts";
 import { openBudgetGrants } from "../../../server/budgets/open-budget-grants.ts";
+import { NO_PRICES } from "../../../server/usage/price-file.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 import type { BudgetNotice } from "../../../store/budgets/budget-notices.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
+import { callOf, usedOf } from "./ledger.ts";
 
 const BUDGET = "team team-a tokens Month";
 const line = (fields: Partial<LedgerLine> = {}): LedgerLine => ({
@@ -98,11 +100,15 @@ describeOnEachEngine("Threads of replicas that use a budget together", (store) =
     }
   });
 
-  const open = () => openBudgetGrants(store(), testClock(), { warn: (_, message) => expect.fail(message) });
+  const open = () =>
+    openBudgetGrants({
+      ...{ store: store(), clock: testClock(), prices: NO_PRICES },
+      log: { warn: (_, message) => expect.fail(message) },
+    });
   async function spend(grants: ReturnType<typeof open>["budgets"], key: KeyRecord, tokens: number): Promise<void> {
-    const reservation = await grants.reserve(key, tokens);
+    const reservation = await grants.reserve(key, callOf(tokens));
     if ("kind" in reservation) throw new Error(`refused: ${reservation.kind}`);
-    grants.settle(reservation, { reported: tokens, estimated: 0 });
+    grants.settle(reservation, usedOf(tokens));
   }
   async function reported(teamId: string): Promise<unknown[]> {
     const events = await store()

@@ -1,5 +1,9 @@
+import type { PriceList } from "../../../domain/usage/price-list.ts";
+import { UNUSED, type UsedTokens } from "../../../domain/usage/token-reservation.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
+import type { BudgetedCall } from "../../../server/budgets/measure-call.ts";
+import { CallPricer } from "../../../server/usage/call-pricer.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 
 type Kept = { turn: number; spent: number; held: number };
@@ -51,8 +55,25 @@ export function ledgerThatIsAway(): Ledger {
 
 let holders = 0;
 
+/** A call that may use so many tokens. */
+export function callOf(tokens: number): BudgetedCall {
+  return { tokens: { input: tokens, output: 0 }, models: [] };
+}
+
+/** That a call's answer has reported so many tokens. */
+export function usedOf(reported: number): UsedTokens {
+  return { ...UNUSED, reported };
+}
+
+type Options = { readonly mostLines?: number; readonly prices?: () => PriceList | null };
+
 /** A thread's budgets on a ledger, as a holder of its own. */
-export function budgetsOn(write: Ledger, clock: Clock, mostLines = 1_000): BudgetGrants {
+export function budgetsOn(
+  write: Ledger,
+  clock: Clock,
+  { mostLines = 1_000, prices = () => null }: Options = {},
+): BudgetGrants {
   const holder = `holder-${++holders}`;
-  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines, clock });
+  const pricer = new CallPricer({ current: prices });
+  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines, clock, pricer });
 }

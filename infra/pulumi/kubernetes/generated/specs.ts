@@ -91,10 +91,14 @@ export type PlatformKeySpecArgs = {
     /** Any text. A change of it mints a new version. */
     trigger?: Input<string> | undefined;
   }> | undefined;
-  /** How many tokens the key's calls of models may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
   budgets?: Input<Array<Input<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: Input<number>;
+    tokens?: Input<number> | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: Input<string> | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
@@ -184,10 +188,14 @@ export type PlatformTeamSpecArgs = {
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
   budgets?: Input<Array<Input<{
     /** Tokens that may be used in a period, by what answers report. */
-    tokens: Input<number>;
+    tokens?: Input<number> | undefined;
+    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    currency?: Input<string> | undefined;
     /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */

@@ -1,0 +1,53 @@
+import type { OwnedBudget } from "../../domain/budget/budget.ts";
+import { unitOf } from "../../domain/budget/budget-size.ts";
+import { expectedCost, reportedCost } from "../../domain/usage/call-cost.ts";
+import type { ExpectedTokens, UsedTokens } from "../../domain/usage/token-reservation.ts";
+import type { CallPricer } from "../usage/call-pricer.ts";
+
+/** A call as a budget sees it before it is made. */
+export type BudgetedCall = {
+  /** The most that it is expected to use. */
+  readonly tokens: ExpectedTokens;
+  /** Those that may answer it, as their upstreams name them; undefined for one that is not known. */
+  readonly models: readonly (string | undefined)[];
+};
+
+/** A call in parts of a budget's unit. */
+export type MeasuredCall = {
+  /** The most that it is expected to use; undefined where that is not known. */
+  readonly expected: number | undefined;
+  /** What it has used in the end. */
+  usedBy(used: UsedTokens): number;
+};
+
+/**
+ * Measures a call as a budget counts it: in tokens, or in what they cost by the prices of the model that answers, or,
+ * where it has none, of those that were asked.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function measureCall(
+  budget: OwnedBudget,
+  { tokens, models }: BudgetedCall,
+  pricer: CallPricer,
+  now: number,
+): MeasuredCall {
+  if ("tokens" in budget) {
+    const expected = tokens.input + tokens.output;
+    return { expected, usedBy: ({ reported, estimated }) => Math.max(reported, Math.min(estimated, expected)) };
+  }
+  const isListed = pricer.currency === unitOf(budget);
+  const asked = isListed ? pricer.of(models, now) : undefined;
+  const expected = asked && expectedCost(asked, tokens);
+  return {
+    expected,
+    usedBy({ answer, unreported }) {
+      const answering = isListed && answer?.model !== undefined ? pricer.of([answer.model], now) : undefined;
+      const prices = answering ?? asked;
+      if (prices === undefined) return 0;
+      const reported = answer === undefined ? 0 : reportedCost(prices, answer.tokens);
+      const estimated = reported + (expectedCost(asked ?? prices, unreported) ?? 0);
+      return Math.max(reported, Math.min(estimated, expected ?? 0));
+    },
+  };
+}

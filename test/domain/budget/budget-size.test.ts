@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import {
+  type BudgetSize,
+  inUnit,
+  mostOf,
+  partsIn,
+  partsText,
+  sizeOf,
+  sizeText,
+  unitOf,
+} from "../../../domain/budget/budget-size.ts";
+
+test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
+  [{ tokens: 1_200 }, "tokens", 1_200, "1200 tokens"],
+  [{ cost: "250", currency: "USD" }, "USD", 250_000_000, "250.00 USD"],
+  [{ cost: "0.000001", currency: "EUR" }, "EUR", 1, "0.000001 EUR"],
+  [{ cost: "9999999.999999", currency: "EUR" }, "EUR", 9_999_999_999_999, "9999999.999999 EUR"],
+])("%j is so many parts of its unit, exactly, and back", (size, unit, parts, text) => {
+  expect([unitOf(size), mostOf(size), sizeText(size)]).toEqual([unit, parts, text]);
+  expect(partsIn(unit, inUnit(unit, parts))).toBe(parts);
+  expect([mostOf(sizeOf(unit, parts)), unitOf(sizeOf(unit, parts))]).toEqual([parts, unit]);
+});
+
+test("parts are said with their currency, and tokens as a number", () => {
+  expect([partsText("tokens", 7), partsText("USD", 12_500_000), partsText("USD", 12_345_678)]).toEqual([
+    "7",
+    "12.50 USD",
+    "12.345678 USD",
+  ]);
+});
