@@ -1,3 +1,4 @@
+import { findCondition } from "../../domain/conditions.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { readiness } from "../data/status-files.ts";
 import { ageText } from "../output/age.ts";
@@ -30,6 +31,11 @@ const AGE: Column<Kind> = [
   ({ metadata: { creationTimestamp } }, { now }) =>
     creationTimestamp === undefined ? UNKNOWN : ageText(creationTimestamp, now),
 ];
+/** How far the budget that is used the most is used; a server without a cluster has no conditions. */
+const BUDGET: Column<"PlatformKey" | "PlatformTeam"> = [
+  "BUDGET",
+  ({ status, state }) => findCondition(status?.conditions, "BudgetExhausted")?.reason ?? (state && UNKNOWN),
+];
 const MESSAGE: Column<Kind> = ["MESSAGE", (object) => readiness(object)?.message];
 
 /** The columns of a table, the same whatever the source; wide ones come last. */
@@ -56,6 +62,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
         "CALLED FROM",
         ({ callers }) => (callers === undefined ? UNKNOWN : callers.map(({ network }) => network).join(",")),
       ],
+      BUDGET,
       MESSAGE,
     ],
   },
@@ -66,7 +73,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
       ["MEMBERS", ({ spec }) => String(spec?.members?.length ?? 0)],
       AGE,
     ],
-    wide: [MESSAGE],
+    wide: [BUDGET, MESSAGE],
   },
   PlatformKeyPolicy: {
     usual: [

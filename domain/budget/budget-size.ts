@@ -1,5 +1,5 @@
 /** How much a budget has, and in what: whole parts of a unit, which are tokens or millionths of a currency's unit. */
-import { MICROS, parseMicros } from "../usage/money.ts";
+import { MICROS, parseMicros } from "../money.ts";
 
 /** What may be used in a period: tokens, or what they cost, a decimal number in a currency by ISO 4217. */
 export type BudgetSize = { readonly tokens: number } | { readonly cost: string; readonly currency: string };
@@ -11,7 +11,7 @@ const PARTS = Number(MICROS);
 const CENT = PARTS / 100;
 
 /** What a budget counts: `tokens`, or a currency. */
-export function unitOf(size: BudgetSize): string {
+export function budgetUnit(size: BudgetSize): string {
   return "cost" in size ? size.currency : TOKENS;
 }
 
@@ -42,7 +42,7 @@ export function partsText(unit: string, parts: number): string {
 
 /** A size as people read it, such as `1200 tokens` or `12.50 USD`. */
 export function sizeText(size: BudgetSize): string {
-  const text = partsText(unitOf(size), mostOf(size));
+  const text = partsText(budgetUnit(size), mostOf(size));
   return "cost" in size ? text : `${text} ${TOKENS}`;
 }
 

@@ -1,4 +1,4 @@
-import { type BudgetSize, mostOf, sizeText, unitOf } from "./budget-size.ts";
+import { type BudgetSize, budgetUnit, mostOf, sizeText } from "./budget-size.ts";
 import type { BudgetPeriod } from "./period.ts";
 
 /** What happens to a call that a budget has no room for: it is refused, or passes and is counted. */
@@ -62,7 +62,7 @@ export function hasBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): bo
 /** The budgets that a call of a key is held to: its own before its team's. */
 export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudget[] {
   const owned = (of: OwnedBudget["of"], owner: string, items: readonly Budget[]): OwnedBudget[] =>
-    items.map((item) => ({ ...item, of, id: `${of} ${owner} ${unitOf(item)} ${item.period}` }));
+    items.map((item) => ({ ...item, of, id: `${of} ${owner} ${budgetUnit(item)} ${item.period}` }));
   return [
     ...(budgets === undefined ? [] : owned("key", budgets.owner, budgets.items)),
     ...owned("team", teamId, teamLimits?.budgets ?? []),
@@ -90,7 +90,7 @@ export function areBudgetsKept(after: readonly Budget[] | null, before: readonly
         (one) =>
           one.onExhausted === "Refuse" &&
           one.period === kept.period &&
-          unitOf(one) === unitOf(kept) &&
+          budgetUnit(one) === budgetUnit(kept) &&
           mostOf(one) <= mostOf(kept) &&
           (one.period === "Total" || one.timeZone === kept.timeZone),
       ) === true,

@@ -4,8 +4,8 @@ import { formatPath, type Path, type Position } from "../manifest/diagnostic.ts"
 import { isRecord } from "../manifest/identity.ts";
 import { explainSyntax } from "../manifest/parse.ts";
 import { offsetOf, readNode } from "../manifest/yaml-node.ts";
+import { parseMicros } from "../money.ts";
 import { rfc3339 } from "../rfc3339.ts";
-import { parseMicros } from "./money.ts";
 import type { PriceEntry, PriceList, Prices } from "./price-list.ts";
 import type { TokenKind } from "./tokens.ts";
 

@@ -1,4 +1,4 @@
-import { formatAmount } from "./money.ts";
+import { formatAmount } from "../money.ts";
 import type { PriceList } from "./price-list.ts";
 import type { TokenFigures } from "./token-count.ts";
 

@@ -1,4 +1,4 @@
-import { mostOf, partsText, sizeText, unitOf } from "../../domain/budget/budget-size.ts";
+import { budgetUnit, mostOf, partsText, sizeText } from "../../domain/budget/budget-size.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import { type Problem, problem } from "../http/errors.ts";
@@ -25,7 +25,7 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   if (refusal.kind === "unpriced")
     return problem("forbidden", `${which} cannot be held: ${lackOf(refusal)}.`, NO_RETRY);
   const { spent, silent, expected, endsAt } = refusal;
-  const parts = (amount: number) => partsText(unitOf(budget), amount);
+  const parts = (amount: number) => partsText(budgetUnit(budget), amount);
   const found = `${which} has no room for this call, which may use ${parts(Math.ceil(expected))}: ${parts(spent)} are used${silent > 0 ? `, and servers that ended hold ${parts(silent)} more` : ""}`;
   if (spent + silent + expected <= mostOf(budget)) {
     const detail = `${found}, and calls under way may use the rest: try again in ${SHORT_WAIT} s.`;
@@ -50,7 +50,7 @@ const NO_RETRY = { "x-should-retry": "false" };
 
 /** Why it is not known what a call costs, and what to do. */
 function lackOf({ budget, currency, models }: Extract<BudgetRefusal, { kind: "unpriced" }>): string {
-  const unit = unitOf(budget);
+  const unit = budgetUnit(budget);
   if (currency === null) return "the servers have no price list, which --prices gives them";
   if (currency !== unit) return `the servers' price list is in ${currency}`;
   if (models.includes(undefined)) return "the call names no model by which it has a price";

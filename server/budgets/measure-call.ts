@@ -1,5 +1,5 @@
 import type { OwnedBudget } from "../../domain/budget/budget.ts";
-import { unitOf } from "../../domain/budget/budget-size.ts";
+import { budgetUnit } from "../../domain/budget/budget-size.ts";
 import { expectedCost, reportedCost } from "../../domain/usage/call-cost.ts";
 import type { ExpectedTokens, UsedTokens } from "../../domain/usage/token-reservation.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
@@ -36,7 +36,7 @@ export function measureCall(
     const expected = tokens.input + tokens.output;
     return { expected, usedBy: ({ reported, estimated }) => Math.max(reported, Math.min(estimated, expected)) };
   }
-  const isListed = pricer.currency === unitOf(budget);
+  const isListed = pricer.currency === budgetUnit(budget);
   const asked = isListed ? pricer.of(models, now) : undefined;
   const expected = asked && expectedCost(asked, tokens);
   return {

@@ -1,5 +1,5 @@
 import { budgetSize, budgetText } from "../../domain/budget/budget.ts";
-import { mostOf, partsText, unitOf } from "../../domain/budget/budget-size.ts";
+import { budgetUnit, mostOf, partsText } from "../../domain/budget/budget-size.ts";
 import type { Threshold } from "../../domain/budget/threshold.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../store/budgets/read-budgets.ts";
@@ -22,7 +22,7 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, spent, unsettled, reached, endsAt } = use;
     const percent = Math.floor((100 * spent) / mostOf(budget));
-    const shown = (parts: number) => counted(unitOf(budget), parts);
+    const shown = (parts: number) => counted(budgetUnit(budget), parts);
     const lost =
       unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
     const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";

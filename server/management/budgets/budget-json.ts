@@ -1,5 +1,5 @@
 import type { Budget } from "../../../domain/budget/budget.ts";
-import { inUnit, mostOf, unitOf } from "../../../domain/budget/budget-size.ts";
+import { budgetUnit, inUnit, mostOf } from "../../../domain/budget/budget-size.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import { closedObject, TIME_OR_NULL } from "../response-schemas.ts";
@@ -41,7 +41,7 @@ export const BUDGETS = closedObject("Budgets", {
 export function budgetsJson(uses: readonly BudgetUse[]): { readonly items: readonly BudgetJson[] } {
   return {
     items: uses.map(({ budget, spent, unsettled, held, reached, endsAt }) => {
-      const unit = unitOf(budget);
+      const unit = budgetUnit(budget);
       const shown = (parts: number) => inUnit(unit, parts);
       return {
         ...{ limit: shown(mostOf(budget)), unit, period: budget.period },

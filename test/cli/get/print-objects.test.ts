@@ -43,6 +43,18 @@ describe("what is printed of objects", () => {
     );
   });
 
+  test("shows in a wide table how far the budget is used that is used the most", () => {
+    const exhausted = { type: "BudgetExhausted", status: "True", reason: "BudgetExhausted", message: "m" } as const;
+    const agent = key("agent");
+    const conditions = [...(agent.status?.conditions ?? []), { ...exhausted, lastTransitionTime: "" }];
+    const budgeted = { ...agent, status: { ...agent.status, conditions } };
+    const [headings = "", used = "", none = ""] = printer("wide")
+      .all([{ kind: "PlatformKey", objects: [budgeted, key("free")] }], false)
+      .split("\n");
+    const cell = (row: string) => row.slice(headings.indexOf("BUDGET"), headings.indexOf("MESSAGE")).trim();
+    expect([cell(used), cell(none)]).toEqual(["BudgetExhausted", "-"]);
+  });
+
   test("goes on in the same columns as things change, with headings where another kind comes", () => {
     const { all, change } = printer("table");
     const [headings = "", row = ""] = all([{ kind: "PlatformKey", objects: [key("long-name")] }], false).split("\n");

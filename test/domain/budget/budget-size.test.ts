@@ -7,7 +7,7 @@ import {
   partsText,
   sizeOf,
   sizeText,
-  unitOf,
+  budgetUnit,
 } from "../../../domain/budget/budget-size.ts";
 
 test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
@@ -16,9 +16,9 @@ test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
   [{ cost: "0.000001", currency: "EUR" }, "EUR", 1, "0.000001 EUR"],
   [{ cost: "9999999.999999", currency: "EUR" }, "EUR", 9_999_999_999_999, "9999999.999999 EUR"],
 ])("%j is so many parts of its unit, exactly, and back", (size, unit, parts, text) => {
-  expect([unitOf(size), mostOf(size), sizeText(size)]).toEqual([unit, parts, text]);
+  expect([budgetUnit(size), mostOf(size), sizeText(size)]).toEqual([unit, parts, text]);
   expect(partsIn(unit, inUnit(unit, parts))).toBe(parts);
-  expect([mostOf(sizeOf(unit, parts)), unitOf(sizeOf(unit, parts))]).toEqual([parts, unit]);
+  expect([mostOf(sizeOf(unit, parts)), budgetUnit(sizeOf(unit, parts))]).toEqual([parts, unit]);
 });
 
 test("parts are said with their currency, and tokens as a number", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatAmount, parseMicros } from "../../../domain/usage/money.ts";
+import { formatAmount, parseMicros } from "../../../domain/money.ts";
 import { parsePriceList } from "../../../domain/usage/parse-price-list.ts";
 
 const GOOD = `currency: USD
