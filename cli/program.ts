@@ -59,6 +59,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     revoke: async () => (await import("./revoke.ts")).addRevoke,
     "revoke-subject": async () => (await import("./revoke-subject.ts")).addRevokeSubject,
     "end-sessions": async () => (await import("./end-sessions.ts")).addEndSessions,
+    "release-budgets": async () => (await import("./release-budgets.ts")).addReleaseBudgets,
     "forget-policies": async () => (await import("./forget-policies.ts")).addForgetPolicies,
     rotate: async () => (await import("./rotate.ts")).addRotate,
     console: async () => (await import("./console.ts")).addConsole,

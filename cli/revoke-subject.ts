@@ -1,14 +1,9 @@
 import type { RevokedSubject } from "../server/management/revoked-subjects.ts";
 import type { AddCommand } from "./command/command.ts";
 import { UsageError } from "./command/usage-error.ts";
-import {
-  type ManagementClient,
-  type ObjectJson,
-  openManagement,
-  type ServerChoice,
-  serverOptions,
-} from "./management/management-client.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 import { refuseToken } from "./management/named-subject.ts";
+import { findNamedTeam } from "./management/named-team.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { plainText } from "./output/plain-text.ts";
 
@@ -43,7 +38,7 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
       if (named === undefined) throw new UsageError("--team is needed: its name or id");
       refuseToken(subject);
       const client = await openManagement(env, choice);
-      const team = await findTeam(client, named);
+      const team = await findNamedTeam(client, named);
       const revoked = await client.revokeSubject(team.id, subject, reason);
       if (output === undefined) for (const line of inLines(subject, team.name, revoked)) out(plainText(line));
       else out(outputText({ subject, team: team.name, teamId: team.id, ...revoked }, output));
@@ -62,14 +57,4 @@ function inLines(subject: string, team: string, { sequence, confirmed, keys = []
     }),
     ...(confirmed ? ["confirmed: every replica refuses them"] : []),
   ];
-}
-
-/** @throws UsageError where several clusters have a team of the name */
-async function findTeam(client: ManagementClient, text: string): Promise<ObjectJson> {
-  const found = (await client.listObjects("PlatformTeam")).filter(({ id, name }) => id === text || name === text);
-  const [team, ...others] = found;
-  if (team === undefined) throw new Error(`there is no team ${text}: see keyplane get teams`);
-  if (others.length === 0) return team;
-  const ids = found.map(({ id }) => id).join(", ");
-  throw new UsageError(`there are ${found.length} teams ${text}, in several clusters: say which by its id: ${ids}`);
 }

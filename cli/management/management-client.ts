@@ -64,6 +64,8 @@ export type ManagementClient = {
   endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
   /** Forgets the policies of a cluster. @param reason for the audit log */
   forgetPolicies(cluster: string, reason: string | undefined): Promise<ForgottenPolicies>;
+  /** Gives budgets back what ended servers hold. @param reason for the audit log @returns how they are used then */
+  releaseBudgets(of: "keys" | "teams", id: string, reason: string | undefined): Promise<readonly BudgetJson[]>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
@@ -182,6 +184,11 @@ export async function openManagement(
     },
     endSessions: (subject, reason) => call("POST", "ended-sessions", { subject, reason }),
     forgetPolicies: (cluster, reason) => call("POST", "forgotten-policies", { cluster, reason }),
+    async releaseBudgets(of, id, reason) {
+      const path = `${of}/${encodeURIComponent(id)}/released-budgets`;
+      const { items }: { items: BudgetJson[] } = await call("POST", path, { reason });
+      return items;
+    },
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);

@@ -15,7 +15,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 /** What only the installation's own may do. */
-type InstallationAction = "make a team" | "delete a team" | "end sessions" | "forget policies";
+type InstallationAction = "make a team" | "delete a team" | "end sessions" | "forget policies" | "release budgets";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
   "make keys": ["admin", "member"],

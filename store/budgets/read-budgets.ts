@@ -6,7 +6,7 @@ import { asThreshold, higherThreshold, reachedThreshold, type Threshold } from "
 import type { Db } from "../database/change.ts";
 
 /** A thread that runs writes what it holds again within ten minutes. */
-const SILENT = sql`interval '15 minutes'`;
+export const SILENT = sql`interval '15 minutes'`;
 
 /** What a budget has in its present period. Amounts are parts of its unit. */
 export type BudgetUse = {
@@ -22,25 +22,33 @@ export type BudgetUse = {
   readonly endsAt: number;
 };
 
+/** What has budgets among its limits. */
+type LimitedTeam = { readonly id: string; readonly limits: { budgets?: readonly Budget[] } | null };
+
+/** A key's own budgets; none for a key without. */
+export async function budgetsOfKey(db: Db, keyId: string): Promise<readonly OwnedBudget[]> {
+  const { rows } = await sql<{ team_id: string; budgets: KeyBudgets }>`select team_id, budgets from key_records
+    where key_id = ${keyId} and budgets is not null limit 1`.execute(db);
+  return rows.flatMap(({ team_id: teamId, budgets }) => budgetsOf({ teamId, budgets, teamLimits: null }));
+}
+
+/** A team's budgets. */
+export function budgetsOfTeam({ id: teamId, limits: teamLimits }: LimitedTeam): readonly OwnedBudget[] {
+  return budgetsOf({ teamId, teamLimits });
+}
+
 /**
  * What a key's own budgets have now; none for a key without.
  *
  * @param now milliseconds since the epoch
  */
 export async function readKeyBudgets(db: Db, keyId: string, now: number): Promise<readonly BudgetUse[]> {
-  const { rows } = await sql<{ team_id: string; budgets: KeyBudgets }>`select team_id, budgets from key_records
-    where key_id = ${keyId} and budgets is not null limit 1`.execute(db);
-  const uses = rows.map(({ team_id: teamId, budgets }) => budgetsOf({ teamId, budgets, teamLimits: null }));
-  return readUses(db, uses.flat(), now);
+  return readUses(db, await budgetsOfKey(db, keyId), now);
 }
 
-/** The same of a team's, which are among its limits. */
-export function readTeamBudgets(
-  db: Db,
-  { id: teamId, limits: teamLimits }: { readonly id: string; readonly limits: { budgets?: readonly Budget[] } | null },
-  now: number,
-): Promise<readonly BudgetUse[]> {
-  return readUses(db, budgetsOf({ teamId, teamLimits }), now);
+/** The same of a team's. */
+export function readTeamBudgets(db: Db, team: LimitedTeam, now: number): Promise<readonly BudgetUse[]> {
+  return readUses(db, budgetsOfTeam(team), now);
 }
 
 /** What these budgets have now, in their order. */

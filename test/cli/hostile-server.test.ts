@@ -34,6 +34,7 @@ test.each([
   ["revoke-subject", "ann", "--team", "key_1"],
   ["end-sessions", "ann"],
   ["forget-policies", "c1"],
+  ["release-budgets", "key_1"],
   ["can-i", "memory:read", "--as-key", "key_1"],
   ["doctor", "--admin-url", ""],
   ["audit"],

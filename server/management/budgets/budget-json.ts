@@ -38,7 +38,10 @@ export const BUDGETS = closedObject("Budgets", {
   },
 });
 
-export function budgetsJson(uses: readonly BudgetUse[]): { readonly items: readonly BudgetJson[] } {
+/** Budgets in the order in which they are declared. */
+export type BudgetsJson = { readonly items: readonly BudgetJson[] };
+
+export function budgetsJson(uses: readonly BudgetUse[]): BudgetsJson {
   return {
     items: uses.map(({ budget, spent, unsettled, held, reached, endsAt }) => {
       const unit = budgetUnit(budget);

@@ -1,16 +1,35 @@
 import type { FastifyInstance } from "fastify";
-import { readKeyBudgets, readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
+import type { OwnedBudget } from "../../../domain/budget/budget.ts";
+import { budgetUnit, inUnit } from "../../../domain/budget/budget-size.ts";
+import { appendAudit } from "../../../store/audit/audit.ts";
+import {
+  budgetsOfKey,
+  budgetsOfTeam,
+  readKeyBudgets,
+  readTeamBudgets,
+  readUses,
+} from "../../../store/budgets/read-budgets.ts";
+import { releaseBudgets } from "../../../store/budgets/release-budgets.ts";
 import { principalOf } from "../../auth/management/author.ts";
+import { type ChangeContext, changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { type KeyIdParams, keyIdOf } from "../keys/key-request.ts";
 import { showKey } from "../keys/shown-key.ts";
 import { managedRoute } from "../managed-route.ts";
+import { REASON, type ReasonBody } from "../request-schemas.ts";
 import { findVisible } from "../resource.ts";
-import { rightsOf } from "../rights.ts";
-import { BUDGETS, budgetsJson } from "./budget-json.ts";
+import { requireInstallation, rightsOf } from "../rights.ts";
+import { BUDGETS, type BudgetsJson, budgetsJson } from "./budget-json.ts";
 
-/** How far the budgets of a key and of a team are used, for those who may see them. */
-export function budgetRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
+const RELEASE = { type: "object", additionalProperties: false, properties: { reason: REASON } } as const;
+const EXAMPLE = { reason: "the replica was killed, and its calls were few" };
+
+/**
+ * How far the budgets of a key and of a team are used, for those who may see them; and what gives back what servers held
+ * of them that ended, for the installation's own.
+ */
+export function budgetRoutes(app: FastifyInstance, management: Management): void {
+  const { store, clock, receipts } = management;
   app.get<{ Params: KeyIdParams }>(
     "/keys/:id/budgets",
     { config: managedRoute({ summary: "Show how far a key's own budgets are used", response: BUDGETS }) },
@@ -29,6 +48,62 @@ export function budgetRoutes(app: FastifyInstance, { store, clock, receipts }: M
       const rights = await rightsOf(store.db, principalOf(request));
       const team = await findVisible(store.db, "team", rights, request.params.id);
       return budgetsJson(await readTeamBudgets(store.db, team, clock.now()));
+    },
+  );
+
+  /** Who the budgets are of is known to the audit log by its key or its team. */
+  const release = async (
+    { author: by, rights }: ChangeContext,
+    budgets: readonly OwnedBudget[],
+    owner: { readonly teamId: string; readonly keyId?: string },
+  ): Promise<BudgetsJson> => {
+    requireInstallation(rights, "release budgets");
+    const now = clock.now();
+    await store.db.transaction().execute(async (tx) => {
+      const released = await releaseBudgets(tx, budgets, now);
+      const kind = owner.keyId === undefined ? "team.budget_released" : "key.budget_released";
+      const events = released.map(({ budget, released: parts }) => {
+        const unit = budgetUnit(budget);
+        const detail = { released: inUnit(unit, parts), unit, period: budget.period };
+        return { ...{ at: null, kind, by, detail }, ...owner } as const;
+      });
+      await appendAudit(tx, events);
+    });
+    return budgetsJson(await readUses(store.db, budgets, now));
+  };
+
+  app.post<{ Params: KeyIdParams; Body: ReasonBody }>(
+    "/keys/:id/released-budgets",
+    {
+      config: managedRoute({
+        summary: "Give a key's own budgets back what servers held that ended: by the installation's own",
+        response: BUDGETS,
+        example: EXAMPLE,
+      }),
+      schema: { body: RELEASE },
+    },
+    async (request) => {
+      const context = await changeContextOf(management, request, request.body);
+      const at = { db: store.db, receiptOf: await receipts.read(), now: clock.now() };
+      const { id: keyId, teamId } = await showKey(at, context.rights, keyIdOf(request));
+      return release(context, await budgetsOfKey(store.db, keyId), { teamId, keyId });
+    },
+  );
+
+  app.post<{ Params: { id: string }; Body: ReasonBody }>(
+    "/teams/:id/released-budgets",
+    {
+      config: managedRoute({
+        summary: "Give a team's budgets back what servers held that ended: by the installation's own",
+        response: BUDGETS,
+        example: EXAMPLE,
+      }),
+      schema: { body: RELEASE },
+    },
+    async (request) => {
+      const context = await changeContextOf(management, request, request.body);
+      const team = await findVisible(store.db, "team", context.rights, request.params.id);
+      return release(context, budgetsOfTeam(team), { teamId: team.id });
     },
   );
 }

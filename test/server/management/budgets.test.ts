@@ -1,4 +1,5 @@
 /** How far budgets are used, as the management API shows it. */
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
@@ -40,5 +41,53 @@ describeOnEachEngine("The budgets of a key and of a team", (store) => {
     for (const path of [`keys/${keyId}`, `teams/${teamId}`]) {
       expect([await ask("their-viewer", path), await ask("a-stranger", path)]).toEqual([200, 404]);
     }
+  });
+
+  test("b146: have back what ended servers held of them by the installation's own alone, who are named in the audit log", async (context) => {
+    const api = await startPages(store());
+    context.onTestFinished(() => api.close());
+    const [name, admin] = [unique("team"), "their-admin"];
+    const members = [{ role: "admin", subject: admin }];
+    const budgets = [{ cost: "10", currency: "USD", period: "Total" }];
+    const team = (await api.send("POST", "/teams", { name, spec: { members, budgets } })).body;
+    const key = (
+      await api.send("POST", "/keys", { name: "agent", team: name, spec: { preset: "GatewayDefault", budgets } })
+    ).body;
+    const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, wanted: 0, most: 10_000_000 };
+    const ids = { keys: `key ${team.id} api//agent USD Total`, teams: `team ${team.id} USD Total` };
+    await writeLedger(store().db, "ended", [
+      { ...line, budget: ids.keys, spent: 1_000_000, held: 400_000 },
+      { ...line, budget: ids.teams, spent: 1_000_000, held: 400_000 },
+    ]);
+    await sql`update budget_ledger set written_at = now() - interval '1 hour'
+      where budget = any(${Object.values(ids)}::text[])`.execute(store().db);
+    await writeLedger(store().db, "alive", [{ ...line, budget: ids.keys, spent: 0, held: 200_000 }]);
+    const own = ownPage(api, (await api.as(admin)).browser);
+    const headers = { ...own, "content-type": "application/json" };
+    const refused = await fetch(`${api.url}/api/v1/keys/${key.id}/released-budgets`, {
+      ...{ method: "POST", headers, body: "{}" },
+    });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining("Only the installation's own"),
+    ]);
+    expect((await api.send("GET", `/keys/${key.id}/budgets`)).body.items).toMatchObject([{ lost: 0.4, held: 0.2 }]);
+    for (const [of, id] of [
+      ["keys", key.id],
+      ["teams", team.id],
+    ] as const) {
+      const { status, body } = await api.send("POST", `/${of}/${id}/released-budgets`, { reason: "it was killed" });
+      expect([status, body.items]).toMatchObject([200, [{ limit: 10, unit: "USD", used: 1, lost: 0 }]]);
+      // Once more changes nothing, and is no event.
+      expect((await api.send("POST", `/${of}/${id}/released-budgets`, {})).status).toBe(200);
+    }
+    expect((await api.send("GET", `/keys/${key.id}/budgets`)).body.items).toMatchObject([{ held: 0.2 }]);
+    const events = await sql<{ kind: string; detail: object }>`select kind, detail from audit_events
+      where team_id = ${team.id} and kind like '%.budget_released' order by kind`.execute(store().db);
+    const detail = { released: 0.4, unit: "USD", period: "Total", why: "it was killed" };
+    expect(events.rows).toMatchObject([
+      { kind: "key.budget_released", detail },
+      { kind: "team.budget_released", detail },
+    ]);
   });
 });

@@ -76,6 +76,9 @@ export function managementCalls(): Record<string, Calls> {
       },
       refused: { not_found: () => withToken("POST", "/forgotten-policies", { cluster: unique("none") }) },
     },
+    "POST /api/v1/teams/{id}/released-budgets": {
+      valid: ({ team }) => withToken("POST", `/teams/${team.teamId}/released-budgets`, {}),
+    },
     "GET /api/v1/teams/{id}/budgets": {
       valid: async ({ manage }) => {
         const budgets = [{ tokens: 1_000, period: "Month" }];
@@ -196,6 +199,9 @@ function keyCalls(): Record<string, Calls> {
     },
     "GET /api/v1/keys/{id}/budgets": {
       valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/budgets`),
+    },
+    "POST /api/v1/keys/{id}/released-budgets": {
+      valid: async (world) => withToken("POST", `/keys/${(await make(world)).id}/released-budgets`, {}),
     },
     "GET /api/v1/keys/{id}/access": {
       valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}/access?scope=memory:read`),
