@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { connectionErrorText, isBrokenConnection } from "../../../../domain/error-text.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ProviderConfig } from "../config.ts";
+import { atMost } from "./at-most.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
 import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 
@@ -26,13 +27,18 @@ export type ApiAnswer = {
 
 /** An answer waits for all replicas, 10 s at the most; with hundreds of changes at once there is a queue besides. */
 const TIMEOUT_MS = 120_000;
-/** How often, and after how long at most, a server that says 503 is asked again, or one whose answer was lost. */
+/** A team may have 128 requests wait for the server's database; a program may make thousands of keys at once. */
+const MOST_AT_ONCE = 64;
+/** How often, and after how long at most, a server is asked again that is busy, or whose answer was lost. */
 const TRIES = 4;
 const MAX_WAIT_MS = 5_000;
+/** Nothing has been done. */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 export function openApi(config: ProviderConfig): Api {
   const { url } = config;
   const tokens = tokenSource(config);
+  const inTurn = atMost(MOST_AT_ONCE);
 
   async function once(method: Method, path: string, body: object | undefined, headers: Record<string, string>) {
     const token = await tokens.read();
@@ -88,25 +94,27 @@ export function openApi(config: ProviderConfig): Api {
   }
 
   return {
-    async send(method, path, body, headers = {}) {
-      const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-      for (let tries = 1; ; tries++) {
-        const { answer, text } = await insist(() => once(method, path, body, all), "idempotency-key" in headers);
-        const json = parse(text);
-        if (answer.ok && json !== undefined) {
-          const replayed = answer.headers.get("idempotency-replayed") === "true";
-          return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
-        }
-        if (json === undefined) {
-          throw new UnreachableError(
-            `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
-          );
-        }
-        if (answer.status !== 503 || tries === TRIES) throw new Refusal(answer.status, json);
-        await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
-      }
-    },
+    send: (...request) => inTurn(() => send(...request)),
   };
+
+  async function send(...[method, path, body, headers = {}]: Parameters<Api["send"]>): Promise<ApiAnswer> {
+    const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    for (let tries = 1; ; tries++) {
+      const { answer, text } = await insist(() => once(method, path, body, all), "idempotency-key" in headers);
+      const json = parse(text);
+      if (answer.ok && json !== undefined) {
+        const replayed = answer.headers.get("idempotency-replayed") === "true";
+        return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
+      }
+      if (json === undefined) {
+        throw new UnreachableError(
+          `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
+        );
+      }
+      if (!BUSY.has(answer.status) || tries === TRIES) throw new Refusal(answer.status, json);
+      await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
+    }
+  }
 }
 
 function parse(text: string): unknown {
