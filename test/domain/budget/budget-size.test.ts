@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import {
   type BudgetSize,
+  budgetUnit,
   inUnit,
   mostOf,
   partsIn,
   partsText,
   sizeOf,
   sizeText,
-  budgetUnit,
 } from "../../../domain/budget/budget-size.ts";
 
 test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
