@@ -16,7 +16,7 @@ import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { dropPartsIndex } from "./filled-library.ts";
 import { PLAIN } from "./plain-atom.ts";
-import { rowsRead } from "./rows-read.ts";
+import { noteRowsRead, rowsRead } from "./rows-read.ts";
 
 const SUBJECTS = 20_000;
 const LIBRARY = "lib-diary";
@@ -56,6 +56,7 @@ describeOnEitherEngine("A library of 20,000 subjects", (store) => {
       const libraryId = (await openLibrary(db, reach, LIBRARY)) ?? "";
       await insertAtom(db, reach, { ...PLAIN, content: "Likes coffee.", tags: ["drinks"], libraryId, at: Date.now() });
     }
+    await noteRowsRead(db);
   });
 
   test.for(["without statistics", "with statistics"])(

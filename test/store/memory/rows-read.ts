@@ -18,6 +18,14 @@ export async function rowsRead(
   });
 }
 
+const CONNECTIONS = 20;
+
+/** Has every connection of a pool note what it has read, which it does by itself seconds later: within another's tally. */
+export async function noteRowsRead(db: Db): Promise<void> {
+  const note = () => sql`select pg_stat_force_next_flush(), pg_sleep(0.05)`.execute(db);
+  await Promise.all(Array.from({ length: CONNECTIONS }, note));
+}
+
 async function tally(connection: Db, table: string): Promise<RowsRead> {
   // The first has the database note what this connection has done, the next one's end is when it does.
   await sql`select pg_stat_force_next_flush()`.execute(connection);
