@@ -25,14 +25,18 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   if (refusal.kind === "unpriced")
     return problem("forbidden", `${which} cannot be held: ${lackOf(refusal)}.`, NO_RETRY);
   const { spent, silent, expected, endsAt } = refusal;
-  const parts = (amount: number) => partsText(budgetUnit(budget), amount);
-  const found = `${which} has no room for this call, which may use ${parts(Math.ceil(expected))}: ${parts(spent)} are used${silent > 0 ? `, and servers that ended hold ${parts(silent)} more` : ""}`;
+  const unit = budgetUnit(budget);
+  const parts = (amount: number) => partsText(unit, amount);
+  const [use, used] = "cost" in budget ? ["cost", "spent"] : ["use", "used"];
+  const found = `${which} has no room for this call, which may ${use} ${parts(Math.ceil(expected))}: ${parts(spent)} are ${used}${silent > 0 ? `, and servers that ended hold ${parts(silent)} more` : ""}`;
   if (spent + silent + expected <= mostOf(budget)) {
-    const detail = `${found}, and calls under way may use the rest: try again in ${SHORT_WAIT} s.`;
+    const detail = `${found}, and calls under way may ${use} the rest: try again in ${SHORT_WAIT} s.`;
     return problem("budget_exceeded", detail, { "retry-after": String(SHORT_WAIT) });
   }
   const less =
-    spent + silent < mostOf(budget) ? " A call that may use less fits: lower the most that its answer may have." : "";
+    spent + silent < mostOf(budget)
+      ? ` A call that may ${use} less fits: lower the most that its answer may have.`
+      : "";
   if (!Number.isFinite(endsAt)) {
     return problem("budget_exceeded", `${found}. It does not begin anew: have it raised.${less}`, NO_RETRY);
   }

@@ -53,7 +53,7 @@ const dollars: OwnedBudget = {
 test("b145: says of a budget of cost what is used in its currency", () => {
   const refusal = { ...exhausted, budget: dollars, spent: 9_990_000, expected: 25_000.5 };
   expect(budgetProblem(refusal, NOW).detail).toContain(
-    "This key's budget of 10.00 USD a month has no room for this call, which may use 0.025001 USD: 9.99 USD are used.",
+    "This key's budget of 10.00 USD a month has no room for this call, which may cost 0.025001 USD: 9.99 USD are spent.",
   );
 });
 

@@ -72,7 +72,7 @@ test("b145: a key is charged what the answer's tokens cost, and refused where it
   const refused = await ask(key);
   expect(refused.status).toBe(429);
   expect(refused.text).toContain(
-    `This key's budget of ${((EXPECTED + 1_000) / 1e6).toFixed(6)} USD a month has no room for this call, which may use ${(EXPECTED / 1e6).toFixed(6)} USD: 0.001260 USD are used.`,
+    `This key's budget of ${((EXPECTED + 1_000) / 1e6).toFixed(6)} USD a month has no room for this call, which may cost ${(EXPECTED / 1e6).toFixed(6)} USD: 0.001260 USD are spent.`,
   );
   expect((await ask(key, { ...BODY, max_tokens: 10 })).status).toBe(200);
 });
