@@ -1,4 +1,4 @@
-import { type FastifyError, type FastifyInstance, fastify } from "fastify";
+import { type FastifyError, type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
@@ -22,6 +22,14 @@ import { collectDocs } from "./openapi/document.ts";
 import type { RouteDocs } from "./openapi/route-docs.ts";
 import { ASSETS_ROUTE } from "./pages/assets.ts";
 import type { ServerDeps } from "./product/deps.ts";
+import type { RequestTrace } from "./telemetry/request-trace.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The request in its caller's trace; null where nothing is traced. */
+    trace: RequestTrace | null;
+  }
+}
 
 /** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;
@@ -85,13 +93,17 @@ export async function buildApp(
   app.setErrorHandler(onError);
   app.setNotFoundHandler(({ raw }, reply) => sendProblem(reply, problem("not_found", pathHint(raw.url ?? ""))));
   app.removeContentTypeParser("text/plain");
+  app.decorateRequest("trace", null);
   app.addHook("onRequest", (request, { raw }, done) => {
     const startedAt = deps.clock.monotonic();
     if (raw instanceof PacedResponse) raw.asker = request;
+    if (deps.tracing !== null) request.trace = deps.tracing.begin(request.raw);
     // One listener, and not an onResponse hook: what the framework does for one costs a request as much as its routing.
     raw.on("close", () => {
       request.openCall?.end();
-      if (!raw.writableFinished && raw.errored === null) return;
+      const isAnswered = raw.writableFinished || raw.errored !== null;
+      if (request.trace !== null) endTrace(request.trace, request, raw.statusCode, isAnswered);
+      if (!isAnswered) return;
       const tookMs = deps.clock.monotonic() - startedAt;
       deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode, tookMs);
     });
@@ -128,5 +140,9 @@ const DESCRIPTION: RouteDocs = {
   summary: "Read this description",
   response: { title: "Description", type: "object", description: "An OpenAPI 3.1 document." },
 };
+
+function endTrace(trace: RequestTrace, request: FastifyRequest, status: number, isAnswered: boolean): void {
+  trace.end({ status, isAnswered, route: request.routeOptions.url, access: request.access ?? undefined });
+}
 
 const ignore = (): void => {};

@@ -48,6 +48,7 @@ import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener, listenerUrl } from "./public-listener.ts";
+import { openTracing } from "./telemetry/tracing.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { openPrices } from "./usage/price-file.ts";
 import { UsageBuffer } from "./usage/usage.ts";
@@ -167,10 +168,11 @@ export async function startServer({
   );
   const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock: time, log, prices });
   const calling = { store, budgets, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
+  const { tracing, close: closeTracing } = openTracing({ ...config, log, count: metrics.countSpans, replica: id });
   const embedder = createTextEmbedder(calling);
   const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
-    ...{ ...calling, keyring, refusals, metrics, managementToken, prices },
+    ...{ ...calling, keyring, refusals, metrics, managementToken, prices, tracing },
     answers: new AnswerRoom(answerLimits(1)),
     recordRoom: new RecordRoom(clock.monotonic),
     validateJwt: config.oidc && createJwtValidator(config.oidc, time),
@@ -224,6 +226,7 @@ export async function startServer({
     await endAuditOutput?.();
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
+    await closeTracing();
     closeLimits();
     await closeBudgets();
     await replica.close();

@@ -6,6 +6,7 @@ import { type CountEmbedded, embeddingMetrics } from "./embedding/metrics.ts";
 import { type CountRead, extractionMetrics } from "./extraction/metrics.ts";
 import { type RequestMetrics, requestMetrics } from "./http/request-metrics.ts";
 import { type IndexMetrics, indexMetrics } from "./key-index/metrics.ts";
+import { type CountSpans, spanMetrics } from "./telemetry/metrics.ts";
 import { type CountTokens, tokenMetrics } from "./usage/token-metrics.ts";
 import { type CountDelivery, deliveryMetrics } from "./webhooks/metrics.ts";
 
@@ -16,6 +17,7 @@ export type ServerMetrics = RequestMetrics &
     readonly registry: Registry;
     readonly countCutStream: CountCutStream;
     readonly countTokens: CountTokens;
+    readonly countSpans: CountSpans;
     readonly countDelivery: CountDelivery;
     readonly countEmbedded: CountEmbedded;
     readonly countRead: CountRead;
@@ -32,6 +34,7 @@ export function createMetrics(): ServerMetrics {
     ...indexMetrics(registry),
     countCutStream: cutStreamMetrics(registry),
     countTokens: tokenMetrics(registry),
+    countSpans: spanMetrics(registry),
     countDelivery: deliveryMetrics(registry),
     countEmbedded: embeddingMetrics(registry),
     countRead: extractionMetrics(registry),

@@ -28,6 +28,7 @@ import { createMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
+import { openTracing } from "./telemetry/tracing.ts";
 import { CallerNetworks } from "./usage/caller-networks.ts";
 import { openPrices } from "./usage/price-file.ts";
 import { RequestCounter } from "./usage/request-counts.ts";
@@ -96,10 +97,13 @@ const { installationLimits, close: closeLimits } = openInstallationLimits(store,
   threadsOf(cells, config.workers),
 );
 const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock, log, prices });
+const { tracing, close: closeTracing } = openTracing({
+  ...{ ...config, log, count: metrics.countSpans, replica: start.replicaId },
+});
 const calling = { store, budgets, index, installationLimits, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
-  ...{ ...calling, prices },
+  ...{ ...calling, prices, tracing },
   answers: new AnswerRoom(answerLimits(config.workers)),
   recordRoom: new RecordRoom(systemClock.monotonic),
   refusals,
@@ -127,6 +131,7 @@ main.on("message", async (message: ToWorker) => {
   await prices.close();
   for (const timer of timers) clearInterval(timer);
   closeLimits();
+  await closeTracing();
   await closeBudgets();
   tellUsage();
   await refusals.close();

@@ -25,6 +25,14 @@ export type ConsoleClient = {
   readonly secretFile: string | null;
 };
 
+/** Where traces go. */
+export type OtlpConfig = {
+  /** Of a collector that speaks OTLP over HTTP, without a trailing slash. */
+  readonly endpoint: string;
+  /** The share of requests that is traced, from 0 to 1, of those whose caller has not decided it. */
+  readonly ratio: number;
+};
+
 /** The server's configuration, parsed. */
 export type ServerConfig = {
   /** An address, not a name: a name may stand for several sockets. */
@@ -63,6 +71,8 @@ export type ServerConfig = {
   readonly usageRetentionMs: number;
   /** The price list of models; null for none. */
   readonly pricesFile: string | null;
+  /** Null where nothing is traced. */
+  readonly otlp: OtlpConfig | null;
   /** How long a replica decides without having asked the database for the feed's head, in milliseconds. */
   readonly leaseMs: number;
 };
@@ -118,6 +128,7 @@ export function parseServerConfig(
     retentionMs: settings.auditRetention,
     usageRetentionMs: settings.usageRetention,
     pricesFile: settings.prices,
+    otlp: settings.otlpEndpoint === null ? null : { endpoint: settings.otlpEndpoint, ratio: settings.traceRatio },
     leaseMs: settings.lease,
   };
 }

@@ -47,6 +47,18 @@ export const LISTENER_SETTINGS = {
     takes: "<file>",
     help: "the price list that usage is priced by, in YAML; it is read again as it changes",
   }),
+  otlpEndpoint: optional({
+    takes: "<url>",
+    help: "a collector that takes traces as OTLP over HTTP; its credential is OTEL_EXPORTER_OTLP_HEADERS",
+    parse: collectorUrl,
+    wanted: "an http or https URL without a user, query or fragment, such as http://localhost:4318",
+  }),
+  traceRatio: withDefault("1", {
+    takes: "<share>",
+    help: "the share of requests that is traced, of those whose caller has not decided it: 0 to 1",
+    parse: (text) => (/^(0|1|0?\.\d{1,6}|1\.0+)$/.test(text) ? Number(text) : undefined),
+    wanted: "a number from 0 to 1, such as 0.1",
+  }),
   vendorHeader: withDefault("x-goog-api-key", {
     takes: "<name>",
     help: "the first carrier of a key",
@@ -194,6 +206,14 @@ function isRange(text: string): boolean {
 function usageRetention(text: string): number | undefined {
   const ms = retention(text);
   return ms !== undefined && ms >= 40 * DAY_MS && ms <= 3_660 * DAY_MS ? ms : undefined;
+}
+
+/** Without a trailing slash. */
+function collectorUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const { username, password, search, hash } = url;
+  return username + password + search + hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
 function vendorHeader(text: string): string | undefined {

@@ -11,6 +11,7 @@ import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/errors.ts";
 import { requestIdOf } from "../http/request-id.ts";
+import type { RequestTrace, UpstreamTrace } from "../telemetry/request-trace.ts";
 import type { CountedAnswer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
@@ -72,6 +73,8 @@ type ForwardedCall = {
   readonly onAnswered: (answer: CountedAnswer) => void;
   /** Takes once how it has ended, where what it used is settled. */
   readonly onOver: ((end: CallEnd) => void) | undefined;
+  /** The call in its caller's trace; null where nothing is traced. */
+  readonly trace: RequestTrace | null;
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -205,12 +208,13 @@ class Exchange implements AttemptListener {
     attempt.slots = to.slots;
     attempt.pool = to;
     const { length, content } = this.#bodyFor({ upstream, model });
+    attempt.trace = this.#traceOf(attempt.candidate);
     this.#isSent = true;
     pool.dispatch(
       {
         method: "POST",
         path: upstreamTarget(basePath, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
-        headers: upstreamHeaders(head, credentialHeader, length),
+        headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
         headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
@@ -218,6 +222,13 @@ class Exchange implements AttemptListener {
       },
       attempt,
     );
+  }
+
+  #traceOf({ upstream, model }: UpstreamCandidate): UpstreamTrace | undefined {
+    const { trace, operation, dialect, gatewayId, pathModel } = this.#call;
+    if (trace === null) return undefined;
+    const { routeId } = this.#resolved;
+    return trace.ask({ operation, dialect, gatewayId, routeId, upstream: upstream.name, model: model ?? pathModel });
   }
 
   #bodyFor(candidate: UpstreamCandidate): SentBody {
@@ -246,11 +257,13 @@ class Exchange implements AttemptListener {
     parsed: Readonly<IncomingHttpHeaders>,
   ): void {
     this.#deps.outcomes.answered(this.#call.gatewayId, attempt.candidate.upstream, status);
+    attempt.trace?.answered(status);
     if (isFallbackStatus(status) && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
       const next = this.#next(attempt);
       if (next !== undefined) {
+        attempt.trace?.end();
         this.#ask(next);
         controller.abort(ABANDONED);
         return;
@@ -319,10 +332,13 @@ class Exchange implements AttemptListener {
   }
 
   /** @param isWhole whether the upstream's answer has come to its end */
-  #count({ candidate }: UpstreamAttempt, isWhole: boolean): void {
+  #count({ candidate, trace }: UpstreamAttempt, isWhole: boolean): void {
     const tap = this.#tap;
     this.#tap = undefined;
-    if (tap === undefined) return;
+    if (tap === undefined) {
+      trace?.end();
+      return;
+    }
     this.#isOver = true;
     const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const { routeId } = this.#resolved;
@@ -330,6 +346,7 @@ class Exchange implements AttemptListener {
     tap.end(isWhole, (usage) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
       onOver?.({ usage, answered: this.#answered });
+      trace?.end(usage);
     });
   }
 
@@ -343,6 +360,7 @@ class Exchange implements AttemptListener {
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
+    attempt.trace?.failed(shown.code);
     const about = { gatewayId, upstream: upstream.name, status: shown.status };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
     if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {

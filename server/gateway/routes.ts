@@ -143,6 +143,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       resolveAgain: (last) => resolveAgain(deps, request, model, last),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
+      trace: request.trace,
     });
   };
   if (need !== "inspect" && !(counts && (countsTokens(key) || hasBudget(key)))) {

@@ -15,6 +15,7 @@ import type { AnswerRoom } from "../http/answers/answer-room.ts";
 import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
@@ -37,6 +38,8 @@ export type ServerDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };
+  /** Null where nothing is traced. */
+  readonly tracing: Tracing | null;
   readonly config: ServerConfig;
   /** The token that opens the management API; null where the installation has none. */
   readonly managementToken: ManagementToken | null;

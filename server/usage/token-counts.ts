@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { REQUEST_SLOT_MS } from "../../domain/access/request-scope.ts";
-import { containsKey } from "../../domain/redact.ts";
+import { isPlainModelName } from "../../domain/usage/model-name.ts";
 import {
   addAnswer,
   addFigures,
@@ -33,8 +33,6 @@ const MAX_NAMED = 1 << 17;
 /** The model of all others, and that of answers that name none where none is known to have been asked for. */
 const OTHER_MODELS = "other";
 const UNKNOWN_MODEL = "unknown";
-/** A name that is kept as it is, unless there may be a key in it. */
-const MODEL_NAME = /^[!-~]{1,128}$/;
 /** More than one thread lets through between two drains. */
 const MAX_COUNTS = 1 << 16;
 /** Tallies that are kept from one drain to the next, so that most need not be named anew: some 4 MB. */
@@ -184,7 +182,7 @@ export class TokenCounter {
   #modelOf(known: Set<string>, model: string): string {
     if (model === UNKNOWN_MODEL || known.has(model)) return model;
     if (known.size >= MAX_MODELS || this.#named >= MAX_NAMED) return OTHER_MODELS;
-    if (!MODEL_NAME.test(model) || containsKey(model)) return OTHER_MODELS;
+    if (!isPlainModelName(model)) return OTHER_MODELS;
     known.add(model);
     this.#named++;
     return model;

@@ -23,6 +23,7 @@ import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
+import type { Tracing } from "../../server/telemetry/tracing.ts";
 import { NO_PRICES } from "../../server/usage/price-file.ts";
 import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -70,6 +71,7 @@ export type HarnessOptions = {
   readonly budgets?: (clock: Clock) => BudgetGrants;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
+  readonly tracing?: Tracing;
   /** How many alike lines the log has. */
   readonly sampling?: Sampling;
 };
@@ -88,6 +90,7 @@ export async function startHarness({
   limits,
   budgets,
   managementToken,
+  tracing,
   sampling,
 }: HarnessOptions = {}) {
   const clock = testClock();
@@ -114,6 +117,7 @@ export async function startHarness({
       countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
     },
     prices: NO_PRICES,
+    tracing: tracing ?? null,
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     installationLimits: limits?.(clock) ?? null,
@@ -319,6 +323,7 @@ function testConfig(): ServerConfig {
     retentionMs: DEFAULT_RETENTION_MS,
     usageRetentionMs: 400 * 24 * 3_600_000,
     pricesFile: null,
+    otlp: null,
     leaseMs: LEASE_MS,
     logLevel: "info",
     auditLog: null,

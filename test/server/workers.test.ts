@@ -20,6 +20,7 @@ import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../sto
 import { testClock } from "./harness.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./management/issuer.ts";
+import { startCollector } from "./telemetry/collector.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
 const CONNECTIONS = 24;
@@ -31,6 +32,7 @@ describeOnPostgres("two worker threads", (store) => {
   let publicId: string;
   let issuer: Issuer;
   let signer: Signer;
+  let collector: Awaited<ReturnType<typeof startCollector>>;
   const upstream = createServer(({ url }, response) => {
     if (url === "/v1/embeddings") response.end('{"data":[],"model":"small","usage":{"prompt_tokens":8}}');
     else response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
@@ -40,6 +42,7 @@ describeOnPostgres("two worker threads", (store) => {
     issuer = await startIssuer();
     signer = await makeSigner("first");
     issuer.keys = [signer.jwk];
+    collector = await startCollector();
     home = await makeTeam(store());
     publicId = await addGateway(home);
     server = await start();
@@ -49,6 +52,7 @@ describeOnPostgres("two worker threads", (store) => {
     upstream.closeAllConnections();
     upstream.close();
     issuer.close();
+    await collector.close();
   });
 
   /** A team's gateway to the upstream; returns its public id. */
@@ -62,11 +66,12 @@ describeOnPostgres("two worker threads", (store) => {
 
   async function start(): Promise<RunningServer> {
     const flags = { port: "0", adminPort: "0", workers: "2", allowPrivateUpstreams: "127.0.0.0/8" };
+    const traces = { otlpEndpoint: collector.url, traceRatio: "0" };
     const tokens = { publicUrl: "https://keys.example.com", oidcIssuer: issuer.url, oidcAudience: "keyplane" };
     const started = await startServer({
       store: store(),
       database: { url: (await databaseUrl(store())).href },
-      config: parseServerConfig({}, { ...flags, ...tokens }),
+      config: parseServerConfig({}, { ...flags, ...tokens, ...traces }),
       keyring,
       clock: systemClock,
       log: createLog("silent"),
@@ -116,6 +121,19 @@ describeOnPostgres("two worker threads", (store) => {
     expect((await untilNoLonger("one accepts it", someAccept)) - revokedAt).toBeLessThan(LEASE_MS);
     expect((await callAll(key.plaintext)).filter((status) => status !== 401)).toEqual([]);
     expect(await metric("keyplane_refusals_total", '{cause="revoked"}')).toBeGreaterThanOrEqual(CONNECTIONS);
+  });
+
+  test("b147: both send the spans of what they answer", async () => {
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const ask = () =>
+      fetch(`${server.url}/readyz`, {
+        headers: { connection: "close", traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+      });
+    await Promise.all(Array.from({ length: CONNECTIONS }, ask));
+    const spans = () => collector.spans().filter((span) => span.traceId === traceId);
+    await until("all spans have come", () => spans().length === CONNECTIONS);
+    expect(new Set(spans().map(({ name }) => name))).toEqual(new Set(["GET /readyz"]));
+    expect(await metric("keyplane_trace_spans_total", '{outcome="exported"}')).toBeGreaterThanOrEqual(CONNECTIONS);
   });
 
   test("b24: cut the open streams of a revoked key, and no other's", async () => {

@@ -68,16 +68,27 @@ export function withoutModels(head: RequestHead): RequestHead {
   return { ...head, forwarded: filtered(head.forwarded, (name) => !spellingOf(name).namesModel) };
 }
 
-/** The head to send to an upstream. `contentLength`: for a body that is streamed with a known length. */
+/**
+ * The head to send to an upstream.
+ *
+ * @param contentLength for a body that is streamed with a known length
+ * @param traced names and values in turn of what carries a trace on, in the place of what the caller sent of its own
+ */
 export function upstreamHeaders(
   { forwarded }: RequestHead,
   [name, credential]: readonly [string, string],
   contentLength: number | undefined,
+  traced?: readonly string[],
 ): string[] {
-  const headers = forwarded.slice();
+  const headers = traced === undefined ? forwarded.slice() : [...filtered(forwarded, isNoTrace), ...traced];
   headers.push(name, credential);
   if (contentLength !== undefined) headers.push("content-length", String(contentLength));
   return headers;
+}
+
+function isNoTrace(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower !== "traceparent" && lower !== "tracestate";
 }
 
 /** An upstream's head, read in one pass. */

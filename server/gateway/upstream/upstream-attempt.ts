@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import type { UpstreamTrace } from "../../telemetry/request-trace.ts";
 import { isSameCandidate, type UpstreamCandidate } from "../resolve.ts";
 import { assertFewInterimAnswers } from "./interim-answers.ts";
 import type { UpstreamPool } from "./pools.ts";
@@ -39,6 +40,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   pool: UpstreamPool | undefined;
   /** The upstream's slots of which the call holds one; undefined while it holds none. */
   slots: UpstreamSlots | undefined;
+  /** Its part in the call's trace; undefined before it is asked, and where nothing is traced. */
+  trace: UpstreamTrace | undefined;
   #interimAnswers = 0;
 
   constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {

@@ -1,4 +1,5 @@
 /** What operators set of a release besides its pods, row by row. */
+import { expect } from "vitest";
 import { holding, LABELS, podOf, type ValueCases, without } from "./value-case.ts";
 
 const rangeOf = (cidr: string) => ({ ipBlock: { cidr } });
@@ -49,6 +50,24 @@ export const VALUE_CASES: ValueCases = {
       [
         ...(["Service", "keyplane-server-metrics"] as const),
         { spec: { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"] } },
+      ],
+    ],
+  },
+  "servers send traces to the collector that is said, and as many as are said": {
+    values: { otlp: { endpoint: "http://collector.observability:4318", ratio: 0.05 } },
+    expected: [
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        podOf(
+          expect.objectContaining({
+            containers: holding({
+              args: expect.arrayContaining([
+                "--otlp-endpoint=http://collector.observability:4318",
+                "--trace-ratio=0.050000",
+              ]),
+            }),
+          }),
+        ),
       ],
     ],
   },

@@ -1,0 +1,20 @@
+import { ExportResultCode } from "@opentelemetry/core";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { Logger } from "../../runtime/log.ts";
+import type { CountSpans } from "./metrics.ts";
+
+/** Sends spans as an exporter does, counts them, and logs why a collector did not take them. */
+export function countedExporter(sender: SpanExporter, count: CountSpans, log: Logger): SpanExporter {
+  return {
+    export(spans, done) {
+      sender.export(spans, (result) => {
+        const isTaken = result.code === ExportResultCode.SUCCESS;
+        count(isTaken ? "exported" : "failed", spans.length);
+        if (!isTaken) log.warn({ error: result.error, count: spans.length }, "the collector did not take the spans");
+        done(result);
+      });
+    },
+    forceFlush: () => sender.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => sender.shutdown(),
+  };
+}

@@ -1,0 +1,88 @@
+/** A model's call in the words of OpenTelemetry's semantic conventions for generative AI, 1.41 (in development). */
+import type { Attributes } from "@opentelemetry/api";
+import type { Dialect } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
+import { isPlainModelName } from "../../domain/usage/model-name.ts";
+import type { AnswerUsage } from "../../domain/usage/tokens.ts";
+
+/** What an upstream is asked. */
+export type AskedUpstream = {
+  readonly operation: GatewayOperation;
+  /** The gateway's. */
+  readonly dialect: Dialect;
+  readonly gatewayId: string;
+  /** Undefined where the call named no route. */
+  readonly routeId: string | undefined;
+  /** As it is declared. */
+  readonly upstream: string;
+  /** Undefined where it is not known. */
+  readonly model: string | undefined;
+};
+
+const PROVIDERS: Readonly<Record<Dialect, string>> = {
+  openai: "openai",
+  gemini: "gcp.gemini",
+  anthropic: "anthropic",
+};
+
+/** The conventions' operations, where they have one. */
+const OPERATION_NAMES: Partial<Record<GatewayOperation, string>> = {
+  "gateway.chat_completions": "chat",
+  "gateway.responses": "chat",
+  "gateway.messages": "chat",
+  "gateway.completions": "text_completion",
+  "gateway.generate_content": "generate_content",
+  "gateway.stream_generate_content": "generate_content",
+  "gateway.embeddings": "embeddings",
+  "gateway.embed_content": "embeddings",
+  "gateway.batch_embed_contents": "embeddings",
+};
+
+function operationName(operation: GatewayOperation): string {
+  return OPERATION_NAMES[operation] ?? operation.slice("gateway.".length);
+}
+
+export function spanName({ operation, model }: AskedUpstream): string {
+  return [operationName(operation), ...shown(model)].join(" ");
+}
+
+export function askedAttributes({
+  operation,
+  dialect,
+  gatewayId,
+  routeId,
+  upstream,
+  model,
+}: AskedUpstream): Attributes {
+  const [requested] = shown(model);
+  return {
+    "gen_ai.operation.name": operationName(operation),
+    "gen_ai.provider.name": PROVIDERS[dialect],
+    "gen_ai.request.model": requested,
+    "keyplane.gateway.id": gatewayId,
+    "keyplane.route.id": routeId,
+    "keyplane.upstream": upstream,
+  };
+}
+
+/** The conventions count what was cached among the input, and reasoning among the output. */
+export function usageAttributes({ tokens, model, ending }: AnswerUsage): Attributes {
+  const [answered] = shown(model);
+  const written = tokens.cache_write_5m + tokens.cache_write_1h;
+  return {
+    "gen_ai.response.model": answered,
+    "keyplane.usage": ending,
+    ...((ending === "reported" || ending === "cut") && {
+      "gen_ai.usage.input_tokens": tokens.input + tokens.cached + written,
+      "gen_ai.usage.cache_read.input_tokens": tokens.cached,
+      "gen_ai.usage.cache_creation.input_tokens": written,
+      "gen_ai.usage.output_tokens": tokens.output + tokens.reasoning,
+      "gen_ai.usage.reasoning.output_tokens": tokens.reasoning,
+    }),
+  };
+}
+
+/** Others' texts: nothing of one that is no plain name. */
+function shown(model: string | undefined): [] | [string] {
+  return model !== undefined && isPlainModelName(model) ? [model] : [];
+}

@@ -1,0 +1,94 @@
+import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import type { AnswerUsage } from "../../domain/usage/tokens.ts";
+import { traceHeaders } from "./caller-context.ts";
+import { type AskedUpstream, askedAttributes, spanName, usageAttributes } from "./gen-ai.ts";
+
+/** How a request has ended. */
+type RequestEnd = {
+  readonly status: number;
+  /** Whether the caller has had its whole answer. */
+  readonly isAnswered: boolean;
+  /** The pattern of its route; undefined for none. */
+  readonly route: string | undefined;
+  /** Undefined where no key was let through. */
+  readonly access:
+    | { readonly operation: string; readonly key: { readonly keyId: string; readonly teamId: string } }
+    | undefined;
+};
+
+/** One request in its caller's trace, or in one that begins with it. */
+export class RequestTrace {
+  readonly #tracer: Tracer;
+  readonly #method: string;
+  readonly #context: Context;
+  readonly #span: Span;
+
+  constructor(tracer: Tracer, caller: Context, method: string) {
+    this.#tracer = tracer;
+    this.#method = method;
+    this.#span = tracer.startSpan(
+      method,
+      { kind: SpanKind.SERVER, attributes: { "http.request.method": method } },
+      caller,
+    );
+    this.#context = trace.setSpan(caller, this.#span);
+  }
+
+  /** Begins the part of an upstream that is asked. */
+  ask(asked: AskedUpstream): UpstreamTrace {
+    const options = { kind: SpanKind.CLIENT, attributes: askedAttributes(asked) };
+    const span = this.#tracer.startSpan(spanName(asked), options, this.#context);
+    return new UpstreamTrace(span, trace.setSpan(this.#context, span));
+  }
+
+  end({ status, isAnswered, route, access }: RequestEnd): void {
+    const span = this.#span;
+    if (route !== undefined) {
+      span.updateName(`${this.#method} ${route}`);
+      span.setAttribute("http.route", route);
+    }
+    if (access !== undefined) {
+      span.setAttribute("keyplane.operation", access.operation);
+      span.setAttribute("keyplane.key.id", access.key.keyId);
+      span.setAttribute("keyplane.team.id", access.key.teamId);
+    }
+    if (isAnswered) span.setAttribute("http.response.status_code", status);
+    if (!isAnswered) fail(span, "client_closed");
+    else if (status >= 500) fail(span, String(status));
+    span.end();
+  }
+}
+
+/** One upstream's part in a request. */
+export class UpstreamTrace {
+  readonly #span: Span;
+  /** Names and values in turn of the headers that carry the trace on to the upstream. */
+  readonly headers: readonly string[];
+
+  constructor(span: Span, context: Context) {
+    this.#span = span;
+    this.headers = traceHeaders(context);
+  }
+
+  answered(status: number): void {
+    this.#span.setAttribute("http.response.status_code", status);
+    if (status >= 400) fail(this.#span, String(status));
+  }
+
+  /** @param why the type of the problem, in few words that are the same for all of its kind */
+  failed(why: string): void {
+    fail(this.#span, why);
+    this.#span.end();
+  }
+
+  /** @param usage what the answer reported; undefined for one that reports none. A second end changes nothing. */
+  end(usage?: AnswerUsage): void {
+    if (usage !== undefined) this.#span.setAttributes(usageAttributes(usage));
+    this.#span.end();
+  }
+}
+
+function fail(span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}

@@ -1,0 +1,73 @@
+/** How requests are traced: a span for each, which goes on with its caller's trace, and one for each upstream asked. */
+import type { IncomingMessage } from "node:http";
+import type { Tracer } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { pause } from "../../runtime/deadline.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { OtlpConfig } from "../context/config.ts";
+import { callerContext } from "./caller-context.ts";
+import { countedExporter } from "./counted-exporter.ts";
+import type { CountSpans } from "./metrics.ts";
+import { RequestTrace } from "./request-trace.ts";
+
+/** Begins the trace of a request in this process. */
+export type Tracing = { begin(request: IncomingMessage): RequestTrace };
+
+/** Spans that wait for a slow collector, some 10 MB at most; beyond that they are dropped, and no request waits. */
+const MAX_WAITING = 8_192;
+const EXPORT_EVERY_MS = 1_000;
+const EXPORT_TIMEOUT_MS = 10_000;
+/** How long a server that ends waits for its last spans to be taken. */
+const LAST_EXPORT_MS = 2_000;
+
+type TracingOptions = {
+  /** Null where nothing is traced. */
+  readonly otlp: OtlpConfig | null;
+  readonly log: Logger;
+  readonly count: CountSpans;
+  /** Names this process among the installation's servers. */
+  readonly replica: string;
+};
+
+/**
+ * Has requests traced and their spans sent to a collector, as OTLP over HTTP. What goes with that is OpenTelemetry's
+ * own: `OTEL_EXPORTER_OTLP_HEADERS` for a collector that wants a credential, `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES`.
+ */
+export function openTracing({ otlp, log, count, replica }: TracingOptions): {
+  readonly tracing: Tracing | null;
+  /** Sends what waits, within two seconds. */
+  close(): Promise<void>;
+} {
+  if (otlp === null) return { tracing: null, close: async () => {} };
+  const sender = new OTLPTraceExporter({ url: `${otlp.endpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ "service.name": "keyplane", "service.instance.id": replica }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(otlp.ratio) }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: countedExporter(sender, count, log),
+        maxQueueSize: MAX_WAITING,
+        scheduledDelayMillis: EXPORT_EVERY_MS,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+      }),
+    ],
+  });
+  const tracer: Tracer = provider.getTracer("keyplane");
+  return {
+    tracing: { begin: (request) => new RequestTrace(tracer, callerContext(request), request.method ?? "") },
+    close: () => pause(LAST_EXPORT_MS, provider.shutdown().catch(ignore)),
+  };
+}
+
+/** The exporter has logged why its spans were not taken. */
+const ignore = (): void => {};
