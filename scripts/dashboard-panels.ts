@@ -427,6 +427,15 @@ export const SECTIONS: readonly Section[] = [
           "{{instance}}": 'rate(keyplane_log_lines_dropped_total{namespace="$namespace"}[$__rate_interval])',
         },
       },
+      {
+        title: "Spans of traces",
+        description: "Spans each second that were sent to the collector, by whether it took them.",
+        unit: "ops",
+        queries: {
+          "{{outcome}}":
+            'sum by (outcome) (rate(keyplane_trace_spans_total{namespace="$namespace"}[$__rate_interval]))',
+        },
+      },
     ],
   },
 ];

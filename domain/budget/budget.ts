@@ -48,6 +48,11 @@ export function declareBudgets(specs: readonly BudgetSpec[] | undefined): readon
   }));
 }
 
+/** A budget of another size. */
+export function withSize({ period, timeZone, onExhausted }: Budget, size: BudgetSize): Budget {
+  return { ...size, period, timeZone, onExhausted };
+}
+
 /** Whether a call of a key is held to a budget that counts what it costs, so that its model has to be known. */
 export function hasCostBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
   const countsCost = (budget: Budget): boolean => "cost" in budget;

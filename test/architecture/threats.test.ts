@@ -29,7 +29,7 @@ function idsIn(text: string): string[] {
 
 describe("docs/security/threats.md", () => {
   it("lists every abuse case and every fault once", () => {
-    const wanted = [...numbered("b", 139), "b145", "b146", "b147", ...numbered("c", 75)];
+    const wanted = [...numbered("b", 139), "b145", "b146", "b147", "b148", ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });
 

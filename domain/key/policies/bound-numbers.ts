@@ -1,7 +1,9 @@
 /** The numbers that hold of a key that was issued before its policies' rules came to hold. */
+import { budgetSize } from "../../budget/budget.ts";
 import type { DeclaredKey } from "../declared-key.ts";
 import type { StoredKey } from "../stored-key.ts";
 import type { KeptEnd } from "../version-end.ts";
+import { boundBudgets, refusingOf, smallestBudgets } from "./bound-budgets.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundValue, lowest } from "./bounds.ts";
 import type { Bounds } from "./declared-policy.ts";
@@ -29,7 +31,7 @@ export function boundNumbers(
   const due = policies.map((policy) => onlyDue(policy, now));
   const { expiresAfter, keptEnds, rotationInterval } = boundLife(declared, stored, policies, now);
   const [given, givenDue] = [policyDefaults(policies), policyDefaults(due)];
-  const { rateLimit, concurrent } = declared;
+  const { rateLimit, concurrent, tokenLimit } = declared;
   const rateOf = (part: "requestsPerMinute" | "burst") =>
     boundValue(
       { asked: rateLimit?.[part] ?? null, has: stored.policy.rateLimit?.[part] ?? null, undeclared: null },
@@ -42,6 +44,14 @@ export function boundNumbers(
     { given: given.concurrent, max: maxOf(policies.map((policy) => policy.concurrent)) },
     { given: givenDue.concurrent, max: maxOf(due.map((policy) => policy.concurrent)) },
   );
+  const tokensPerMinute = boundValue(
+    {
+      ...{ asked: tokenLimit?.tokensPerMinute ?? null, has: stored.policy.tokenLimit?.tokensPerMinute ?? null },
+      undeclared: null,
+    },
+    { given: given.tokensPerMinute, max: maxOf(policies.map((policy) => policy.tokensPerMinute)) },
+    { given: givenDue.tokensPerMinute, max: maxOf(due.map((policy) => policy.tokensPerMinute)) },
+  );
   const effective: DeclaredKey = {
     ...declared,
     expiresAfter,
@@ -50,12 +60,15 @@ export function boundNumbers(
       requestsPerMinute === null
         ? null
         : {
-            scope: declared.tokenLimit?.scope ?? "Replica",
+            scope: tokenLimit?.scope ?? "Replica",
             ...rateLimit,
             requestsPerMinute,
             burst: burst ?? requestsPerMinute,
           },
     concurrent: concurrent === null && calls === UNDECLARED_CONCURRENT ? null : calls,
+    tokenLimit:
+      tokensPerMinute === null ? null : { scope: rateLimit?.scope ?? "Replica", ...tokenLimit, tokensPerMinute },
+    budgets: boundBudgets({ asked: declared.budgets, has: stored.policy.budgets }, policies, due),
   };
   const dates = policies.flatMap((policy) => NUMBER_RULES.map((rule) => dueAt(policy, rule) ?? Number.NaN));
   return {
@@ -95,13 +108,19 @@ const NUMBER_RULES = [
   "rateLimit.requestsPerMinute.max",
   "rateLimit.concurrent.default",
   "rateLimit.concurrent.max",
+  "rateLimit.tokensPerMinute.default",
+  "rateLimit.tokensPerMinute.max",
+  "budgets",
 ] as const satisfies readonly RuleName[];
 
 /** A policy without the rates and the interval that do not hold yet of a key that was issued before. */
 function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
   const held = (rule: RuleName, value: number | null) =>
     (dueAt(policy, rule) ?? Number.POSITIVE_INFINITY) <= now ? value : null;
-  const heldBounds = (rule: "rateLimit.requestsPerMinute" | "rateLimit.concurrent", bounds: Bounds): Bounds => ({
+  const heldBounds = (
+    rule: `rateLimit.${"requestsPerMinute" | "concurrent" | "tokensPerMinute"}`,
+    bounds: Bounds,
+  ): Bounds => ({
     default: held(`${rule}.default`, bounds.default),
     max: held(`${rule}.max`, bounds.max),
   });
@@ -110,6 +129,8 @@ function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
     maxInterval: held("rotation.maxInterval", policy.maxInterval),
     requestsPerMinute: heldBounds("rateLimit.requestsPerMinute", policy.requestsPerMinute),
     concurrent: heldBounds("rateLimit.concurrent", policy.concurrent),
+    tokensPerMinute: heldBounds("rateLimit.tokensPerMinute", policy.tokensPerMinute),
+    budgets: (dueAt(policy, "budgets") ?? Number.POSITIVE_INFINITY) <= now ? policy.budgets : [],
   };
 }
 
@@ -135,7 +156,7 @@ function comingDefaults(
   isEndComing: boolean,
 ): string[] {
   const given = withPolicyDefaults(declared, policies);
-  const isComing = <F extends "rateLimit" | "concurrent">(field: F) =>
+  const isComing = <F extends "rateLimit" | "concurrent" | "tokenLimit">(field: F) =>
     declared[field] === null && given[field] !== null && effective[field] === null;
   return [
     ...(isEndComing
@@ -147,5 +168,13 @@ function comingDefaults(
     ...(isComing("concurrent")
       ? [`spec.rateLimit.concurrent: none is declared, and ${given.concurrent} come to hold.`]
       : []),
+    ...(isComing("tokenLimit")
+      ? [
+          `spec.rateLimit.tokensPerMinute: none is declared, and ${given.tokenLimit?.tokensPerMinute} tokens a minute come to hold.`,
+        ]
+      : []),
+    ...smallestBudgets(policies)
+      .filter((budget) => refusingOf(effective.budgets, budget) === undefined)
+      .map((budget) => `spec.budgets: none is declared of that kind, and ${budgetSize(budget)} come to hold.`),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Preset, Scope } from "../../access/scopes.ts";
+import { type Budget, declareBudgets } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 import type { NamedRef } from "../declared-key.ts";
@@ -22,6 +23,9 @@ export type DeclaredPolicy = {
   readonly maxKeys: number | null;
   readonly requestsPerMinute: Bounds;
   readonly concurrent: Bounds;
+  readonly tokensPerMinute: Bounds;
+  /** One that refuses of each unit and period; empty where none is asked. */
+  readonly budgets: readonly Budget[];
 };
 
 /** Reads a valid spec. */
@@ -41,6 +45,8 @@ export function declarePolicy(name: string, spec: PlatformKeyPolicySpec): Declar
     maxKeys: spec.maxKeys ?? null,
     requestsPerMinute: boundsOf(rateLimit?.requestsPerMinute),
     concurrent: boundsOf(rateLimit?.concurrent),
+    tokensPerMinute: boundsOf(rateLimit?.tokensPerMinute),
+    budgets: declareBudgets(spec.budgets) ?? [],
   };
 }
 

@@ -81,6 +81,8 @@ const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
   "rotation.maxInterval",
   "rateLimit.requestsPerMinute.max",
   "rateLimit.concurrent.max",
+  "rateLimit.tokensPerMinute.max",
+  "budgets",
 ]);
 
 function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {

@@ -1,9 +1,12 @@
 /** What a declared key breaks of its team's policies: the one place that decides it (docs/decisions/key-policies.md). */
 import { PRESETS } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
+import { budgetSize } from "../../budget/budget.ts";
+import { mostOf, sizeText } from "../../budget/budget-size.ts";
 import { durationText } from "../../duration.ts";
 import { nameSome } from "../../name-some.ts";
 import type { DeclaredKey, NamedRef } from "../declared-key.ts";
+import { refusingOf } from "./bound-budgets.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
@@ -19,6 +22,7 @@ export type JudgedKey = Pick<
   | "rateLimit"
   | "tokenLimit"
   | "concurrent"
+  | "budgets"
   | "allowedCIDRs"
 >;
 
@@ -169,6 +173,22 @@ const isNarrowEnough: Check = ({ concurrent }, { concurrent: { max } }) => {
   return { field: "spec.rateLimit.concurrent", what, step: `write at most ${max}`, values: [] };
 };
 
+const usesFewEnough: Check = ({ tokenLimit }, { tokensPerMinute: { max } }) => {
+  if (max === null || (tokenLimit !== null && tokenLimit.tokensPerMinute <= max)) return undefined;
+  const what = `a key uses at most ${max} tokens a minute`;
+  return { field: "spec.rateLimit.tokensPerMinute", what, step: `write at most ${max}`, values: [] };
+};
+
+const isWithinBudgets: Check = ({ budgets: own }, { budgets }) => {
+  const broken = budgets.find((budget) => {
+    const kept = refusingOf(own, budget);
+    return kept === undefined || mostOf(kept) > mostOf(budget);
+  });
+  if (broken === undefined) return undefined;
+  const what = `a key has a budget of at most ${budgetSize(broken)}`;
+  return { field: "spec.budgets", what, step: `write at most ${sizeText(broken)}`, values: [] };
+};
+
 const hasPlace: Check = (_, { maxKeys }, { keysBefore }) => {
   if (maxKeys === null || keysBefore === null || keysBefore < maxKeys) return undefined;
   const what = `the team may have ${maxKeys} keys, and has as many before this one`;
@@ -186,6 +206,8 @@ const CHECKS: readonly (readonly [RuleName, Check])[] = [
   ["allowedCIDRs", isWithinNetworks],
   ["rateLimit.requestsPerMinute.max", isSlowEnough],
   ["rateLimit.concurrent.max", isNarrowEnough],
+  ["rateLimit.tokensPerMinute.max", usesFewEnough],
+  ["budgets", isWithinBudgets],
   ["maxKeys", hasPlace],
 ];
 

@@ -3,6 +3,7 @@
  * what breaks a rule is refused, and what was there before a rule comes under the same deadlines as a declared key.
  */
 import { isDeepStrictEqual } from "node:util";
+import { areBudgetsKept } from "../../budget/budget.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 import type { ApiManagedKeySpec } from "../api-managed-key.ts";
 import { declareKey } from "../declare-key.ts";
@@ -32,10 +33,18 @@ export type HeldValues = {
   readonly keptEnds: readonly KeptEnd[];
 };
 
+/** What of a key's policy its policies bound by numbers, besides its end. */
+type HeldNumbers = Pick<KeyPolicy, "rateLimit" | "concurrent" | "tokenLimit" | "budgets">;
+
+/** Those numbers alone. */
+export function numbersOf({ rateLimit, concurrent, tokenLimit, budgets }: HeldNumbers): HeldNumbers {
+  return { rateLimit, concurrent, tokenLimit, budgets };
+}
+
 /** What a key that is to be made comes to: what it breaks, or the values that hold of it. */
 type NewKeyVerdict = {
   readonly violations: readonly Violation[];
-  readonly held: Pick<HeldValues, "expiresAfter"> & Pick<KeyPolicy, "rateLimit" | "concurrent">;
+  readonly held: Pick<HeldValues, "expiresAfter"> & HeldNumbers;
 };
 
 /** Judges a key that is to be made, with the defaults of its team's policies where it asks for nothing. */
@@ -45,9 +54,8 @@ export function judgeNewKey(
   { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
 ): NewKeyVerdict {
   const effective = withPolicyDefaults(declareMade(made), policies);
-  const { expiresAfter, rateLimit, concurrent } = effective;
   const violations = judgeMade(made, policies, { bornAt: now, now, keysBefore });
-  return { violations, held: { expiresAfter, rateLimit, concurrent } };
+  return { violations, held: { expiresAfter: effective.expiresAfter, ...numbersOf(effective) } };
 }
 
 /**
@@ -66,10 +74,10 @@ export function judgeChange(
   return judgeMade(after, policies, facts).filter((violation) => {
     const same = known.find(({ policy, rule }) => policy === violation.policy && rule === violation.rule);
     if (same === undefined) return true;
-    const amount = AMOUNTS[violation.rule];
-    if (amount === undefined) return isAdded(violation, known);
-    const [asked, had] = [after, before].map((one) => amount(withPolicyDefaults(declareMade(one), policies), facts));
-    return asked !== undefined && had !== undefined && asked > had;
+    const isMore = IS_MORE[violation.rule];
+    if (isMore === undefined) return isAdded(violation, known);
+    const given = (one: MadeKey) => withPolicyDefaults(declareMade(one), policies);
+    return isMore(given(after), given(before), facts);
   });
 }
 
@@ -100,16 +108,15 @@ function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: M
 /** The values that hold of a key that was made, and of its versions, at a moment. */
 export function holdMadeKey(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): HeldValues {
   const { effective, verdict } = holdMade(made, stored, team, facts);
-  const { expiresAfter, expiresAt, rateLimit, concurrent } = effective;
-  const policy = { ...stored.policy, expiresAt, rateLimit, concurrent };
+  const { expiresAfter, expiresAt } = effective;
+  const policy = { ...stored.policy, expiresAt, ...numbersOf(effective) };
   return { policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
 /** Whether these values hold of a key and its versions already. */
 export function isHeldSo({ policy, expiresAfter, keptEnds }: HeldValues, stored: StoredKey): boolean {
-  const { expiresAt, rateLimit, concurrent } = stored.policy;
-  const { expiresAt: end, rateLimit: rate, concurrent: calls } = policy;
-  const isSame = end === expiresAt && calls === concurrent && isDeepStrictEqual(rate, rateLimit);
+  const isSame =
+    policy.expiresAt === stored.policy.expiresAt && isDeepStrictEqual(numbersOf(policy), numbersOf(stored.policy));
   const living = stored.versions.filter(isLiving);
   return isSame && living.every((version) => version.expiresAt === versionEnd(version, expiresAfter, keptEnds));
 }
@@ -162,6 +169,7 @@ function asLives(policy: TeamPolicy): TeamPolicy[] {
     ...{ name, gracePeriod, expiryRequired: false, expiry: { default: null, max: maxInterval }, maxInterval: null },
     ...{ allowedScopes: null, allowedPresets: null, allowedModels: null, allowedGateways: null, allowedCIDRs: null },
     ...{ maxKeys: null, requestsPerMinute: NO_BOUNDS, concurrent: NO_BOUNDS },
+    ...{ tokensPerMinute: NO_BOUNDS, budgets: [] },
     since: since === undefined ? {} : { "expiry.max": since },
   };
   return [{ ...policy, maxInterval: null }, asLife];
@@ -169,11 +177,23 @@ function asLives(policy: TeamPolicy): TeamPolicy[] {
 
 const NO_BOUNDS = { default: null, max: null };
 
-/** How much a key asks for, of rules of which more is wider. */
-const AMOUNTS: Readonly<Partial<Record<RuleName, (key: DeclaredKey, facts: KeyFacts) => number>>> = {
-  "expiry.max": lifeOf,
-  "rotation.maxInterval": lifeOf,
-  "rateLimit.requestsPerMinute.max": ({ rateLimit }) =>
-    rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
-  "rateLimit.concurrent.max": ({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT,
-};
+type Asked = (key: DeclaredKey, facts: KeyFacts) => number;
+
+/** Whether a key asks for more than it did, of rules of which more is wider. */
+const IS_MORE: Readonly<Partial<Record<RuleName, (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts) => boolean>>> =
+  {
+    "expiry.max": isMoreOf(lifeOf),
+    "rotation.maxInterval": isMoreOf(lifeOf),
+    "rateLimit.requestsPerMinute.max": isMoreOf(({ rateLimit }) =>
+      rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
+    ),
+    "rateLimit.concurrent.max": isMoreOf(({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT),
+    "rateLimit.tokensPerMinute.max": isMoreOf(
+      ({ tokenLimit }) => tokenLimit?.tokensPerMinute ?? Number.POSITIVE_INFINITY,
+    ),
+    budgets: (asked, had) => !areBudgetsKept(asked.budgets, had.budgets),
+  };
+
+function isMoreOf(amount: Asked): (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts) => boolean {
+  return (asked, had, facts) => amount(asked, facts) > amount(had, facts);
+}

@@ -1,3 +1,4 @@
+import { withPolicyBudgets } from "./bound-budgets.ts";
 import { lowest } from "./bounds.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 import type { JudgedKey } from "./judge-key.ts";
@@ -7,6 +8,7 @@ export type PolicyDefaults = {
   readonly expiresAfter: number | null;
   readonly requestsPerMinute: number | null;
   readonly concurrent: number | null;
+  readonly tokensPerMinute: number | null;
 };
 
 /** The strictest defaults of several policies: none goes beyond what another one allows at most. */
@@ -15,6 +17,7 @@ export function policyDefaults(policies: readonly DeclaredPolicy[]): PolicyDefau
     expiresAfter: strictest(policies.map(({ expiry }) => expiry)),
     requestsPerMinute: strictest(policies.map(({ requestsPerMinute }) => requestsPerMinute)),
     concurrent: strictest(policies.map(({ concurrent }) => concurrent)),
+    tokensPerMinute: strictest(policies.map(({ tokensPerMinute }) => tokensPerMinute)),
   };
 }
 
@@ -25,12 +28,14 @@ function strictest(bounds: readonly DeclaredPolicy["expiry"][]): number | null {
 
 /** The key with the defaults of its policies where it declares nothing: effective values, which no spec has. */
 export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readonly DeclaredPolicy[]): K {
-  const { expiresAfter, requestsPerMinute, concurrent } = policyDefaults(policies);
+  const { expiresAfter, requestsPerMinute, concurrent, tokensPerMinute } = policyDefaults(policies);
   return {
     ...key,
     expiresAfter: key.expiresAt === null ? (key.expiresAfter ?? expiresAfter) : key.expiresAfter,
     rateLimit: key.rateLimit ?? rateOf(requestsPerMinute, key),
     concurrent: key.concurrent ?? concurrent,
+    tokenLimit: key.tokenLimit ?? tokensOf(tokensPerMinute, key),
+    budgets: withPolicyBudgets(key.budgets, policies),
   };
 }
 
@@ -38,4 +43,9 @@ export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readon
 function rateOf(requestsPerMinute: number | null, { tokenLimit }: JudgedKey): JudgedKey["rateLimit"] {
   const scope = tokenLimit?.scope ?? "Replica";
   return requestsPerMinute === null ? null : { requestsPerMinute, burst: requestsPerMinute, scope };
+}
+
+/** Tokens that a policy sets, counted where the key's requests are; null for none. */
+function tokensOf(tokensPerMinute: number | null, { rateLimit }: JudgedKey): JudgedKey["tokenLimit"] {
+  return tokensPerMinute === null ? null : { tokensPerMinute, scope: rateLimit?.scope ?? "Replica" };
 }

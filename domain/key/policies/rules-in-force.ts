@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { areBudgetsKept, declareBudgets } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 
@@ -18,6 +19,9 @@ export const RULE_NAMES = [
   "rateLimit.requestsPerMinute.max",
   "rateLimit.concurrent.default",
   "rateLimit.concurrent.max",
+  "rateLimit.tokensPerMinute.default",
+  "rateLimit.tokensPerMinute.max",
+  "budgets",
 ] as const;
 
 export type RuleName = (typeof RULE_NAMES)[number];
@@ -44,6 +48,9 @@ export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unkn
     ["rateLimit.requestsPerMinute.max", rateLimit?.requestsPerMinute?.max],
     ["rateLimit.concurrent.default", rateLimit?.concurrent?.default],
     ["rateLimit.concurrent.max", rateLimit?.concurrent?.max],
+    ["rateLimit.tokensPerMinute.default", rateLimit?.tokensPerMinute?.default],
+    ["rateLimit.tokensPerMinute.max", rateLimit?.tokensPerMinute?.max],
+    ["budgets", spec.budgets],
   ];
   return new Map(all.filter(([, value]) => value !== undefined));
 }
@@ -62,11 +69,15 @@ export function rulesInForce(
   previous?: PlatformKeyPolicySpec,
 ): RuleInForce[] {
   const said = previous === undefined ? new Map<RuleName, unknown>() : rulesOf(previous);
+  const hasLooserBudgets = areBudgetsKept(declareBudgets(previous?.budgets), declareBudgets(spec.budgets));
   return [...rulesOf(spec)].map(([rule, says]) => {
     const value = ruleDigest(says);
     const was = said.get(rule);
     const isKept = (digest: string) =>
-      digest === value || (was !== undefined && digest === ruleDigest(was) && isLooser(says, was));
+      digest === value ||
+      (was !== undefined &&
+        digest === ruleDigest(was) &&
+        (rule === "budgets" ? hasLooserBudgets : isLooser(says, was)));
     const kept = before.find((one) => one.rule === rule && isKept(one.value));
     return { rule, value, since: kept?.since ?? now };
   });

@@ -110,7 +110,7 @@ export type PlatformKeyPolicySpec = {
    */
   maxKeys?: number;
   /**
-   * How many requests a key may make.
+   * How many requests a key may make, and how many tokens they may use.
    */
   rateLimit?: {
     /**
@@ -139,7 +139,47 @@ export type PlatformKeyPolicySpec = {
        */
       max?: number;
     };
+    /**
+     * The key's rateLimit.tokensPerMinute.
+     */
+    tokensPerMinute?: {
+      /**
+       * That of a key that declares none. It is not written into the key's spec.
+       */
+      default?: number;
+      /**
+       * The highest. A key without a limit has a higher one than any.
+       */
+      max?: number;
+    };
   };
+  /**
+   * How much a key's calls of models may use at most, of each unit and period that is written here. A key that declares no budget of that unit and period which refuses calls has this one, which is not written into its spec.
+   *
+   * Items: The largest budget of a period.
+   */
+  budgets?: {
+    /**
+     * Tokens, as in the key's budgets.
+     */
+    tokens?: number;
+    /**
+     * A cost, as in the key's budgets, such as "250.00".
+     */
+    cost?: string;
+    /**
+     * The currency of cost by ISO 4217.
+     */
+    currency?: string;
+    /**
+     * The period, as in the key's budgets.
+     */
+    period: "Day" | "Week" | "Month" | "Total";
+    /**
+     * Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own.
+     */
+    timeZone: string;
+  }[];
 };
 
 /**

@@ -664,7 +664,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "x-kubernetes-validations": [
           {
-            "rule": "has(self.expiry) || has(self.rotation) || has(self.allowedScopes) || has(self.allowedPresets) || has(self.allowedModels) || has(self.allowedGateways) || has(self.allowedCIDRs) || has(self.maxKeys) || has(self.rateLimit)",
+            "rule": "has(self.expiry) || has(self.rotation) || has(self.allowedScopes) || has(self.allowedPresets) || has(self.allowedModels) || has(self.allowedGateways) || has(self.allowedCIDRs) || has(self.maxKeys) || has(self.rateLimit) || has(self.budgets)",
             "message": "the policy asks nothing of any key: write a rule, such as expiry: {max: 2160h}"
           }
         ],
@@ -926,12 +926,12 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maximum": 1000000
           },
           "rateLimit": {
-            "description": "How many requests a key may make.",
+            "description": "How many requests a key may make, and how many tokens they may use.",
             "type": "object",
             "x-kubernetes-validations": [
               {
-                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
-                "message": "rateLimit asks nothing: write requestsPerMinute, concurrent or both"
+                "rule": "has(self.requestsPerMinute) || has(self.concurrent) || has(self.tokensPerMinute)",
+                "message": "rateLimit asks nothing: write requestsPerMinute, concurrent, tokensPerMinute or several of them"
               }
             ],
             "properties": {
@@ -995,6 +995,114 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     "minimum": 1,
                     "maximum": 10000
                   }
+                }
+              },
+              "tokensPerMinute": {
+                "description": "The key's rateLimit.tokensPerMinute.",
+                "type": "object",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "has(self.default) || has(self.max)",
+                    "message": "this asks nothing: write default, max or both"
+                  },
+                  {
+                    "rule": "!has(self.default) || !has(self.max) || self.default <= self.max",
+                    "message": "default must not be higher than max: write a lower default, or a higher max",
+                    "fieldPath": ".default"
+                  }
+                ],
+                "properties": {
+                  "default": {
+                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 100000000
+                  },
+                  "max": {
+                    "description": "The highest. A key without a limit has a higher one than any.",
+                    "type": "integer",
+                    "format": "int32",
+                    "minimum": 1,
+                    "maximum": 100000000
+                  }
+                }
+              }
+            }
+          },
+          "budgets": {
+            "description": "How much a key's calls of models may use at most, of each unit and period that is written here. A key that declares no budget of that unit and period which refuses calls has this one, which is not written into its spec.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 8,
+            "x-kubernetes-list-type": "atomic",
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period && has(b.cost) == has(a.cost)))",
+                "message": "budgets has two of one period: keep the one that is meant"
+              }
+            ],
+            "items": {
+              "description": "The largest budget of a period.",
+              "type": "object",
+              "required": [
+                "period"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.tokens) != has(self.cost)",
+                  "message": "a budget is of tokens or of cost: write one of the two"
+                },
+                {
+                  "rule": "has(self.cost) == has(self.currency)",
+                  "message": "cost and currency belong together: write both, such as cost: \"250.00\" and currency: USD"
+                },
+                {
+                  "rule": "!has(self.cost) || self.cost.matches('[1-9]')",
+                  "message": "cost must be more than nothing"
+                },
+                {
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
+                }
+              ],
+              "properties": {
+                "tokens": {
+                  "description": "Tokens, as in the key's budgets.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000000
+                },
+                "cost": {
+                  "description": "A cost, as in the key's budgets, such as \"250.00\".",
+                  "type": "string",
+                  "maxLength": 14,
+                  "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
+                },
+                "currency": {
+                  "description": "The currency of cost by ISO 4217.",
+                  "type": "string",
+                  "maxLength": 3,
+                  "pattern": "^[A-Z]{3}$"
+                },
+                "period": {
+                  "description": "The period, as in the key's budgets.",
+                  "type": "string",
+                  "enum": [
+                    "Day",
+                    "Week",
+                    "Month",
+                    "Total"
+                  ]
+                },
+                "timeZone": {
+                  "description": "Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$",
+                  "default": "UTC"
                 }
               }
             }

@@ -8,6 +8,7 @@ import {
   judgeNewKey,
   lifeOfNext,
   type MadeKeyVerdict,
+  numbersOf,
 } from "../../../domain/key/policies/made-key.ts";
 import type { TeamPolicies } from "../../../domain/key/policies/team-policies.ts";
 import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
@@ -41,8 +42,7 @@ export async function holdNewKey(
   const made = { spec, gateway: await gatewayOfPolicy(tx, policy.boundGatewayId) };
   const { violations, held } = judgeNewKey(made, policies, { now: await databaseTime(tx), keysBefore });
   if (violations.length > 0) throw new PolicyRefusal(violations);
-  const { expiresAfter, rateLimit, concurrent } = held;
-  return { policy: { ...policy, rateLimit, concurrent }, expiresAfter };
+  return { policy: { ...policy, ...numbersOf(held) }, expiresAfter: held.expiresAfter };
 }
 
 /** What a key is to become. */
@@ -72,8 +72,8 @@ export async function holdChangedKey(tx: Tx, key: LoadedKey, asked: AskedChange)
     if (violations.length > 0) throw new PolicyRefusal(violations);
   }
   const held = holdMadeKey(made, key, team, facts);
-  const { expiresAt, rateLimit, concurrent } = held.policy;
-  return { ...held, policy: { ...asked.policy, expiresAt, rateLimit, concurrent } };
+  const { expiresAt } = held.policy;
+  return { ...held, policy: { ...asked.policy, expiresAt, ...numbersOf(held.policy) } };
 }
 
 /**

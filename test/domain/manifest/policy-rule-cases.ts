@@ -65,7 +65,7 @@ export const POLICY_RULE_CASES: readonly RuleCase[] = [
     rule: "rates ask something",
     accepts: [policy("rateLimit: { concurrent: { max: 4 } }")],
     refuses: [policy("rateLimit: {}")],
-    says: "spec.rateLimit: rateLimit asks nothing: write requestsPerMinute, concurrent or both",
+    says: "spec.rateLimit: rateLimit asks nothing: write requestsPerMinute, concurrent, tokensPerMinute or several of them",
   },
   ...["requestsPerMinute", "concurrent"].flatMap((field) => [
     {

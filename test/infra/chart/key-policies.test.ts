@@ -25,6 +25,7 @@ const RULES = [
   "allowedPresets",
   "rateLimit.requestsPerMinute.max",
   "rateLimit.concurrent.max",
+  "rateLimit.tokensPerMinute.max",
 ] as const;
 
 const CREATED = "2026-11-14T12:00:00Z";
@@ -80,7 +81,7 @@ const KEYS = fc
         "9999-01-01T00:00:00Z",
       ),
       rotation: given({ interval: life }),
-      rateLimit: given({ requestsPerMinute: small, burst: small, concurrent: small }),
+      rateLimit: given({ requestsPerMinute: small, burst: small, concurrent: small, tokensPerMinute: small }),
     }),
   )
   .map(([one, other]) => ({ ...one, ...other }))
@@ -91,7 +92,7 @@ const POLICIES = given({
   rotation: fc.record({ maxInterval: life }),
   allowedScopes: scopes,
   allowedPresets: fc.uniqueArray(preset, { minLength: 1 }),
-  rateLimit: given({ requestsPerMinute: bounds, concurrent: bounds }),
+  rateLimit: given({ requestsPerMinute: bounds, concurrent: bounds, tokensPerMinute: bounds }),
 })
   .map((rules) => ({ teamSelector: {}, ...rules }))
   .filter((spec) => isValid("PlatformKeyPolicy", spec));
@@ -127,6 +128,7 @@ test.for<[(typeof RULES)[number], object, object]>([
   ["allowedPresets", { allowedPresets: ["GatewayDefault"] }, { scopes: ["memory:write"] }],
   ["rateLimit.requestsPerMinute.max", { rateLimit: { requestsPerMinute: { max: 1 } } }, {}],
   ["rateLimit.concurrent.max", { rateLimit: { concurrent: { max: 255 } } }, {}],
+  ["rateLimit.tokensPerMinute.max", { rateLimit: { tokensPerMinute: { max: 1_000 } } }, {}],
 ])("b132: admission refuses a key by %s", ([rule, policy, more]) => {
   expect(refusedBy({ spec: { scopes: ["memory:read"], ...more }, policy })).toEqual([rule]);
 });

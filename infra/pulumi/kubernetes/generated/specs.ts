@@ -288,7 +288,7 @@ export type PlatformKeyPolicySpecArgs = {
   allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** How many keys a team may have that are not revoked. The oldest ones are within it. */
   maxKeys?: Input<number> | undefined;
-  /** How many requests a key may make. */
+  /** How many requests a key may make, and how many tokens they may use. */
   rateLimit?: Input<{
     /** The key's rateLimit.requestsPerMinute, and its burst. */
     requestsPerMinute?: Input<{
@@ -304,7 +304,27 @@ export type PlatformKeyPolicySpecArgs = {
       /** The highest. A key that declares none has 256. */
       max?: Input<number> | undefined;
     }> | undefined;
+    /** The key's rateLimit.tokensPerMinute. */
+    tokensPerMinute?: Input<{
+      /** That of a key that declares none. It is not written into the key's spec. */
+      default?: Input<number> | undefined;
+      /** The highest. A key without a limit has a higher one than any. */
+      max?: Input<number> | undefined;
+    }> | undefined;
   }> | undefined;
+  /** How much a key's calls of models may use at most, of each unit and period that is written here. A key that declares no budget of that unit and period which refuses calls has this one, which is not written into its spec. */
+  budgets?: Input<Array<Input<{
+    /** Tokens, as in the key's budgets. */
+    tokens?: Input<number> | undefined;
+    /** A cost, as in the key's budgets, such as "250.00". */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217. */
+    currency?: Input<string> | undefined;
+    /** The period, as in the key's budgets. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+  }>>> | undefined;
 };
 
 /** What the gateway is to be. */

@@ -79,6 +79,59 @@ test("the requests that a policy gives a key are counted where its tokens are", 
   }
 });
 
+test("the tokens that a policy gives a key are counted where its requests are", () => {
+  const rateLimit = { requestsPerMinute: 60, scope: "Installation" };
+  const rules = { rateLimit: { tokensPerMinute: { default: 9_000 } } };
+  for (const stored of [null, {}]) {
+    const { effective } = hold({ key: { rateLimit }, rules, stored, since: NOW - 30 * DAY });
+    expect(effective.tokenLimit).toEqual({ tokensPerMinute: 9_000, scope: "Installation" });
+  }
+});
+
+describe("b148: budgets that a policy asks for", () => {
+  const budget = (tokens: number, more: object = {}) => ({
+    ...{ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" },
+    ...more,
+  });
+  const RULES = { budgets: [{ tokens: 100, period: "Month", timeZone: "Europe/Berlin" }] };
+  const asked = (tokens: number, more: object = {}) => ({ key: { budgets: [{ tokens, period: "Month", ...more }] } });
+
+  test("are a new key's own, beside those of other periods, and in the place of one that refuses nothing", () => {
+    const own = {
+      budgets: [
+        { tokens: 7, period: "Day" },
+        { tokens: 90, period: "Month", onExhausted: "Alert" },
+      ],
+    };
+    const { effective, verdict } = hold({ key: own, rules: RULES, stored: null });
+    expect(verdict.refused).toEqual([]);
+    expect(effective.budgets).toEqual([budget(7, { period: "Day" }), budget(100, { timeZone: "Europe/Berlin" })]);
+  });
+
+  test("leave a new key a smaller one, and refuse it a larger", () => {
+    const small = hold({ ...asked(60), rules: RULES, stored: null });
+    expect([small.effective.budgets, small.verdict.refused]).toEqual([[budget(60)], []]);
+    expect(hold({ ...asked(101), rules: RULES, stored: null }).verdict.refused).toEqual([
+      "spec.budgets: a key has a budget of at most 100 tokens a month (Europe/Berlin): write at most 100 tokens (PlatformKeyPolicy one).",
+    ]);
+  });
+
+  test("hold of a key that was issued once the grace period is over, as do tokens a minute", () => {
+    const rules = { ...RULES, rateLimit: { tokensPerMinute: { default: 5, max: 10 } } };
+    const before = hold({ rules });
+    expect([before.effective.budgets, before.effective.tokenLimit]).toEqual([null, null]);
+    expect(before.verdict.bounded).toEqual([
+      "spec.rateLimit.tokensPerMinute: none is declared, and 5 tokens a minute come to hold.",
+      "spec.budgets: none is declared of that kind, and 100 tokens a month (Europe/Berlin) come to hold.",
+    ]);
+    expect(before.verdict.nextAt).toBe(NOW + GRACE);
+    const after = hold({ rules, since: NOW - GRACE });
+    expect(after.effective.budgets).toEqual([budget(100, { timeZone: "Europe/Berlin" })]);
+    expect(after.effective.tokenLimit).toEqual({ tokensPerMinute: 5, scope: "Replica" });
+    expect(after.verdict.bounded).toEqual([]);
+  });
+});
+
 describe("a key that was issued", () => {
   test("works on until the grace period is over, and ends then", () => {
     const { effective, verdict } = hold({ rules: { allowedScopes: ["memory:write"] } });

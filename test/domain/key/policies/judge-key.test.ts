@@ -76,6 +76,30 @@ test.each([
     { ...READER, rateLimit: { concurrent: 4 } },
     { rateLimit: { concurrent: { max: 4 } } },
   ],
+  [
+    "rateLimit.tokensPerMinute.max",
+    { ...READER, rateLimit: { tokensPerMinute: 1_001 } },
+    { ...READER, rateLimit: { tokensPerMinute: 1_000 } },
+    { rateLimit: { tokensPerMinute: { max: 1_000 } } },
+  ],
+  [
+    "rateLimit.tokensPerMinute.max",
+    { ...READER, rateLimit: { tokensPerMinute: 1_001 } },
+    READER,
+    { rateLimit: { tokensPerMinute: { default: 10, max: 1_000 } } },
+  ],
+  [
+    "budgets",
+    { ...READER, budgets: [{ tokens: 1_001, period: "Month" }] },
+    { ...READER, budgets: [{ tokens: 1_000, period: "Month", timeZone: "Europe/Berlin" }] },
+    { budgets: [{ tokens: 1_000, period: "Month" }] },
+  ],
+  [
+    "budgets",
+    { ...READER, budgets: [{ cost: "100.01", currency: "USD", period: "Day" }] },
+    { ...READER, budgets: [{ tokens: 5_000, period: "Day" }] },
+    { budgets: [{ cost: "100", currency: "USD", period: "Day" }] },
+  ],
 ])("a key breaks %s or keeps it", (rule, breaking, keeping, rules) => {
   expect(broken(breaking, rules)).toEqual([rule]);
   expect(broken(keeping, rules)).toEqual([]);

@@ -67,9 +67,18 @@ describe("a change of a key that was made by hand", () => {
   const RULES = {
     expiry: { max: "240h" },
     allowedScopes: ["memory:read"],
-    rateLimit: { requestsPerMinute: { max: 10 }, concurrent: { max: 10 } },
+    rateLimit: { requestsPerMinute: { max: 10 }, concurrent: { max: 10 }, tokensPerMinute: { max: 10 } },
+    budgets: [
+      { tokens: 10, period: "Day" },
+      { tokens: 10, period: "Month" },
+    ],
   };
-  const broken = made({ scopes: ["memory:write"], expiresAfter: "480h", rateLimit: limits(20, 20) });
+  const broken = made({
+    scopes: ["memory:write"],
+    expiresAfter: "480h",
+    rateLimit: limits(20, 20),
+    budgets: budgets(20, 20),
+  });
   const rulesBroken = (after: Partial<MadeKey["spec"]>) =>
     judgeChange(broken, made({ ...broken.spec, ...after }), stored(), [policyOf(RULES)], FACTS).map(({ rule }) => rule);
 
@@ -80,8 +89,18 @@ describe("a change of a key that was made by hand", () => {
     ["that swaps one for another", { scopes: ["gateway:embed"] }, ["allowedScopes"]],
     ["that has it live longer", { expiresAfter: "481h" }, ["expiry.max"]],
     ["that asks for more requests", { rateLimit: limits(21, 20) }, ["rateLimit.requestsPerMinute.max"]],
+    ["that asks for more tokens", { rateLimit: limits(20, 20, 21) }, ["rateLimit.tokensPerMinute.max"]],
+    [
+      "that has no limit of tokens",
+      { rateLimit: { requestsPerMinute: 20, burst: 1, concurrent: 20, scope: "Replica" } },
+      ["rateLimit.tokensPerMinute.max"],
+    ],
+    ["that has a smaller budget, too large still", { budgets: budgets(20, 19) }, []],
+    ["that has a larger budget beside a smaller one", { budgets: budgets(1, 21) }, ["budgets"]],
+    ["that leaves its budgets to the policy", { budgets: [] }, []],
+    ["that is only warned", { budgets: budgets(20, 20).map((one) => ({ ...one, onExhausted: "Alert" as const })) }, []],
     ["that asks for more calls", { rateLimit: limits(20, 21) }, ["rateLimit.concurrent.max"]],
-  ])("%s is judged by what it adds", ([, after, rules]) => {
+  ])("b148: %s is judged by what it adds", ([, after, rules]) => {
     expect(rulesBroken(after)).toEqual(rules);
   });
 });
@@ -118,6 +137,18 @@ describe("what holds of a key that was made before its policies", () => {
   });
 });
 
-function limits(requestsPerMinute: number, concurrent: number): NonNullable<MadeKey["spec"]["rateLimit"]> {
-  return { requestsPerMinute, burst: 1, concurrent, scope: "Replica" };
+function limits(
+  requestsPerMinute: number,
+  concurrent: number,
+  tokensPerMinute = 20,
+): NonNullable<MadeKey["spec"]["rateLimit"]> {
+  return { requestsPerMinute, burst: 1, concurrent, tokensPerMinute, scope: "Replica" };
+}
+
+function budgets(daily: number, monthly: number): NonNullable<MadeKey["spec"]["budgets"]> {
+  const more = { timeZone: "UTC", onExhausted: "Refuse" } as const;
+  return [
+    { tokens: daily, period: "Day", ...more },
+    { tokens: monthly, period: "Month", ...more },
+  ];
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
 
 const FIRST = "2026-11-01T00:00:00Z";
+const TOKENS = (tokens: number, period = "Month") => ({ tokens, period, timeZone: "UTC" });
 const SECOND = "2026-11-02T00:00:00Z";
 
 test("a rule that stays as it is keeps its time, and one that changes or comes has a new one", () => {
@@ -36,11 +37,15 @@ test.for<[string, object, object, boolean]>([
   ["a list with more entries", { allowedModels: ["a"] }, { allowedModels: ["b", "a"] }, true],
   ["a list with others", { allowedModels: ["a", "b"] }, { allowedModels: ["a", "c", "d"] }, false],
   ["a list with fewer entries", { allowedModels: ["a", "b"] }, { allowedModels: ["a"] }, false],
+  ["a larger budget", { budgets: [TOKENS(5)] }, { budgets: [TOKENS(6)] }, true],
+  ["a smaller budget", { budgets: [TOKENS(5)] }, { budgets: [TOKENS(4)] }, false],
+  ["a budget more", { budgets: [TOKENS(5)] }, { budgets: [TOKENS(5), TOKENS(9, "Day")] }, false],
+  ["a budget fewer", { budgets: [TOKENS(5), TOKENS(9, "Day")] }, { budgets: [TOKENS(5)] }, true],
   ["a higher number", { maxKeys: 2 }, { maxKeys: 10 }, true],
   ["a lower number", { maxKeys: 2 }, { maxKeys: 1 }, false],
   ["a longer duration", { expiry: { max: "90m" } }, { expiry: { max: "100h" } }, true],
   ["a shorter duration", { expiry: { max: "90m" } }, { expiry: { max: "1h" } }, false],
-])("b126: %s keeps the time of its rule only where it lets through all that it did", ([, was, is, isKept]) => {
+])("b126, b148: %s keeps the time of its rule only where it lets through all that it did", ([, was, is, isKept]) => {
   const [previous, spec] = [was, is].map((rules) => ({ teamSelector: {}, gracePeriod: "1h", ...rules }));
   if (previous === undefined || spec === undefined) throw new Error("both are given");
   const before = rulesInForce(previous, [], FIRST);

@@ -115,6 +115,29 @@ describeNightlyOnEachEngine("b131: a key that the management API makes for a tea
     expect(lifeOf(next.body.versions[0])).toBe(20 * HOUR);
   });
 
+  test("b148: has its policy's budget and tokens a minute, whatever becomes of it, and none that are larger", async () => {
+    await ask({
+      rateLimit: { tokensPerMinute: { default: 500 } },
+      budgets: [{ tokens: 1_000, period: "Month", timeZone: "UTC" }],
+    });
+    const budgetsOf = async (id: string) =>
+      (await api.send("GET", `/keys/${id}/budgets`)).body.items.map(({ limit }: { limit: number }) => limit);
+    const { id, spec } = (await make({ scopes: ["gateway:generate"] })).body;
+    expect(await budgetsOf(id)).toEqual([1_000]);
+    expect(spec).not.toHaveProperty("budgets");
+    const budgets = (tokens: number, onExhausted = "Refuse") => [{ tokens, period: "Month", onExhausted }];
+    const asked = { ...spec, budgets: budgets(10) };
+    expect((await change(id, asked)).status).toBe(200);
+    expect(await budgetsOf(id)).toEqual([10]);
+    const refusedBy = async (tokens: number) =>
+      (await change(id, { ...spec, budgets: budgets(tokens) })).body.errors?.map(({ rule }: { rule: string }) => rule);
+    expect(await refusedBy(1_001)).toEqual(["budgets"]);
+    expect((await change(id, { ...spec, budgets: budgets(10, "Alert") })).status).toBe(200);
+    expect(await budgetsOf(id)).toEqual([1_000]);
+    const { policy } = await run(store(), (tx) => lockKey(tx, id)).then((key) => key ?? { policy: null });
+    expect(policy?.tokenLimit).toEqual({ tokensPerMinute: 500, scope: "Replica" });
+  });
+
   test("cannot be widened, nor live longer, once it is made", async () => {
     await ask({ allowedScopes: ["memory:read"], expiry: { max: "2h" }, rateLimit: { concurrent: { max: 5 } } });
     const spec = { scopes: ["memory:read"], expiresAfter: "1h", rateLimit: { concurrent: 5 } };
