@@ -67,7 +67,37 @@ export const POLICY_RULE_CASES: readonly RuleCase[] = [
     refuses: [policy("rateLimit: {}")],
     says: "spec.rateLimit: rateLimit asks nothing: write requestsPerMinute, concurrent, tokensPerMinute or several of them",
   },
-  ...["requestsPerMinute", "concurrent"].flatMap((field) => [
+  {
+    rule: "a policy has one budget of a period, in tokens and in money",
+    accepts: [policy('budgets: [{ tokens: 1, period: Day }, { cost: "1", currency: USD, period: Day }]')],
+    refuses: [policy("budgets: [{ tokens: 1, period: Day }, { tokens: 2, period: Day }]")],
+    says: "spec.budgets: budgets has two of one period: keep the one that is meant",
+  },
+  {
+    rule: "a policy's budget is of tokens or of cost",
+    accepts: [policy("budgets: [{ tokens: 1, period: Day }]")],
+    refuses: [policy("budgets: [{ period: Day }]")],
+    says: "spec.budgets[0]: a budget is of tokens or of cost: write one of the two",
+  },
+  {
+    rule: "a policy's budget has a currency with its cost",
+    accepts: [policy('budgets: [{ cost: "0.01", currency: EUR, period: Total }]')],
+    refuses: [policy('budgets: [{ cost: "1", period: Day }]')],
+    says: 'spec.budgets[0]: cost and currency belong together: write both, such as cost: "250.00" and currency: USD',
+  },
+  {
+    rule: "a policy's budget is more than nothing",
+    accepts: [policy('budgets: [{ cost: "0.000001", currency: USD, period: Day }]')],
+    refuses: [policy('budgets: [{ cost: "0.00", currency: USD, period: Day }]')],
+    says: "spec.budgets[0]: cost must be more than nothing",
+  },
+  {
+    rule: "a policy's budget begins in a zone that is known",
+    accepts: [policy("budgets: [{ tokens: 1, period: Day, timeZone: Asia/Tokyo }]")],
+    refuses: [policy("budgets: [{ tokens: 1, period: Day, timeZone: Local }]")],
+    says: "spec.budgets[0]: timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC",
+  },
+  ...["requestsPerMinute", "concurrent", "tokensPerMinute"].flatMap((field) => [
     {
       rule: "a bound asks something",
       accepts: [policy(`rateLimit: { ${field}: { default: 1 } }`)],
