@@ -42,9 +42,9 @@ describeOnPostgres("The console of two servers", (store) => {
   const signInAnn = () => signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
   const look = (server: Serving, { cookie }: Browser, path = "/keys") =>
     fetch(`${server.url}/dashboard${path}`, { headers: { cookie }, redirect: "manual" });
-  const send = (server: Serving, browser: Browser, path: string) =>
+  const send = (server: Serving, browser: Browser, path: string, form: Readonly<Record<string, string>> = {}) =>
     fetch(`${server.url}/dashboard${path}`, {
-      ...{ method: "POST", body: new URLSearchParams(), redirect: "manual" },
+      ...{ method: "POST", body: new URLSearchParams(form), redirect: "manual" },
       headers: ownPage(server, browser),
     });
 
@@ -92,13 +92,16 @@ describeOnPostgres("The console of two servers", (store) => {
 
   test("b22: revokes a key on both within the lease, whichever of them was asked", async () => {
     const home = await makeTeam(store(), { members: [{ role: "admin", kind: "subject", value: "ann" }] });
-    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["memory:read"] }) });
+    const key = await storeKey(store(), home, {
+      policy: policyOf({ scopes: ["memory:read"] }),
+      key: { name: "to-be-revoked" },
+    });
     const browser = await signInAnn();
     const statusOn = async (server: Serving) =>
       (await fetch(`${server.url}/atoms`, { headers: { "x-api-key": key.plaintext } })).status;
     for (const server of [one, other]) await until("the key is known", async () => (await statusOn(server)) === 200);
     const askedAt = performance.now();
-    expect((await send(one, browser, `/keys/${key.keyId}/revoke`)).status).toBe(303);
+    expect((await send(one, browser, `/keys/${key.keyId}/revoke`, { confirm: "to-be-revoked" })).status).toBe(303);
     await Promise.all(
       [one, other].map(async (server) => {
         const refusedAt = await untilNoLonger("the key is accepted", async () => (await statusOn(server)) !== 401);

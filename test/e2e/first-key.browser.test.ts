@@ -109,6 +109,7 @@ test("a new user signs in, makes a key, uses it, narrows it, takes it into Git a
   expect(await page.getByRole("main").innerText()).toContain("research/first-key");
 
   await page.getByRole("link", { name: "Revoke" }).click();
+  await page.getByLabel("Name of the key").fill("first-key");
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByText("Revoked everywhere.").waitFor();
   expect(await shell(key, revoked)).toEqual(["401"]);

@@ -11,8 +11,18 @@ export type ActForm = {
   readonly key: KeyJson;
   readonly viewer: Viewer;
   /** What was refused, in words; empty at first. */
-  readonly refused: string;
+  readonly refused: Content;
 };
+
+/** What stands in the form to revoke a key. */
+export type TypedRevocation = {
+  readonly reason: string;
+  /** The key's name, by which it is confirmed. */
+  readonly confirm: string;
+  /** What is wrong with that; empty where nothing is. */
+  readonly fault: string;
+};
+export const NOTHING_TYPED: TypedRevocation = { reason: "", confirm: "", fault: "" };
 
 /** What revoking would cut off, as far as it is known: the calls under way are each replica's own to know. */
 export type PresentUse = {
@@ -23,16 +33,19 @@ export type PresentUse = {
   readonly now: number;
 };
 
-export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse, reason: string): Html {
+export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse, typed: TypedRevocation): Html {
   const { id, name } = key;
+  const { reason, confirm, fault } = typed;
+  const isFaulty = fault !== "";
   return act(
     key,
     `Revoke ${name}`,
-    refused,
+    isFaulty ? html`What to change is said beside the field: <a href="#confirm">${fault}</a>` : refused,
     html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Anyone who needs a key again gets a new one.</p>
 <h2>What it would cut off now</h2>${presentUse(use)}
 <form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
+<div class="field"><label for="confirm">Name of the key</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="253" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${name}</code>, so that no other key is ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
 <p class="actions"><button class="danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
   );
 }
@@ -88,7 +101,7 @@ export function rotateContent({ key, viewer, refused }: ActForm, once: string): 
   );
 }
 
-function act({ id, name }: KeyJson, title: string, refused: string, content: Html): Html {
+function act({ id, name }: KeyJson, title: string, refused: Content, content: Html): Html {
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>${title}</h1></div></div>
 ${refused !== "" && html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${refused}</p></div>`}
 <div class="panel narrow">${content}</div>`;

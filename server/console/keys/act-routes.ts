@@ -14,7 +14,14 @@ import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field, newSubmissionId, readSubmissionId } from "../../pages/forms.ts";
 import { viewerOf } from "../../pages/viewer.ts";
-import { OVERLAPS, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
+import {
+  NOTHING_TYPED,
+  OVERLAPS,
+  revokeContent,
+  rotateContent,
+  type TypedRevocation,
+  USUAL_OVERLAP,
+} from "./act-pages.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { requireMadeByHand, seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
 import { isAbandoned, showOnce } from "./show-once.ts";
@@ -37,21 +44,29 @@ export function keyActRoutes(app: FastifyInstance, management: Management, publi
 function revokeRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
-  async function content(key: KeyJson, viewer: ReturnType<typeof viewerOf>, refused = "", reason = "") {
+  async function content(key: KeyJson, viewer: ReturnType<typeof viewerOf>, typed: TypedRevocation, refused = "") {
     const { now, lastUses } = await readKnownUsage(store.db, key.id);
     const { hour } = await seeRequests(management, key.id);
-    return revokeContent({ key, viewer, refused }, { lastUses, lastHour: hour, now }, reason);
+    return revokeContent({ key, viewer, refused }, { lastUses, lastHour: hour, now }, typed);
   }
 
   app.get<{ Params: KeyIdParams }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "revoke keys");
-    return sendKeyPage(request, reply, `Revoke ${key.name}`, await content(key, viewerOf(request)));
+    return sendKeyPage(request, reply, `Revoke ${key.name}`, await content(key, viewerOf(request), NOTHING_TYPED));
   });
 
   app.post<ActRequest>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
     const id = keyIdOf(request);
-    const reason = field(request.body, "reason");
+    const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
+    const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm), fault: "" };
+    const { key: confirmed, rights } = await seeKey(management, request);
+    requireRight(rights, confirmed.teamId, "revoke keys");
+    if (confirm !== confirmed.name) {
+      const fault = `Name of the key: type ${confirmed.name}.`;
+      const page = await content(confirmed, viewerOf(request), { ...typed, fault });
+      return sendKeyPage(request, reply.code(422), `Revoke ${confirmed.name}`, page);
+    }
     try {
       const context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
       await revokeByHand(context, id, "ByHand");
@@ -59,8 +74,7 @@ function revokeRoutes(app: FastifyInstance, management: Management): void {
     } catch (error) {
       const { shown } = formErrorsOf(error);
       const { key } = await seeKey(management, request);
-      const kept = containsKey(reason) ? "" : reason;
-      const page = await content(key, viewerOf(request), shown.detail, kept);
+      const page = await content(key, viewerOf(request), typed, shown.detail);
       return sendKeyPage(request, reply.code(shown.status), `Revoke ${key.name}`, page);
     }
   });
@@ -121,6 +135,11 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
     }
     return reply.redirect(`/dashboard/keys/${key.id}`, 303);
   });
+}
+
+/** What was typed, to be shown again: nothing of what may hold a key. */
+function withoutKeys(text: string): string {
+  return containsKey(text) ? "" : text;
 }
 
 /** One of those that the form offers; the usual one for anything else. */

@@ -54,8 +54,9 @@ export async function useConsole(
     return id && value ? { id, value } : undefined;
   }
 
-  async function revoke(id: string): Promise<boolean> {
-    while ((await ask(`/keys/${id}/revoke`, { reason: "no longer needed" })) === undefined) await delay(PAUSE_MS);
+  async function revoke(id: string, name: string): Promise<boolean> {
+    const form = { reason: "no longer needed", confirm: name };
+    while ((await ask(`/keys/${id}/revoke`, form)) === undefined) await delay(PAUSE_MS);
     const deadline = performance.now() + CONFIRMED_WITHIN_MS;
     while (performance.now() < deadline) {
       if ((await ask(`/keys/${id}`))?.includes("Revoked everywhere.")) return true;
@@ -72,7 +73,7 @@ export async function useConsole(
       secrets.hold(name, made.value);
       report.note(`the console made ${name}`);
       await delay(PAUSE_MS);
-      if (await revoke(made.id)) {
+      if (await revoke(made.id, name)) {
         secrets.refuse(made.value);
         report.note(`the console has a receipt for ${name}`);
         done++;

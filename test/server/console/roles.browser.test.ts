@@ -87,7 +87,7 @@ describe("In a browser a role", () => {
     const page = await as("viewer", `/keys/${key.id}`);
     const once = "x".repeat(24);
     const forms = {
-      [`/keys/${key.id}/revoke`]: {},
+      [`/keys/${key.id}/revoke`]: { confirm: key.name },
       [`/keys/${key.id}/rotate`]: { once },
       [`/keys/${key.id}/state`]: { state: "Suspended" },
       [`/keys/${key.id}/edit`]: { ...SPEC, displayName: "x" },

@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, readonly [number, number, number, number]>>
   "/now": [404, 404, 404, 404],
 };
 
-/** What each is answered by a form, with fields that a member's would be taken with. */
+/** What each is answered by a form, with fields that a member's would be taken with; `:name` is the key's own. */
 const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses: (typeof PAGES)[string] }>> = {
   "/keys/new": {
     fields: { name: "made-by", team: "payments", preset: "MCPReadOnly" },
@@ -46,7 +46,7 @@ const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses:
   "/keys/:key/edit": { fields: { preset: "MCPReadOnly", displayName: "Changed" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/state": { fields: { state: "Suspended" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/rotate": { fields: { overlap: "1h" }, statuses: [201, 201, 403, 404] },
-  "/keys/:key/revoke": { fields: {}, statuses: [303, 303, 403, 404] },
+  "/keys/:key/revoke": { fields: { confirm: ":name" }, statuses: [303, 303, 403, 404] },
 };
 
 /** What is held to the roles where there is something to do it to. */
@@ -138,6 +138,7 @@ describe("The console's pages and forms", () => {
         const given = {
           ...fields,
           ...(fields.name === undefined ? {} : { name: `${fields.name}-${person}` }),
+          ...(fields.confirm === undefined ? {} : { confirm: before.name }),
           ...{ once: randomBytes(18).toString("base64url"), etag: headers.get("etag") ?? "" },
         };
         const { status, text } = await visitor(person).post(pathOf(pattern), given);

@@ -208,9 +208,9 @@ describe("a key's page", () => {
 describe("revoking a key by its page", () => {
   test("ends it everywhere, wherever it is declared, and shows the receipt as it comes in", async () => {
     const made = await makeKey();
-    for (const { id } of [made, declared]) {
+    for (const { id, name } of [made, declared]) {
       const form = await openForm(`/keys/${id}/revoke`);
-      const done = await pages.post(`/keys/${id}/revoke`, { ...form, reason: "found in a log" });
+      const done = await pages.post(`/keys/${id}/revoke`, { ...form, reason: "found in a log", confirm: name });
       expect([done.status, done.headers.get("location")]).toEqual([303, `/dashboard/keys/${id}`]);
       await until("the receipt is confirmed", async () => {
         const { text } = await pages.get(`/keys/${id}`);
@@ -221,6 +221,33 @@ describe("revoking a key by its page", () => {
       expect((await pages.get(`/keys/${id}`)).text).toContain("found in a log");
     }
     expect(await pages.tryKey(made.secret)).toBe(401);
+  });
+
+  test.for([
+    ["nothing", () => ""],
+    ["another name", () => "another"],
+    ["a part of the name", (name: string) => name.slice(0, -1)],
+    ["the name in capital letters", (name: string) => name.toUpperCase()],
+  ] as const)("changes nothing where the name is confirmed by %s, and says so at the field", async ([, confirm]) => {
+    const { id, name, secret } = await makeKey();
+    const form = { ...(await openForm(`/keys/${id}/revoke`)), reason: "found in a log", confirm: confirm(name) };
+    const refused = await pages.post(`/keys/${id}/revoke`, form);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain("Nothing was changed");
+    expect(refused.text).toMatch(/<input id="confirm"[^>]*aria-invalid="true"/);
+    expect(refused.text).toContain(`<p class="error" id="confirm-error">Name of the key: type ${name}.</p>`);
+    expect(formIn(refused.text)).toMatchObject({ reason: "found in a log" });
+    expect((await pages.send("GET", `/keys/${id}`)).body.state).toBe("active");
+    expect(await pages.tryKey(secret)).toBe(200);
+  });
+
+  test("repeats no key that is typed in place of its name", async () => {
+    const { id, secret } = await makeKey();
+    const refused = await pages.post(`/keys/${id}/revoke`, {
+      ...(await openForm(`/keys/${id}/revoke`)),
+      confirm: secret,
+    });
+    expect([refused.status, refused.text.includes(secret)]).toEqual([422, false]);
   });
 
   test("says what it would cut off: requests of the last hour by scope, and the last use", async () => {
@@ -247,9 +274,9 @@ describe("revoking a key by its page", () => {
   });
 
   test("takes no reason that holds a key, and does not repeat it", async () => {
-    const { id, secret } = await makeKey();
+    const { id, name, secret } = await makeKey();
     const form = await openForm(`/keys/${id}/revoke`);
-    const refused = await pages.post(`/keys/${id}/revoke`, { ...form, reason: `it was ${secret}` });
+    const refused = await pages.post(`/keys/${id}/revoke`, { ...form, reason: `it was ${secret}`, confirm: name });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain("Nothing was changed");
     expect(refused.text).not.toContain(secret);

@@ -196,15 +196,35 @@ describe("Making a key in a browser", () => {
 });
 
 describe("Revoking a key in a browser", () => {
-  test("takes three steps from a prefix in a log, and shows the receipt", async () => {
-    const { prefix } = await makeKey();
+  test("takes three steps and its name from a prefix in a log, and shows the receipt", async () => {
+    const { prefix, name } = await makeKey();
     const page = await open("/keys");
     await page.getByLabel("Search").fill(prefix);
+    await until("one key is left", async () => (await page.locator("tbody tr").count()) === 1);
     await page.locator("tbody a").first().click();
     await page.getByRole("link", { name: "Revoke" }).click();
+    await page.getByLabel("Name of the key").fill(name);
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Revoked everywhere.").waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test.for([true, false])("ends no key by another's name, with script: %s", async (javaScriptEnabled) => {
+    const { id, name } = await makeKey();
+    const page = await open(`/keys/${id}/revoke`, { javaScriptEnabled });
+    const typed = page.getByLabel("Name of the key");
+    await page.getByLabel("Reason").fill("seen in a log");
+    await typed.fill("another-key");
+    await page.getByRole("button", { name: "Revoke" }).click();
+    expect(await page.getByRole("alert").innerText()).toContain("Nothing was changed.");
+    expect(await typed.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("Reason").inputValue()).toBe("seen in a log");
+    if (javaScriptEnabled) await checkPage(page, "revoke-refused");
+    expect((await pages.send("GET", `/keys/${id}`)).body.state).toBe("active");
+    await typed.fill(name);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.waitForURL(`**/keys/${id}`);
+    expect((await pages.send("GET", `/keys/${id}`)).body.state).toBe("revoked");
   });
 });
 

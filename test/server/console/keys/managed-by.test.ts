@@ -37,7 +37,7 @@ describe("A key that a Pulumi program manages", () => {
   });
 
   test("is not changed by the console, nor exported, and is revoked by it", async () => {
-    const { id, secret } = (await make(URN)).body;
+    const { id, name, secret } = (await make(URN)).body;
     for (const path of ["edit", "rotate", "manifest", "manifest.yaml"]) {
       const { status, text } = await pages.get(`/keys/${id}/${path}`);
       expect([path, status, text.includes("manages this key")]).toEqual([path, 409, true]);
@@ -54,7 +54,7 @@ describe("A key that a Pulumi program manages", () => {
     expect((await pages.send("GET", `/keys/${id}/manifest`)).body.code).toBe("managed");
     const { body } = await pages.send("GET", `/keys/${id}`);
     expect([body.scopes, body.versions.length, await pages.tryKey(secret)]).toEqual([["memory:read"], 1, 200]);
-    expect((await pages.post(`/keys/${id}/revoke`)).status).toBe(303);
+    expect((await pages.post(`/keys/${id}/revoke`, { confirm: name })).status).toBe(303);
     await until("it is refused", async () => (await pages.tryKey(secret)) === 401);
   });
 
