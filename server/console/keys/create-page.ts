@@ -2,19 +2,20 @@ import { flag, type Html, html } from "../../pages/html.ts";
 import { csrfField } from "../../pages/layout.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { budgetFields } from "./budget-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import {
   type Choices,
   chosenField,
   displayNameField,
   errorSummary,
-  expiresField,
   type FormErrors,
   limitFields,
   networksField,
   scopeFields,
   textField,
 } from "./key-form.ts";
+import { lifetimeFields } from "./lifetime-fields.ts";
 
 export type CreateForm = {
   readonly fields: KeyFields;
@@ -39,7 +40,8 @@ ${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${dis
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>
-<li class="panel"><h2>Generate</h2>${expiresField(fields, errors)}
+<li class="panel"><h2>Generate</h2>${lifetimeFields(fields, errors)}
+${budgetFields(fields, errors)}
 <details ${flag("open", hasLimits(fields, errors))}><summary>Limits</summary><div class="stack">${networksField(fields, errors)}${limitFields(fields, errors)}</div></details>
 <p class="hint">The key is shown once, on the next page. It is kept nowhere.</p>
 <p class="actions"><button class="primary">Generate key</button><a class="button" href="/dashboard/keys">Cancel</a></p></li>

@@ -12,37 +12,41 @@ import { sendConsolePage } from "../../pages/send-page.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import { bindingsFor, teamsFor } from "./bindings.ts";
 import { createContent } from "./create-page.ts";
-import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
+import { atLifetime, formErrorsOf, NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
+import { endOfLifetime } from "./lifetimes.ts";
 import { isAbandoned, showOnce } from "./show-once.ts";
 
 /** Making a key. */
 export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
-  const { store } = management;
+  const { store, prices } = management;
 
   app.get("/keys/new", { config: { console: true } }, async (request, reply) => {
     const rights = await rightsOf(store.db, principalOf(request));
     if (!mayInSomeTeam(rights, "make keys")) {
       throw problem("forbidden", "Your role lets you look at keys, and make none: it takes admin or member.");
     }
-    return showForm(request, reply, rights, EMPTY_FIELDS, NO_ERRORS, newSubmissionId());
+    const fields = { ...EMPTY_FIELDS, budgetCurrency: prices.current()?.currency ?? "" };
+    return showForm(request, reply, rights, fields, NO_ERRORS, newSubmissionId());
   });
 
   app.post<{ Body: FormBody }>("/keys/new", { config: { console: true } }, async (request, reply) => {
     const fields = readKeyFields(request.body);
     const once = readSubmissionId(request.body);
     const context = await changeContextOf(management, request, {});
-    const { name, team } = fields;
-    const body = { name, team, namespace: "", spec: specOfFields(fields) };
+    const { name, team, lifetime } = fields;
+    const [body, spec] = [{ name, team, namespace: "" }, specOfFields(fields)];
     try {
-      const creation = creationBy(request, once, ["console", body]);
+      const creation = creationBy(request, once, ["console", { ...body, spec }, lifetime]);
       const form = { creation, context, isLeft: () => isAbandoned(reply) };
-      const made = await makeShownKey(management, form, (tx) => createKey(tx, context, body));
+      const made = await makeShownKey(management, form, async (tx) =>
+        createKey(tx, context, { ...body, spec: { ...spec, ...(await endOfLifetime(tx, lifetime)) } }),
+      );
       return showOnce(request, reply, made, publicUrl);
     } catch (error) {
       const { shown, errors } = formErrorsOf(error);
-      return showForm(request, reply.code(shown.status), context.rights, fields, errors, once);
+      return showForm(request, reply.code(shown.status), context.rights, fields, atLifetime(errors, fields), once);
     }
   });
 

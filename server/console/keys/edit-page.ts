@@ -5,7 +5,7 @@ import type { Viewer } from "../../pages/viewer.ts";
 import { factList } from "../facts.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import { refNamesFor } from "./bindings.ts";
-import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";
+import { type EditableFields, fieldsOfSpec, type KeyFields } from "./key-fields.ts";
 import {
   displayNameField,
   errorSummary,
@@ -28,7 +28,7 @@ export type EditForm = {
   readonly viewer: Viewer;
 };
 
-const LABELS: Readonly<Record<keyof ReturnType<typeof fieldsOfSpec>, string>> = {
+const LABELS: Readonly<Record<keyof EditableFields, string>> = {
   displayName: "Display name",
   preset: "Preset",
   scopes: "Scopes",
@@ -56,7 +56,7 @@ ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
-<section class="panel">${expiresField(fields, errors)}${networksField(fields, errors)}
+<section class="panel">${expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.")}${networksField(fields, errors)}
 ${limitFields(fields, errors)}
 <p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
 </form></div>`;

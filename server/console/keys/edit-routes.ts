@@ -14,7 +14,7 @@ import type { Bindings } from "./binding-fields.ts";
 import { bindingsFor, refNamesFor } from "./bindings.ts";
 import { editContent } from "./edit-page.ts";
 import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
-import { fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
+import { EMPTY_FIELDS, fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import { requireMadeByHand, seeKey, sendKeyPage } from "./key-routes.ts";
 
 /** Changing what a key that was made here may do, without a new secret. */
@@ -69,5 +69,5 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
 }
 
 function fieldsOfKey({ name, namespace, team, spec }: KeyJson, bindings: Bindings): KeyFields {
-  return { ...fieldsOfSpec(spec, refNamesFor(namespace, bindings)), name, team };
+  return { ...EMPTY_FIELDS, ...fieldsOfSpec(spec, refNamesFor(namespace, bindings)), name, team };
 }

@@ -7,8 +7,16 @@ import type { FormErrors } from "./key-form.ts";
 
 export const NO_ERRORS: FormErrors = { fields: new Map(), whole: "" };
 
+/** Where the form says what is wrong with a field of the API, and in which words where those of the API are not its own. */
+type Place = {
+  readonly path: string;
+  readonly field: keyof KeyFields;
+  readonly label: string;
+  readonly words?: string;
+};
+
 /** The field of the form that a field of the API is in: the longest beginning that fits. */
-const FIELDS = [
+const FIELDS: readonly Place[] = [
   { path: "name", field: "name", label: "Name" },
   { path: "team", field: "team", label: "Team" },
   { path: "spec.displayName", field: "displayName", label: "Display name" },
@@ -25,7 +33,20 @@ const FIELDS = [
   { path: "spec.rateLimit.tokensPerMinute", field: "tokensPerMinute", label: "Tokens a minute" },
   { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
   { path: "spec.rateLimit", field: "requestsPerMinute", label: "Requests a minute" },
-] as const satisfies readonly { path: string; field: keyof KeyFields; label: string }[];
+  {
+    ...{ path: "spec.budgets[0].tokens", field: "budgetAmount", label: "Amount" },
+    words: "write a whole number of tokens, from 1 to 1000000000000",
+  },
+  {
+    ...{ path: "spec.budgets[0].cost", field: "budgetAmount", label: "Amount" },
+    words: "write what the calls may cost, such as 250.00, up to 9999999.99",
+  },
+  {
+    ...{ path: "spec.budgets[0].currency", field: "budgetCurrency", label: "Currency" },
+    words: "write its three letters, such as USD",
+  },
+  { path: "spec.budgets", field: "budgetAmount", label: "Amount" },
+];
 
 /** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */
 const CORRECTABLE: ReadonlySet<string> = new Set([
@@ -84,5 +105,15 @@ const BESIDE_FIELDS = "What to change is said beside each field:";
 
 function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
   const place = FIELDS.find((one) => path.startsWith(one.path));
-  return place === undefined ? [] : [[place.field, `${place.label}: ${message}.`]];
+  return place === undefined ? [] : [[place.field, `${place.label}: ${place.words ?? message}.`]];
+}
+
+/** What is wrong with the end of a key that is to be made, at the field that the form shows for it. */
+export function atLifetime({ fields, whole }: FormErrors, { lifetime, expires }: KeyFields): FormErrors {
+  const placed = [...fields].map(([name, fault]) => {
+    if (name !== "expires") return [name, fault] as const;
+    if (lifetime !== "date") return ["lifetime", fault.replaceAll("Expires: ", "Lifetime: ")] as const;
+    return [name, expires === "" ? "Expires: choose a day and a time, or another lifetime." : fault] as const;
+  });
+  return { fields: new Map(placed), whole };
 }

@@ -2,9 +2,11 @@ import { isScope, PRESETS, type Preset, type Scope } from "../../../domain/acces
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../pages/forms.ts";
+import { type Lifetime, readLifetime } from "./lifetimes.ts";
+import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget } from "./typed-budget.ts";
 
 /** A key as the form of it has it: what was typed, whatever it is. */
-export type KeyFields = {
+export type KeyFields = TypedBudget & {
   readonly name: string;
   readonly team: string;
   readonly displayName: string;
@@ -16,6 +18,7 @@ export type KeyFields = {
   readonly libraries: readonly string[];
   readonly defaultLibrary: string;
   readonly gateway: string;
+  readonly lifetime: Lifetime;
   /** A moment in UTC as `datetime-local` has it. */
   readonly expires: string;
   /** With commas or spaces between. */
@@ -31,6 +34,7 @@ export type KeyFields = {
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
   ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
+  ...{ lifetime: "none", ...NO_BUDGET },
   ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
 };
 
@@ -45,6 +49,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     libraries: [...choices(body, "libraries"), ...listed(field(body, "otherLibraries"))],
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
+    lifetime: readLifetime(body),
     expires: field(body, "expires"),
     networks: field(body, "networks"),
     requestsPerMinute: field(body, "requestsPerMinute"),
@@ -52,6 +57,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     tokensPerMinute: field(body, "tokensPerMinute"),
     rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
     concurrent: field(body, "concurrent"),
+    ...readBudget(body),
   };
 }
 
@@ -65,7 +71,10 @@ export type Ref = { readonly name: string; readonly namespace?: string };
 /** How a form names what a spec refers to. */
 export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
 
-export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyFields, "name" | "team"> {
+/** What the form to edit a key has of its spec. */
+export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime" | keyof TypedBudget>;
+
+export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): EditableFields {
   const {
     displayName,
     preset,
@@ -102,7 +111,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
  */
 export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
   const { expiresAfter, allowedModels, state, subjectAccess, budgets } = base;
-  const { displayName, preset, scopes, expires } = fields;
+  const { displayName, preset, scopes, lifetime, expires } = fields;
   const products = productsOf(fields);
   const allowedCIDRs = listed(fields.networks);
   return {
@@ -111,9 +120,10 @@ export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec>
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
     ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
-    ...(expires === "" ? {} : { expiresAt: rfc3339Of(expires) }),
+    ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
     ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
     ...limitsOf(fields),
+    ...budgetsTyped(fields),
   };
 }
 

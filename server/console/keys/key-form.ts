@@ -88,13 +88,13 @@ function productsOf(scopes: readonly (typeof SCOPES)[number][]): string {
   return [...new Set(scopes.map(productOfScope))].join(" ");
 }
 
-export function expiresField({ expires }: KeyFields, errors: FormErrors): Html {
+export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: string): Html {
   return labelled(
     "expires",
     "Expires",
     errors,
     (attributes) => html`<input ${attributes} type="datetime-local" value="${expires}">`,
-    "In UTC. Left empty, the key works until it is revoked.",
+    hint,
   );
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DAY_MS } from "../../../../domain/duration.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
@@ -18,7 +19,7 @@ async function formOf(path: string): Promise<Record<string, string>> {
   const { status, text } = await pages.get(path);
   expect(status).toBe(200);
   const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
-  return Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(hidden.map(([, name, value]) => [name, value?.replaceAll("&quot;", '"') ?? ""]));
 }
 
 const newForm = async () => ({ ...(await formOf("/keys/new")), team: "payments", preset: "MCPReadOnly" });
@@ -109,6 +110,91 @@ describe("making a key", () => {
     expect(spec).toMatchObject({ displayName: "The checkout", rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
   });
 
+  test("offers lifetimes, the first of them without an end", async () => {
+    const { text } = await pages.get("/keys/new");
+    const [, options = ""] = /<select id="lifetime"[^>]*>(.*?)<\/select>/s.exec(text) ?? [];
+    const offered = [...options.matchAll(/value="([^"]*)"/g)].map(([, value]) => value);
+    expect([offered, /value="([^"]*)"[^>]*selected/.exec(options)?.[1]]).toEqual([
+      ["none", "7d", "30d", "90d", "date"],
+      "none",
+    ]);
+  });
+
+  test.for([
+    ["7d", 7],
+    ["30d", 30],
+    ["90d", 90],
+  ] as const)(
+    "ends a key that is to work for %s after that time, however often the form is sent",
+    async ([lifetime, days]) => {
+      const form = { ...(await newForm()), name: `works-${lifetime}`, lifetime, expires: "2001-01-01T00:00" };
+      const madeAt = Date.now();
+      expect((await pages.post("/keys/new", form)).status).toBe(201);
+      const again = await pages.post("/keys/new", form);
+      expect([again.status, again.text.includes("This form was sent twice")]).toEqual([201, true]);
+      const [{ spec, expiresAt }] = (await pages.send("GET", `/keys?name=works-${lifetime}`)).body.items;
+      expect(spec.expiresAt).toMatch(/T\d\d:\d\d:00Z$/);
+      expect(Date.parse(expiresAt)).toBe(Date.parse(spec.expiresAt));
+      const lives = Date.parse(expiresAt) - madeAt;
+      expect(lives).toBeGreaterThan(days * DAY_MS - 60_001);
+      expect(lives).toBeLessThan(days * DAY_MS + 60_000);
+    },
+  );
+
+  test("ends no key whose form asks for no end, whatever date the page hides, and one at a date of one's own", async () => {
+    const expires = "2099-01-01T00:00";
+    for (const [name, lifetime] of [
+      ["without-end", "none"],
+      ["until-a-date", "date"],
+    ] as const) {
+      expect((await pages.post("/keys/new", { ...(await newForm()), name, lifetime, expires })).status).toBe(201);
+    }
+    const endOf = async (name: string) => (await pages.send("GET", `/keys?name=${name}`)).body.items[0].spec.expiresAt;
+    expect([await endOf("without-end"), await endOf("until-a-date")]).toEqual([undefined, "2099-01-01T00:00:00Z"]);
+  });
+
+  test.for([
+    [
+      "tokens",
+      { budgetOf: "tokens", budgetAmount: "1,000,000", budgetPeriod: "Day" },
+      { tokens: 1_000_000, period: "Day" },
+    ],
+    [
+      "cost",
+      { budgetOf: "cost", budgetAmount: "250.00", budgetCurrency: "USD", budgetPeriod: "Total" },
+      { cost: "250.00", currency: "USD", period: "Total" },
+    ],
+  ] as const)("holds a key to a budget of %s", async ([kind, typed, budget]) => {
+    const name = `budget-of-${kind}`;
+    const form = { ...(await newForm()), preset: "GatewayDefault", name, ...typed };
+    expect((await pages.post("/keys/new", form)).status).toBe(201);
+    const [{ id, spec }] = (await pages.send("GET", `/keys?name=${name}`)).body.items;
+    expect(spec.budgets).toMatchObject([budget]);
+    // What the form to edit it does not show stays.
+    const edit = `/keys/${id}/edit`;
+    const changed = { ...(await formOf(edit)), preset: "GatewayDefault", displayName: "Changed" };
+    expect((await pages.post(edit, changed)).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({
+      displayName: "Changed",
+      budgets: [budget],
+    });
+  });
+
+  test.for([
+    ["a budget of no number", { budgetOf: "tokens", budgetAmount: "many" }, "Amount: write a whole number of tokens"],
+    [
+      "a cost in words",
+      { budgetOf: "cost", budgetAmount: "five", budgetCurrency: "USD" },
+      "Amount: write what the calls",
+    ],
+    ["no currency", { budgetOf: "cost", budgetAmount: "5" }, "Currency: write its three letters, such as USD."],
+    ["a date that is missing", { lifetime: "date" }, "Expires: choose a day and a time, or another lifetime."],
+  ] as const)("refuses %s in the words of the form", async ([, typed, words]) => {
+    const { status, text } = await pages.post("/keys/new", { ...(await newForm()), name: "in-words", ...typed });
+    expect([status, text.includes(words)]).toEqual([422, true]);
+    expect(text).not.toMatch(/spec\.|RFC 3339/);
+  });
+
   test.for([
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
     ["no number of calls", { concurrent: "many" }, "concurrent"],
@@ -120,6 +206,13 @@ describe("making a key", () => {
     ["a team that is none", { team: "none" }, "team"],
     ["no scope", { preset: "" }, "scopes"],
     ["a library of another team", { team: "research", defaultLibrary: "handbook" }, "defaultLibrary"],
+    ["a date of one's own that was not chosen", { lifetime: "date", expires: "" }, "expires"],
+    ["a date of one's own in the past", { lifetime: "date", expires: "2001-01-01T00:00" }, "expires"],
+    ["a budget of no number of tokens", { budgetOf: "tokens", budgetAmount: "many" }, "budgetAmount"],
+    ["a budget of nothing", { budgetOf: "tokens", budgetAmount: "" }, "budgetAmount"],
+    ["a budget of no cost", { budgetOf: "cost", budgetAmount: "$5", budgetCurrency: "USD" }, "budgetAmount"],
+    ["a budget of a cost of nothing", { budgetOf: "cost", budgetAmount: "0", budgetCurrency: "USD" }, "budgetAmount"],
+    ["a budget in no currency", { budgetOf: "cost", budgetAmount: "5", budgetCurrency: "$" }, "budgetCurrency"],
     ["an end in the past", { expires: "2001-01-01T00:00" }, "expires"],
     ["an end that is none", { expires: "tomorrow" }, "expires"],
   ] as const)("says of %s what to change beside the field, and keeps what was typed", async ([, typed, field]) => {

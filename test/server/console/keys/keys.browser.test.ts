@@ -136,6 +136,37 @@ describe("Making a key in a browser", () => {
     expect(await isShown()).toEqual([false, false, true, true]);
   });
 
+  test.for([true, false])(
+    "asks for a date, and for a budget, once one is wanted, with script: %s",
+    async (javaScriptEnabled) => {
+      const page = await open("/keys/new", { javaScriptEnabled, viewport: { width: 320, height: 900 } });
+      const labels = ["Expires", "Amount", "Currency", "Begins anew"];
+      const shown = async () => {
+        const seen = await Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).isVisible()));
+        return labels.filter((_, i) => seen[i]);
+      };
+      expect(await shown()).toEqual([]);
+      await page.getByLabel("Lifetime").selectOption("date");
+      await page.getByLabel("Budget").selectOption("tokens");
+      expect(await shown()).toEqual(["Expires", "Amount", "Begins anew"]);
+      await page.getByLabel("Budget").selectOption("cost");
+      expect(await shown()).toEqual(labels);
+      await page.getByLabel("Name", { exact: true }).fill(unique("budget"));
+      await page.getByLabel("Amount").fill("a lot");
+      await page.getByRole("button", { name: "Generate key" }).click();
+      expect(await page.getByRole("alert").innerText()).toContain("Amount: write what the calls may cost");
+      expect(await shown()).toEqual(labels);
+      if (javaScriptEnabled) await checkPage(page, "create-budget-refused");
+      await page.getByLabel("Lifetime").selectOption("7d");
+      await page.getByLabel("Amount").fill("12.50");
+      await page.getByLabel("Currency").fill("USD");
+      await page.getByRole("button", { name: "Generate key" }).click();
+      await page.getByRole("link", { name: "To the key's page" }).click();
+      expect(await page.getByRole("main").innerText()).toMatch(/12\.50 USD/);
+      expect(complaints.filter((text) => !text.includes("422"))).toEqual([]);
+    },
+  );
+
   test("leaves nothing of the key in the page, the history or an address once it is left", async () => {
     const page = await open("/keys/new");
     const secret = await generate(page, unique("left"));

@@ -38,8 +38,8 @@ test("b131: a form that a policy refuses says at each field what would do, in th
   await ask({ expiry: { required: true, max: "24h" }, allowedScopes: ["memory:read"], allowedModels: ["small"] });
   const refused = await pages.post("/keys/new", form);
   expect(refused.status).toBe(422);
-  expect(errorAt(refused.text, "expires")).toBe(
-    "Expires: a key must have an end: choose a time (PlatformKeyPolicy production). Expires: a version lives for at most 24h: choose an earlier time (PlatformKeyPolicy production).",
+  expect(errorAt(refused.text, "lifetime")).toBe(
+    "Lifetime: a key must have an end: choose a time (PlatformKeyPolicy production). Lifetime: a version lives for at most 24h: choose an earlier time (PlatformKeyPolicy production).",
   );
   expect(errorAt(refused.text, "preset")).toBe(
     "Preset: memory:write may not be given: choose none but memory:read (PlatformKeyPolicy production).",
