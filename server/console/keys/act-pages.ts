@@ -6,6 +6,7 @@ import { csrfField } from "../../pages/layout.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { ago } from "../times.ts";
 import { type RequestBar, sumOf, sumsOf } from "./request-bars.ts";
+import { versionsInUse } from "./versions-in-use.ts";
 
 export type ActForm = {
   readonly key: KeyJson;
@@ -80,8 +81,16 @@ export const OVERLAPS = [
 ] as const;
 export const USUAL_OVERLAP = "24h";
 
-/** @param once by which the form is known again */
-export function rotateContent({ key, viewer, refused }: ActForm, once: string): Html {
+/**
+ * What works now stands below the form: the button stays where it was pressed, whatever is known by then.
+ *
+ * @param once by which the form is known again
+ */
+export function rotateContent(
+  { key, viewer, refused }: ActForm,
+  once: string,
+  { lastUses, now }: Pick<PresentUse, "lastUses" | "now">,
+): Html {
   const { id, name, declaredIn } = key;
   const fields =
     declaredIn === null
@@ -92,13 +101,15 @@ export function rotateContent({ key, viewer, refused }: ActForm, once: string): 
         )}</select></div>`
       : html`<p>Its controller makes a new version, and delivers it where the key's declaration says. The present one works on beside it for as long as the declaration says.</p>
 <div class="choice"><input type="checkbox" id="revokeOld" name="revokeOld" value="yes"><label for="revokeOld">End the present version as soon as the new one is delivered</label></div>`;
-  return act(
+  const form = act(
     key,
     `Rotate ${name}`,
     refused,
     html`<form class="stack" method="post" action="/dashboard/keys/${id}/rotate">${csrfField(viewer.csrf)}<input type="hidden" name="once" value="${once}">${fields}
 <p class="actions"><button class="primary">Rotate</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
   );
+  return html`${form}
+${versionsInUse(key, lastUses, now)}`;
 }
 
 function act({ id, name }: KeyJson, title: string, refused: Content, content: Html): Html {

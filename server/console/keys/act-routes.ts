@@ -85,7 +85,8 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
     if (key.declaredIn === null) requireMadeByHand(key);
-    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newSubmissionId());
+    const use = await readKnownUsage(management.store.db, key.id);
+    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newSubmissionId(), use);
     return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
   });
 
@@ -109,7 +110,8 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
       return showOnce(request, reply, made, publicUrl);
     } catch (error) {
       const { shown } = formErrorsOf(error);
-      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once);
+      const use = await readKnownUsage(management.store.db, id);
+      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once, use);
       return sendKeyPage(request, reply.code(shown.status), `Rotate ${key.name}`, content);
     }
   });

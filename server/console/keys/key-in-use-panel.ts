@@ -19,7 +19,8 @@ export function oldVersionsInUse({ versions }: KeyJson, lastUses: readonly LastU
   return html`<div><h3 class="label">Old versions that still work</h3><ul>${lines}</ul><p class="hint">As of some ten seconds ago.</p></div>`;
 }
 
-function useOf(use: LastUse | undefined, now: number): Html | string {
+/** When a version was last used, and by whom as far as that is known. */
+export function useOf(use: LastUse | undefined, now: number): Html | string {
   if (use === undefined) return "no use of it is known";
   const { at, address, userAgent } = use;
   return html`last used ${ago(rfc3339Millis(at), now)}${address !== null && html` from ${address}`}${userAgent !== null && html` by ${userAgent}`}`;

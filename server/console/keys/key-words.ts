@@ -26,10 +26,15 @@ export function stateBadge(state: KeyJson["state"]): Html {
 
 const MAY_WORK: ReadonlySet<string> = new Set(["reserved", "active", "retiring"]);
 
+/** Whether a version may let requests through: one that is reserved may be in a Secret already. */
+export function mayWork({ state }: Pick<VersionJson, "state">): boolean {
+  return MAY_WORK.has(state);
+}
+
 /** The versions that were reported as leaked, and work or may again. */
 export function leakedVersions({ state, versions }: Pick<KeyJson, "state" | "versions">): VersionJson[] {
   if (state === "revoked") return [];
-  return versions.filter((version) => version.leakedAt !== null && MAY_WORK.has(version.state));
+  return versions.filter((version) => version.leakedAt !== null && mayWork(version));
 }
 
 /** On a line of its own, so that no table gets wider by it. */

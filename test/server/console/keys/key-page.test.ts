@@ -294,6 +294,37 @@ test("Every form that is sent without a body is refused, and changes nothing", a
 });
 
 describe("rotating a key by its page", () => {
+  test("shows below the form which versions work, until when, and when each was last used", async () => {
+    const { id, secret } = await makeKey();
+    await pages.tryKey(secret);
+    const { body } = await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
+    await until("the use is written", async () =>
+      (await pages.send("GET", `/keys/${id}`)).body.versions.some(
+        ({ lastUsedAt }: { lastUsedAt: string }) => lastUsedAt,
+      ),
+    );
+    const { text } = await pages.get(`/keys/${id}/rotate`);
+    const [form = "", below = ""] = text.split("What works now");
+    expect(form).toContain(">Rotate</button>");
+    const [newer = "", older = "", ...others] = below.split('<tr role="row"><td').slice(1);
+    expect(others).toEqual([]);
+    expect(newer).toMatch(/<span>2<.*No end.*no use of it is known/s);
+    expect(older).toMatch(/<span>1<.*datetime=.*last used/s);
+    expect(older).toContain(`datetime="${body.versions.at(-1).retiresAt}"`);
+    expect(older).toContain(secret.slice(0, 12));
+    expect(below).not.toContain(secret);
+  });
+
+  test("shows none of the versions that have ended", async () => {
+    const { id, secret } = await makeKey();
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const [, below = ""] = (await pages.get(`/keys/${id}/rotate`)).text.split("What works now");
+    expect([below.split('<td role="cell" data-label="Version"').length, below.includes(secret.slice(0, 12))]).toEqual([
+      2,
+      false,
+    ]);
+  });
+
   test("shows the new version, and the old one works on", async () => {
     const { id, secret } = await makeKey();
     const form = await openForm(`/keys/${id}/rotate`);
