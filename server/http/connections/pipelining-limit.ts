@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { hasSmallBody } from "../bodies/body-framing.ts";
@@ -57,14 +58,15 @@ export class PipeliningLimit {
     if (pipeline.overflowed) discardInput(request.socket);
     const proceed = pipeline.overflowed ? () => this.#refuse(request.socket, response) : () => route(request, response);
     this.#count(pipeline, 1);
-    // In a turn of its own, when Node has done with the response before.
-    response.once("socket", () => {
-      process.nextTick(() => {
-        if (response.destroyed) return;
-        this.#count(pipeline, -1);
-        proceed();
-      });
+    // Whatever was kept for the request before, such as whose turn it takes at the database, is none of this one's
+    // (threats b150): the end of that one's response calls it.
+    const proceedAsItCame = AsyncLocalStorage.bind(() => {
+      if (response.destroyed) return;
+      this.#count(pipeline, -1);
+      proceed();
     });
+    // In a turn of its own, when Node has done with the response before.
+    response.once("socket", () => process.nextTick(proceedAsItCame));
   }
 
   #pipelineOf(socket: Socket): Pipeline {

@@ -5,6 +5,9 @@ import type { Store } from "../../../store/database/store.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
+import { startUpstream } from "../gateway/upstream.ts";
+import { answers, openCaller, statusesOf } from "../http/sockets.ts";
+import { requestHead } from "../raw-http.ts";
 import { type Api, ask, startApi } from "./api.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./issuer.ts";
 
@@ -22,10 +25,22 @@ const env = () => ({ KEYPLANE_OIDC_ISSUER: issuer.url, KEYPLANE_OIDC_AUDIENCE: "
 /** A viewer of a team of their own: before the server starts, so that it knows the team. */
 async function makeViewer(store: Store) {
   const sub = unique("viewer");
-  await makeTeam(store, { members: [{ role: "viewer", kind: "subject", value: sub }] });
+  const { teamId, name } = await makeTeam(store, { members: [{ role: "viewer", kind: "subject", value: sub }] });
   const token = await sign(issuer, signer, Date.now(), { claims: { sub } });
-  return { get: ({ url }: Api, path: string) => ask(url, token, "GET", path) };
+  return { teamId, name, token, get: ({ url }: Api, path: string) => ask(url, token, "GET", path) };
 }
+
+/** A key of a team that is held to a budget, with a gateway to call. */
+async function makeBudgetedKey(api: Api, team: string, upstream: string) {
+  const upstreams = [{ name: "main", dialect: "openai", baseURL: upstream, credential: "sk-provider-0123456789" }];
+  const gateway = await api.send("POST", "/gateways", { name: "main", team, spec: { upstreams } });
+  const budgets = [{ tokens: 1_000_000, period: "Total" }];
+  const key = await api.send("POST", "/keys", { name: "agent", team, spec: { preset: "GatewayDefault", budgets } });
+  const path = `/g/${gateway.body.publicID}/v1/embeddings`;
+  const headers = { authorization: `Bearer ${key.body.secret}`, "content-type": "application/json" };
+  return { path, headers, call: () => fetch(`${api.url}${path}`, { method: "POST", headers, body: CALL }) };
+}
+const CALL = '{"model":"m","input":"text"}';
 
 describeOnPostgres("Questions of the management API", (store) => {
   test("b136: of one team that take long leave other teams theirs, and the server what it decides by", async () => {
@@ -112,5 +127,31 @@ describeOnEachEngine("Requests of the management API", (store) => {
     } finally {
       await api.close();
     }
+  });
+});
+
+describeOnEachEngine("A call that is sent behind a request of the management API, on its connection", (store) => {
+  test("b150: draws its budget in no turn of that request, whose caller has left the database to it", async (context) => {
+    const viewer = await makeViewer(store());
+    const others = await makeTeam(store());
+    const upstream = await startUpstream();
+    const api = await startApi(store(), { ...env(), KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
+    context.onTestFinished(async () => {
+      await api.close();
+      await upstream.close();
+    });
+    const own = await makeBudgetedKey(api, viewer.name, upstream.url);
+    const other = await makeBudgetedKey(api, others.name, upstream.url);
+    const fields = Object.entries(own.headers).map(([name, value]) => `${name}: ${value}`);
+    const caller = openCaller(Number(new URL(api.url).port));
+    caller.socket.write(
+      requestHead("GET /api/v1/keys HTTP/1.1", [`Authorization: Bearer ${viewer.token}`]) +
+        requestHead(`POST ${own.path} HTTP/1.1`, [...fields, `Content-Length: ${CALL.length}`]) +
+        CALL,
+    );
+    await answers(caller, 2);
+    const seen = [statusesOf(caller), (await other.call()).status];
+    caller.socket.destroy();
+    expect(seen).toEqual([[200, 200], 200]);
   });
 });
