@@ -23,6 +23,11 @@ const REFUSED_MS = 500;
 const MOST_TRIES = 1_000;
 /** What sums of fractions are off by, in parts. */
 const NOISE = 1e-6;
+/**
+ * A hundred times the largest budget. A caller may ask for more, and an upstream report more, than the database has
+ * numbers for: it would take no line that is written together with such a one (threats b151).
+ */
+const MOST_STORED = 1e15;
 /** A period is kept so long after its end, in which its budget may get a time zone where it is under way. */
 const KEPT_MS = 48 * 3_600_000;
 
@@ -297,7 +302,7 @@ export class BudgetGrants {
 
 /** Whole parts, as the ledger has them: sums are rounded up, and not each call. */
 function whole(parts: number): number {
-  return Math.ceil(parts - NOISE);
+  return Math.min(Math.ceil(parts - NOISE), MOST_STORED);
 }
 
 /** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
