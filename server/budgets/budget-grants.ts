@@ -8,6 +8,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
+import { DrawTurns } from "./draw-turns.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /** What was used is written so often, and what no call has asked for in that time is given back. */
@@ -105,11 +106,13 @@ export class BudgetGrants {
   readonly #held = new Map<string, Held>();
   /** Of the period that is under way, by the budget's id. */
   readonly #current = new Map<string, Held>();
+  readonly #draws: DrawTurns;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
 
   constructor(deps: BudgetGrantsDeps) {
     this.#deps = deps;
+    this.#draws = new DrawTurns({ write: deps.write, answerMs: ANSWER_MS });
   }
 
   /** Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails. */
@@ -120,7 +123,7 @@ export class BudgetGrants {
       const isRefusing = budget.onExhausted === "Refuse";
       const measured = measureCall(budget, call, pricer, clock.now());
       const held = this.#heldOf(budget);
-      const refusal = isRefusing ? await this.#take(held, budget, measured.expected) : undefined;
+      const refusal = isRefusing ? await this.#take(held, budget, key.teamId, measured.expected) : undefined;
       if (refusal !== undefined) {
         this.settle({ parts }, UNUSED);
         return refusal === "unpriced"
@@ -166,6 +169,7 @@ export class BudgetGrants {
   async #take(
     held: Held,
     budget: OwnedBudget,
+    teamId: string,
     expected: number | undefined,
   ): Promise<BudgetRefusal | "unpriced" | undefined> {
     const { clock } = this.#deps;
@@ -190,26 +194,29 @@ export class BudgetGrants {
         };
       }
       if (now < this.#awayUntil) return { kind: "away", budget };
-      held.writing ??= this.#draw(held, expected - held.free).finally(() => {
+      held.writing ??= this.#draw(held, teamId, expected - held.free).finally(() => {
         held.writing = undefined;
       });
       try {
         await answerWithin(ANSWER_MS, held.writing);
       } catch {
-        this.#awayUntil = clock.monotonic() + AWAY_MS;
+        // Where its team has many that wait, the others' calls have their turns all the same.
+        return { kind: "away", budget };
       }
     }
     return { kind: "away", budget };
   }
 
   /** Asks the ledger for more; where it has too little, that is remembered. */
-  async #draw(held: Held, wanted: number): Promise<void> {
-    const { write, clock } = this.#deps;
-    const { most } = held;
+  async #draw(held: Held, teamId: string, wanted: number): Promise<void> {
+    const { clock } = this.#deps;
+    let { most } = held;
+    const line = (): LedgerLine => {
+      most = held.most;
+      return this.#lineOf(held, wanted);
+    };
     try {
-      const [answer] = await answerWithin(ANSWER_MS, write([this.#lineOf(held, wanted)]));
-      if (answer === undefined) throw new Error("the ledger gave no answer to a line");
-      const { granted, rest, spent, silent } = answer;
+      const { granted, rest, spent, silent } = await this.#draws.draw(teamId, line);
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
       else held.free += granted;

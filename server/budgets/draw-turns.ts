@@ -1,0 +1,84 @@
+import { answerWithin } from "../../runtime/deadline.ts";
+import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
+
+/** Statements that are under way at a time. */
+const MOST_STATEMENTS = 2;
+/** What one statement asks for at most: it is over soon, and the next one has those that have come meanwhile. */
+const MOST_LINES = 25;
+
+type DrawTurnsDeps = {
+  readonly write: (lines: readonly LedgerLine[]) => Promise<readonly LedgerAnswer[]>;
+  /** How long a statement may take, in milliseconds. */
+  readonly answerMs: number;
+};
+
+type Waiting = {
+  readonly line: () => LedgerLine;
+  readonly resolve: (answer: LedgerAnswer) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Asks the ledger for what calls want of budgets: of several by one statement, and of few teams' many no sooner than of
+ * another team's one. So a team with however many budgets takes two connections, and the others' calls wait for two
+ * statements at most (threats b152).
+ */
+export class DrawTurns {
+  readonly #deps: DrawTurnsDeps;
+  /** Those that wait by their teams, the one first whose turn is longest ago. */
+  readonly #teams = new Map<string, Waiting[]>();
+  #underWay = 0;
+
+  constructor(deps: DrawTurnsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @param line is made as it is sent; of one budget and period there is one at a time
+   * @throws what its statement has failed with, or one that was sent before it
+   */
+  draw(teamId: string, line: () => LedgerLine): Promise<LedgerAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<LedgerAnswer>();
+    const waiting = this.#teams.get(teamId) ?? [];
+    waiting.push({ line, resolve, reject });
+    this.#teams.set(teamId, waiting);
+    this.#goOn();
+    return promise;
+  }
+
+  #goOn(): void {
+    while (this.#underWay < MOST_STATEMENTS && this.#teams.size > 0) void this.#send(this.#next());
+  }
+
+  #next(): Waiting[] {
+    const next: Waiting[] = [];
+    for (const [teamId, waiting] of this.#teams) {
+      if (next.length === MOST_LINES) break;
+      // Teams that are put last here are met again.
+      this.#teams.delete(teamId);
+      next.push(...waiting.splice(0, 1));
+      if (waiting.length > 0) this.#teams.set(teamId, waiting);
+    }
+    return next;
+  }
+
+  async #send(sent: readonly Waiting[]): Promise<void> {
+    this.#underWay++;
+    try {
+      const answers = await answerWithin(this.#deps.answerMs, this.#deps.write(sent.map(({ line }) => line())));
+      for (const [place, { resolve, reject }] of sent.entries()) {
+        const answer = answers[place];
+        if (answer === undefined) reject(new Error("the ledger gave no answer to a line"));
+        else resolve(answer);
+      }
+    } catch (error) {
+      const all = [...sent, ...[...this.#teams.values()].flat()];
+      // Those that wait would wait as long: one wait is enough.
+      this.#teams.clear();
+      for (const { reject } of all) reject(error);
+    } finally {
+      this.#underWay--;
+      this.#goOn();
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Whose budgets are drawn from first, where many are (threats b152). */
+import { expect, test } from "vitest";
+import type { Budget } from "../../../domain/budget/budget.ts";
+import type { LedgerLine } from "../../../store/budgets/budget-ledger.ts";
+import { until } from "../../env/until.ts";
+import { keyRecord, testClock } from "../harness.ts";
+import { budgetsOn, callOf, ledgerInMemory } from "./ledger.ts";
+
+const ITEMS: readonly Budget[] = [{ tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }];
+const keyOf = (teamId: string, name: string) =>
+  keyRecord({ teamId, budgets: { owner: `${teamId} c/ns/${name}`, items: ITEMS } });
+
+/** A ledger whose statements are answered as the test says. */
+function heldLedger() {
+  const ledger = ledgerInMemory();
+  const statements: { readonly lines: readonly LedgerLine[]; readonly answer: (error?: Error) => void }[] = [];
+  let most = 0;
+  const thread = budgetsOn(async (holder, lines) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const statement = { lines, answer: (error?: Error) => (error === undefined ? resolve() : reject(error)) };
+    statements.push(statement);
+    most = Math.max(most, statements.length);
+    await promise;
+    return ledger.write(holder, lines);
+  }, testClock());
+  return {
+    thread,
+    statements,
+    mostUnderWay: () => most,
+    answerNext: (error?: Error) => statements.shift()?.answer(error),
+  };
+}
+
+test("b152: a team with many budgets has two statements under way, and another team's call is in the next one", async () => {
+  const { thread, statements, mostUnderWay, answerNext } = heldLedger();
+  const calls = Array.from({ length: 500 }, (_, i) => thread.reserve(keyOf("hostile", `k${i}`), callOf(10)));
+  await until("its calls ask", () => statements.length === 2);
+  const other = thread.reserve(keyOf("other", "k"), callOf(10));
+  answerNext();
+  await until("the next statement is sent", () => statements.length === 2);
+  expect(statements[1]?.lines.map(({ budget }) => budget)).toContain("key other c/ns/k tokens Month");
+  answerNext();
+  answerNext();
+  expect(await other).toMatchObject({ parts: [{}] });
+  const answering = setInterval(answerNext, 1);
+  await Promise.all(calls);
+  clearInterval(answering);
+  expect(mostUnderWay()).toBe(2);
+});
+
+test("b152: what waits behind a statement that fails waits no longer", async () => {
+  const { thread, statements, answerNext } = heldLedger();
+  const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
+  await until("they ask", () => statements.length === 2);
+  answerNext(new Error("the database is away"));
+  const left = setInterval(answerNext, 1);
+  const answers = await Promise.all(calls);
+  clearInterval(left);
+  const kinds = Map.groupBy(answers, (answer) => ("kind" in answer ? answer.kind : "reserved"));
+  expect([kinds.get("reserved")?.length, kinds.get("away")?.length]).toEqual([1, 59]);
+});
