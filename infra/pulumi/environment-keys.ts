@@ -2,7 +2,7 @@
 import { ComponentResource, type ComponentResourceOptions, type Input, type Output, output } from "@pulumi/pulumi";
 import type { Preset, Scope } from "../../domain/access/scopes.ts";
 import { effectiveScopes } from "../../domain/key/effective.ts";
-import { suggestion } from "../../domain/manifest/suggestion.ts";
+import { suggest } from "../../domain/manifest/suggestion.ts";
 import type { PlatformKeyArgs } from "./generated/types.ts";
 import { PlatformKey } from "./resources.ts";
 
@@ -75,9 +75,16 @@ const ARGUMENTS = ["team", "scopes", "preset", "gatewayRef", "libraryAccess", "e
 
 /** A misspelt restriction would be none: a program that no compiler has checked gets no wider key for it. */
 function refuseUnknown(args: EnvironmentKeysArgs): void {
-  const unknown = Object.keys(args).find((name) => !ARGUMENTS.includes(name));
+  refuseUnknownNames("argument", args, ARGUMENTS);
+  refuseUnknownNames("environment", args.environments ?? {}, ENVIRONMENTS);
+}
+
+function refuseUnknownNames(noun: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  throw new RangeError(`EnvironmentKeys: unknown argument ${unknown}: ${suggestion(unknown, ARGUMENTS)}`);
+  const near = suggest(unknown, known);
+  const meant = near === undefined ? "" : `did you mean ${near}? `;
+  throw new RangeError(`EnvironmentKeys: unknown ${noun} ${unknown}: ${meant}Known are ${known.join(", ")}`);
 }
 
 /** What one environment's key is to be. */

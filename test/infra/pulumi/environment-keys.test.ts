@@ -78,3 +78,10 @@ it("refuses an argument that it does not know, which may be a restriction, and s
   };
   expect(() => new EnvironmentKeys("app", misspelt)).toThrow("unknown argument gateway: did you mean gatewayRef?");
 });
+
+it("refuses an environment that it does not know, and says which there are and which is meant", () => {
+  const misspelt = { dev: {}, prodution: { allowedCIDRs: ["192.0.2.0/24"] } };
+  expect(() => new EnvironmentKeys("app", { team: "docs", environments: misspelt })).toThrow(
+    "unknown environment prodution: did you mean production? Known are dev, staging, production",
+  );
+});
