@@ -1,6 +1,7 @@
 /** What the Pulumi package `keyplane` consists of: its schema and its TypeScript types are both rendered from this. */
 import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
+import { environmentKeys } from "./pulumi-component.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {
   type Fields,
@@ -19,6 +20,8 @@ export type PulumiPackage = {
   readonly config: Fields;
   /** A policy is declared, and the management API makes none. */
   readonly resources: Readonly<Record<Exclude<Kind, "PlatformKeyPolicy">, Signature>>;
+  /** What is made of resources. */
+  readonly components: Readonly<Record<string, Signature>>;
   /** By name; `kind` is what they look for. */
   readonly functions: Readonly<Record<string, Signature & { readonly kind: Kind }>>;
 };
@@ -50,6 +53,7 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
   return {
     config: CONFIG,
     resources,
+    components: { EnvironmentKeys: environmentKeys(resources.PlatformKey) },
     functions: {
       getKey: lookup("PlatformKey", resources.PlatformKey, [
         "deliver",

@@ -9,6 +9,10 @@ export type Property = Omit<Schema, "items" | "properties"> & {
   readonly secret?: true;
   /** Another value makes another resource. */
   readonly replaces?: true;
+  /** The type or the resource that it is, where another one has it. */
+  readonly refersTo?: readonly ["types" | "resources", string];
+  /** The name of its type, where that is not made of the path that leads to it. */
+  readonly typeName?: string;
 };
 export type Fields = Readonly<Record<string, Property>>;
 

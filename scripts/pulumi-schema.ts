@@ -1,5 +1,5 @@
 import type { PulumiPackage } from "./pulumi-package.ts";
-import type { Fields, Property } from "./pulumi-resource.ts";
+import type { Fields, Property, Signature } from "./pulumi-resource.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -11,12 +11,19 @@ type Json = Readonly<Record<string, unknown>>;
  * @throws where one name would mean two types
  */
 export function renderPulumiSchema(
-  { config, resources, functions }: PulumiPackage,
+  { config, resources, components, functions }: PulumiPackage,
   about: { readonly version: string; readonly description: string; readonly license: string },
 ): string {
   const types = new Map<string, Json>();
   const fieldsOf = (fields: Fields | undefined, path: string) =>
     mapValues(fields ?? {}, (field, name) => renderProperty(field, path + capitalise(name), types));
+  const resourceOf = ({ description, inputs, outputs }: Signature, kind: string) => ({
+    description,
+    properties: fieldsOf(outputs.properties, kind),
+    required: outputs.required,
+    inputProperties: fieldsOf(inputs.properties, kind),
+    requiredInputs: inputs.required,
+  });
   const configuration = fieldsOf(config, "Provider");
   const body = {
     config: { variables: configuration },
@@ -27,13 +34,10 @@ export function renderPulumiSchema(
         defaultInfo: { environment: [`KEYPLANE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`] },
       })),
     },
-    resources: byToken(resources, ({ description, inputs, outputs }, kind) => ({
-      description,
-      properties: fieldsOf(outputs.properties, kind),
-      required: outputs.required,
-      inputProperties: fieldsOf(inputs.properties, kind),
-      requiredInputs: inputs.required,
-    })),
+    resources: {
+      ...byToken(resources, resourceOf),
+      ...byToken(components, (component, name) => ({ ...resourceOf(component, name), isComponent: true })),
+    },
     functions: byToken(functions, ({ description, kind, inputs, outputs }) => ({
       description,
       inputs: { type: "object", properties: fieldsOf(inputs.properties, kind) },
@@ -61,11 +65,12 @@ function renderProperty(property: Property, path: string, types: Map<string, Jso
 }
 
 function renderType(property: Property, path: string, types: Map<string, Json>): Json {
-  const { type, items, properties, required, description } = property;
+  const { type, items, properties, required, description, refersTo, typeName = path } = property;
+  if (refersTo) return { $ref: `#/${refersTo[0]}/${tokenOf(refersTo[1])}` };
   if (items) return { type, items: renderType(items, path.replace(/s$/, ""), types) };
   if (properties) {
-    const fields = mapValues(properties, (field, name) => renderProperty(field, path + capitalise(name), types));
-    return define(path, { description, type, properties: fields, ...(required && { required }) }, types);
+    const fields = mapValues(properties, (field, name) => renderProperty(field, typeName + capitalise(name), types));
+    return define(typeName, { description, type, properties: fields, ...(required && { required }) }, types);
   }
   if (property.enum) {
     const values = property.enum.map((value) => ({ name: value.split(/\W/).map(capitalise).join(""), value }));

@@ -1,5 +1,6 @@
 /** The library that programs import as `keyplane/pulumi`. */
-export { ENVIRONMENTS, type Environment, EnvironmentKeys, type EnvironmentKeysArgs } from "./environment-keys.ts";
+export { EnvironmentKeys, type EnvironmentKeysArgs } from "./environment-keys.ts";
+export { ENVIRONMENTS, type Environment } from "./environments.ts";
 export type {
   MemoryLibraryArgs,
   ModelGatewayArgs,

@@ -45,7 +45,12 @@ export type Workspace = {
   readonly folder: string;
   readonly env: Readonly<Record<"PATH", string> & Record<string, string>>;
 };
-export type Project = { readonly folder: string; readonly cli: Cli };
+export type Project = {
+  readonly folder: string;
+  readonly cli: Cli;
+  /** Puts other files in place of those of their names. */
+  rewrite(files: Readonly<Record<string, string>>): Promise<void>;
+};
 
 export type TestStack = {
   readonly stack: Stack;
@@ -164,11 +169,14 @@ async function openProject(
 ): Promise<Project> {
   const work = join(folder, "work");
   await mkdir(work);
-  await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(work, name), text)));
+  const rewrite = async (files: Readonly<Record<string, string>>) => {
+    await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(work, name), text)));
+  };
+  await rewrite(files);
   const cli = cliIn(work, address.cli, await environmentIn(folder, address));
   const { out, failed } = await cli("stack", "init");
   if (failed) throw new Error(out);
-  return { folder, cli };
+  return { folder, cli, rewrite };
 }
 
 function cliIn(cwd: string, cli: string, env: Readonly<Record<string, string>>): Cli {

@@ -7,6 +7,7 @@ import { isRecord } from "../../../domain/manifest/identity.ts";
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+const RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e";
 const UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** A value that is encrypted in the state, and shown nowhere. */
@@ -68,6 +69,11 @@ function write(value: Value): unknown {
   return isRecord(value) ? writeValues(value as Values) : value;
 }
 
+/** A resource as a value. @param id empty before it is made, in a preview */
+export function referTo({ urn, id }: { readonly urn: string; readonly id: string }): Values {
+  return { [SIGNATURE]: RESOURCE, urn, id: id === "" ? UNKNOWN : id };
+}
+
 /** The value itself, without marks of secrecy. */
 export function reveal(value: Value): Revealed {
   if (value instanceof Secret) return reveal(value.value);
@@ -87,7 +93,8 @@ export function secretsIn(value: Value, within = false): string[] {
   return isRecord(value) ? Object.values(value as Values).flatMap((item) => secretsIn(item, within)) : [];
 }
 
-function hasSecret(value: Value): boolean {
+/** Whether a part of it is marked as secret. */
+export function hasSecret(value: Value): boolean {
   if (value instanceof Secret) return true;
   if (isList(value)) return value.some(hasSecret);
   return isRecord(value) && Object.values(value as Values).some(hasSecret);

@@ -26,33 +26,36 @@ const GO_PATH = "keyplane.dev/pulumi/keyplane";
 type Command = readonly [program: string, ...args: string[]];
 type Language = {
   readonly name: string;
-  /** Generates and compiles an SDK and a program in a folder: what runs it. */
-  readonly prepare: (folder: string, program: string) => Promise<Command>;
+  /** Generates and compiles an SDK and the guide's programs, which become one, in a folder: what runs it. */
+  readonly prepare: (folder: string, programs: readonly string[]) => Promise<Command>;
 };
 
 const PYTHON: Language = {
   name: "python",
-  async prepare(folder, program) {
+  async prepare(folder, programs) {
     const sdk = join(folder, "sdk");
     await run(await findPulumiSdks(), [SCHEMA, "python", sdk]);
     await run("python3", ["-m", "venv", "--clear", join(folder, "venv")]);
     const python = join(folder, "venv/bin/python");
     const packages = [`pulumi==${PULUMI_VERSION}`, sdk];
     await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]);
-    await writeFile(join(folder, "program.py"), program);
+    await writeFile(join(folder, "program.py"), programs.join("\n"));
     return [python, join(DRIVERS, "drive.py")];
   },
 };
 
 const GO: Language = {
   name: "go",
-  async prepare(folder, program) {
+  async prepare(folder, [program = "", component = ""]) {
     await run(await findPulumiSdks(), [SCHEMA, "go", folder]);
     const required = `go 1.26.0\n\nrequire github.com/pulumi/pulumi/sdk/v3 v${PULUMI_VERSION}\n`;
     await writeFile(join(folder, "keyplane/go.mod"), `module ${GO_PATH}\n\n${required}`);
     const ours = `require ${GO_PATH} v0.0.0\nreplace ${GO_PATH} => ./keyplane\n`;
     await writeFile(join(folder, "go.mod"), `module example.com/keys\n\n${required}${ours}`);
-    await writeFile(join(folder, "main.go"), program.replace("pulumi.Run(", "drive("));
+    const withComponent = program
+      .replace("pulumi.Run(", "drive(")
+      .replace(/\n\treturn nil\n}\s*$/, "\n\treturn environmentKeys(ctx, docs.Name)\n}\n");
+    await writeFile(join(folder, "main.go"), `${withComponent}\n${component}`);
     await copyFile(join(DRIVERS, "drive.go"), join(folder, "drive.go"));
     await run("go", ["mod", "tidy"], { cwd: folder });
     await run("go", ["build", "-o", "keys", "."], { cwd: folder });
@@ -65,25 +68,32 @@ describeOnPulumi("the generated SDKs", ({ makeWorkspace, cli, call }) => {
     "compile, and the guide's program in $name is brought up and down",
     { timeout: 600_000 },
     async ({ name, prepare }) => {
-      const program = blocksIn(read("docs/guides/pulumi.md")).find(({ language }) => language === name)?.text;
+      const programs = blocksIn(read("docs/guides/pulumi.md")).filter(({ language }) => language === name);
       const { folder, env } = await makeWorkspace();
       const work = join(folder, "work");
       await mkdir(work);
-      const [command, ...args] = await prepare(work, program ?? expect.fail(`the guide has none in ${name}`));
+      const [command, ...args] = await prepare(
+        work,
+        programs.map(({ text }) => text),
+      );
       const child = spawn(command, args, {
         cwd: work,
         env: { ...env, PATH: `${dirname(cli)}:${env.PATH}` },
         stdio: ["pipe", "pipe", "inherit"],
       });
       const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), once(child, "exit")]);
-      const { key } = JSON.parse(line);
-      expect(key).toEqual({ value: expect.stringMatching(/^inf_/), secret: true });
-      expect(await call(key.value)).toBe(200);
-      expect(textsBelow(folder).filter(([, text]) => text.includes(key.value))).toEqual([]);
+      const outputs: Record<string, { value: string; secret: boolean }> = JSON.parse(line);
+      expect(Object.keys(outputs).sort()).toEqual(["key", "production"]);
+      const keys = Object.values(outputs).map(({ value }) => value);
+      for (const output of Object.values(outputs)) {
+        expect(output).toEqual({ value: expect.stringMatching(/^inf_/), secret: true });
+      }
+      expect(await Promise.all(keys.map(call))).toEqual([200, 200]);
+      expect(textsBelow(folder).filter(([, text]) => keys.some((key) => text.includes(key)))).toEqual([]);
       child.stdin.end("\n");
       if (child.exitCode === null) await once(child, "exit");
       expect(child.exitCode).toBe(0);
-      expect(await call(key.value)).toBe(401);
+      expect(await Promise.all(keys.map(call))).toEqual([401, 401]);
     },
   );
 });

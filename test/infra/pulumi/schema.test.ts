@@ -36,7 +36,9 @@ function pathsOf(fields: Record<string, Node>, path = ""): string[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const here = `${path}${name}`;
     const inner = field.items ?? field;
-    const node = inner.$ref ? schema.types[inner.$ref.replace("#/types/", "")] : inner;
+    const [, part, token = ""] = inner.$ref?.match(/^#\/(types|resources)\/(.*)$/) ?? [];
+    if (part === "resources" && schema.resources[token] !== undefined) return [here];
+    const node = inner.$ref ? schema.types[token] : inner;
     if (node === undefined) return expect.fail(`${here} refers to ${inner.$ref}, which is not there`);
     return [here, ...pathsOf(node.properties ?? {}, `${here}.`)];
   });
@@ -79,7 +81,7 @@ describe("the schema of the Pulumi package", () => {
       ...Object.values(schema.types).flatMap(({ properties = {} }) => Object.entries(properties)),
     ];
     const secrets = fields.filter(([, { secret }]) => secret).map(([name]) => name);
-    expect([...new Set(secrets)].sort()).toEqual(["credential", "previousSecret", "secret"]);
+    expect([...new Set(secrets)].sort()).toEqual(["credential", "previousSecret", "secret", "secrets"]);
   });
 
   it("replaces a resource when its name, its team or its namespace changes, and for nothing else", () => {

@@ -12,6 +12,7 @@ import { failureOf } from "../failure.ts";
 import { callFunction } from "../functions.ts";
 import { handleCheck, handleCreate, handleDelete, handleDiff, handleRead, handleUpdate } from "../resource-handlers.ts";
 import { revealAll } from "../values.ts";
+import { construct } from "./construct.ts";
 import { Empty } from "./protocol.ts";
 import { connected, openSession, type ProviderDeps } from "./session.ts";
 import { structOf, valuesOf } from "./structs.ts";
@@ -19,7 +20,7 @@ import { structOf, valuesOf } from "./structs.ts";
 /** The methods that this provider has; the protocol's others are answered as unimplemented. */
 type Methods = Omit<
   IResourceProviderServer,
-  "parameterize" | "call" | "list" | "construct" | "getMapping" | "getMappings" | "attach"
+  "parameterize" | "call" | "list" | "getMapping" | "getMappings" | "attach"
 >;
 
 const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
@@ -43,6 +44,7 @@ export function providerService(deps: ProviderDeps): UntypedServiceImplementatio
     configure: unary((request) => {
       const config = readConfig(valuesOf(request.getArgs()), deps.env);
       session.api = config && openApi(config);
+      session.reference = referenceOf(request.getUrn(), request.getId());
       return new messages.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
     }),
 
@@ -56,6 +58,8 @@ export function providerService(deps: ProviderDeps): UntypedServiceImplementatio
       return new Empty();
     }),
 
+    construct: unary((request) => construct(session, request)),
+
     invoke: unary(async (request) => {
       const args = revealAll(valuesOf(request.getArgs()));
       const result = await callFunction(connected(session), request.getTok(), args);
@@ -65,6 +69,11 @@ export function providerService(deps: ProviderDeps): UntypedServiceImplementatio
     }),
   };
   return service;
+}
+
+/** Engines of before 3.160 or so do not say them. */
+function referenceOf(urn: string, id: string): string | undefined {
+  return urn === "" || id === "" ? undefined : `${urn}::${id}`;
 }
 
 /** A method of the protocol. */

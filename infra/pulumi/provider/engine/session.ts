@@ -14,6 +14,8 @@ export type ProviderDeps = {
 export type ProviderSession = ProviderDeps & {
   /** Undefined before the provider is configured, and where its configuration is not known yet. */
   api: Api | undefined;
+  /** The engine's reference to this provider, where it says it. */
+  reference: string | undefined;
   /** What this process has found instead of making it: by a killed `up`, or by the very resource that is replaced. */
   readonly adopted: Set<string>;
   /**
@@ -26,7 +28,7 @@ export type ProviderSession = ProviderDeps & {
 const PREVIEW_ONLY = "the provider's configuration is known only after another resource is made: run `pulumi up`";
 
 export function openSession(deps: ProviderDeps): ProviderSession {
-  return { ...deps, api: undefined, adopted: new Set(), own: new Set(), staying: new Set() };
+  return { ...deps, api: undefined, reference: undefined, adopted: new Set(), own: new Set(), staying: new Set() };
 }
 
 /** The API that the provider was configured for. */

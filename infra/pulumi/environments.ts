@@ -1,0 +1,138 @@
+/**
+ * What `EnvironmentKeys` makes of an application's needs: the key of each environment. The component of the TypeScript
+ * library and the one that the provider constructs for all other languages hand it their values, each in its own form.
+ */
+import { PRESETS, type Preset, type Scope } from "../../domain/access/scopes.ts";
+import { defined } from "../../domain/defined.ts";
+import { suggest } from "../../domain/manifest/suggestion.ts";
+import schema from "./schema.json" with { type: "json" };
+
+export const ENVIRONMENTS = ["dev", "staging", "production"] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+/** Something of each environment. */
+export type ForEach<T> = { readonly [environment in Environment]: T };
+
+export function forEachEnvironment<T>(make: (environment: Environment) => T): ForEach<T> {
+  return { dev: make("dev"), staging: make("staging"), production: make("production") };
+}
+
+/** The name of one environment's key as a resource. @param name the component's */
+export function keyName(name: string, environment: Environment): string {
+  return `${name}-${environment}`;
+}
+
+type Life = {
+  readonly expiresAfter?: string;
+  readonly rotation: { readonly interval: string; readonly overlap: string };
+};
+
+/**
+ * How long a key lives without an `up`, when an `up` renews it, and how long the one before works on. The nearer to
+ * people's machines, the shorter. A production key does not end by itself: that would be an outage, not a safeguard.
+ */
+const LIFE: ForEach<Life> = {
+  dev: { expiresAfter: "168h", rotation: { interval: "96h", overlap: "1h" } },
+  staging: { expiresAfter: "720h", rotation: { interval: "480h", overlap: "24h" } },
+  production: { rotation: { interval: "2160h", overlap: "72h" } },
+};
+
+/**
+ * What no production key has unless `environments.production.scopes` says so: production is not for trying things out.
+ */
+const NOT_BY_DEFAULT: ForEach<readonly string[]> = {
+  dev: [],
+  staging: [],
+  production: ["memory:write"],
+};
+
+const ARGUMENTS = Object.keys(schema.resources["keyplane:index:EnvironmentKeys"].inputProperties);
+const OF_ONE_ENVIRONMENT = Object.keys(schema.types["keyplane:index:EnvironmentKeysEnvironment"].properties);
+
+/**
+ * A misspelt restriction would be none: a program that no compiler has checked gets no wider key for it.
+ *
+ * @throws RangeError that names what is known
+ */
+export function refuseUnknownArguments(args: object): void {
+  refuseUnknown("argument", args, ARGUMENTS);
+}
+
+/** The same for what is said of each environment. @throws RangeError */
+export function refuseUnknownEnvironments(environments: object): void {
+  refuseUnknown("environment", environments, ENVIRONMENTS);
+}
+
+/** The same for what is said of one. @throws RangeError */
+export function refuseUnknownProperties(environment: Environment, special: object): void {
+  refuseUnknown("property", special, OF_ONE_ENVIRONMENT, `environments.${environment}.`);
+}
+
+function refuseUnknown(noun: string, given: object, known: readonly string[], path = ""): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = suggest(unknown, known);
+  const meant = near === undefined ? "" : `did you mean ${near}? `;
+  throw new RangeError(`EnvironmentKeys: unknown ${noun} ${path}${unknown}: ${meant}Known are ${known.join(", ")}`);
+}
+
+/**
+ * What an application's key may do in an environment that says nothing of it.
+ *
+ * @param needs what the application asks for; `memory:read` where that is nothing
+ * @throws RangeError where the key would be left without a scope
+ */
+export function defaultScopes<Text extends string>(
+  environment: Environment,
+  { preset, scopes = [] }: { readonly preset?: Preset | undefined; readonly scopes?: readonly Text[] | undefined },
+): (Text | Scope)[] {
+  const wanted = scopes.length === 0 ? PRESETS.MCPReadOnly : scopes;
+  const all: readonly (Text | Scope)[] = preset === undefined ? wanted : PRESETS[preset];
+  const allowed = all.filter((scope) => !NOT_BY_DEFAULT[environment].includes(scope));
+  if (allowed.length > 0) return allowed;
+  throw new RangeError(
+    `EnvironmentKeys: a ${environment} key does not get ${all.join(", ")} unless environments.${environment}.scopes says so`,
+  );
+}
+
+/** What a key is to be, but for its scopes: what all three have, and what one has instead. */
+type Given<Team, Gateway, Libraries, Special> = {
+  readonly team: Team;
+  readonly gatewayRef?: Gateway | undefined;
+  readonly libraryAccess?: Libraries | undefined;
+  readonly special: Special;
+};
+
+/**
+ * The properties of one environment's key: what is said of that environment counts before what the component says.
+ *
+ * @param name the component's
+ */
+export function environmentKey<
+  Text extends string,
+  Team,
+  Gateway,
+  Libraries,
+  Special extends { readonly expiresAt?: unknown },
+>(
+  { name, environment, scopes }: { readonly name: string; readonly environment: Environment; readonly scopes: Text[] },
+  { team, gatewayRef, libraryAccess, special }: Given<Team, Gateway, Libraries, Special>,
+) {
+  const { expiresAfter, rotation } = LIFE[environment];
+  return {
+    team,
+    displayName: `${name} (${environment})`,
+    scopes,
+    ...defined({
+      gatewayRef: hasScopeOf("gateway", scopes) ? gatewayRef : undefined,
+      libraryAccess: hasScopeOf("memory", scopes) ? libraryAccess : undefined,
+      expiresAfter: special.expiresAt === undefined ? expiresAfter : undefined,
+    }),
+    rotation,
+    ...special,
+  };
+}
+
+function hasScopeOf(product: "gateway" | "memory", scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope.startsWith(`${product}:`));
+}

@@ -1,0 +1,105 @@
+import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { read } from "../../architecture/sources.ts";
+import { blocksIn } from "../../env/blocks.ts";
+import { describeOnPulumi } from "../../env/pulumi.ts";
+import { textsBelow } from "./files.ts";
+
+type Resource = { type: string; properties?: Record<string, unknown>; options?: Record<string, unknown> };
+type Program = { resources: Record<string, Resource>; outputs?: Record<string, string> };
+
+const shown = blocksIn(read("docs/guides/pulumi.md"))
+  .filter(({ language, text }) => language === "yaml" && /^resources:/m.test(text))
+  .map(({ text }): Program => parse(text));
+
+/** The program of the guide with the component of the guide, in which a test changes what it is about. */
+function guideProgram(project: string, change: (agent: Resource, program: Program) => void = () => {}) {
+  const [whole, component] = structuredClone(shown);
+  const agent = component?.resources.agent;
+  if (whole === undefined || agent === undefined) return expect.fail("the guide has no such programs");
+  const program: Program = { resources: { ...whole.resources, agent }, outputs: component?.outputs ?? {} };
+  // A team's name is its own in all files that run.
+  program.resources.docs = { type: "keyplane:PlatformTeam", properties: { name: project } };
+  change(agent, program);
+  return { "Pulumi.yaml": stringify({ name: project, runtime: "yaml", ...program }) };
+}
+
+/** A value of another resource, as YAML has it. */
+function placeholder(path: string): string {
+  return `\${${path}}`;
+}
+
+/** Changes what the component is given. */
+function given(agent: Resource, properties: Record<string, unknown>): void {
+  agent.properties = { ...agent.properties, ...properties };
+}
+
+describeOnPulumi("EnvironmentKeys in YAML", ({ makeProject, call }) => {
+  it("is brought up, previewed without a difference, changed and destroyed, with its secrets encrypted", async () => {
+    const { folder, cli, rewrite } = await makeProject(guideProgram("yaml-environments"));
+    const up = await cli("up", "--yes", "--skip-preview");
+    expect(up).toMatchObject({ failed: false, out: expect.stringContaining("8 created") });
+    const outputs = JSON.parse((await cli("stack", "output", "--json", "--show-secrets")).out);
+    const key: string = outputs.production;
+    expect(outputs.productionScopes).toEqual(["memory:read"]);
+    expect(await call(key)).toBe(200);
+    expect((await cli("preview", "--expect-no-changes")).failed).toBe(false);
+
+    await rewrite(
+      guideProgram("yaml-environments", (agent) =>
+        given(agent, { environments: { production: { scopes: ["memory:read", "memory:write"] } } }),
+      ),
+    );
+    const change = await cli("up", "--yes", "--skip-preview");
+    expect(change).toMatchObject({ failed: false, out: expect.stringContaining("2 updated") });
+    const changed = JSON.parse((await cli("stack", "output", "--json", "--show-secrets")).out);
+    expect(changed).toMatchObject({ production: key, productionScopes: ["memory:read", "memory:write"] });
+
+    const shows = JSON.stringify((await cli("stack", "export", "--show-secrets")).out);
+    const secrets = [...new Set(shows.match(/\binf_[\w-]{43,}/g))];
+    expect(secrets).toHaveLength(4);
+    expect(secrets).toContain(key);
+    const texts = textsBelow(folder).map(([, text]) => text);
+    expect(secrets.filter((secret) => [up.out, change.out, ...texts].some((text) => text.includes(secret)))).toEqual(
+      [],
+    );
+
+    expect((await cli("destroy", "--yes", "--skip-preview")).failed).toBe(false);
+    expect(await call(key)).toBe(401);
+  });
+
+  it("has keys whose scopes are known only later, and makes them with the provider that it is given", async () => {
+    const { cli } = await makeProject(
+      guideProgram("yaml-open", (agent, { resources }) => {
+        resources.other = { type: "pulumi:providers:keyplane" };
+        agent.options = { provider: placeholder("other"), protect: true };
+        given(agent, { scopes: placeholder("reader.effectiveScopes"), environments: undefined });
+      }),
+    );
+    const preview = await cli("preview", "--json");
+    expect(preview.failed).toBe(false);
+    expect(await cli("up", "--yes", "--skip-preview")).toMatchObject({ failed: false });
+    const { deployment } = JSON.parse((await cli("stack", "export")).out);
+    const keys = deployment.resources.filter(({ urn }: { urn: string }) => /::agent-\w+$/.test(urn));
+    expect(keys).toHaveLength(3);
+    for (const { provider, protect, inputs } of keys) {
+      expect(provider).toContain("::other::");
+      expect(protect).toBe(true);
+      expect(inputs).toMatchObject({ scopes: ["memory:read"], libraryAccess: { mode: "Restricted" } });
+    }
+    expect((await cli("preview", "--expect-no-changes")).failed).toBe(false);
+  });
+
+  it.each([
+    ["an argument that it does not know", { gateway: "main" }, "gateway"],
+    ["an environment that it does not know", { environments: { prodution: {} } }, "production"],
+    ["too few scopes", { scopes: ["memory:write"] }, "unless environments.production.scopes says so"],
+    ["a scope that there is not", { scopes: ["memory:reed"] }, "memory:read"],
+  ])("is refused for %s", async (_, properties, message) => {
+    const { cli } = await makeProject(guideProgram("yaml-refused", (agent) => given(agent, properties)));
+    const { out, failed } = await cli("preview");
+    expect(failed).toBe(true);
+    expect(out).toContain(message);
+    expect(out).not.toContain("grpc");
+  });
+});
