@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// Kind is a kind of objects: its path in the API, and its noun in messages.
+type Kind struct {
+	Path string
+	Noun string
+}
+
+// The kinds that this provider knows.
+var (
+	Keys      = Kind{Path: "keys", Noun: "key"}
+	Gateways  = Kind{Path: "gateways", Noun: "gateway"}
+	Libraries = Kind{Path: "libraries", Noun: "library"}
+)
+
+// Object is what all kinds have in common, and what a key or a gateway has besides.
+type Object struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	Namespace  string          `json:"namespace"`
+	Team       string          `json:"team"`
+	TeamID     string          `json:"teamId"`
+	Spec       json.RawMessage `json:"spec"`
+	DeclaredIn *struct {
+		Kind string `json:"kind"`
+	} `json:"declaredIn"`
+
+	Versions   []Version   `json:"versions"`
+	Scopes     []string    `json:"scopes"`
+	State      string      `json:"state"`
+	ExpiresAt  *string     `json:"expiresAt"`
+	Revocation *Revocation `json:"revocation"`
+
+	PublicID string `json:"publicID"`
+
+	ETag string `json:"-"`
+}
+
+// Version is one secret that a key has had.
+type Version struct {
+	Number int64  `json:"number"`
+	Prefix string `json:"prefix"`
+	State  string `json:"state"`
+}
+
+// Revocation is how a key has ended.
+type Revocation struct {
+	Reason string `json:"reason"`
+	At     string `json:"at"`
+}
+
+// Current is the version in use, or the last one; false where there is none.
+func (object *Object) Current() (Version, bool) {
+	for _, version := range object.Versions {
+		if version.State == "active" {
+			return version, true
+		}
+	}
+	if len(object.Versions) == 0 {
+		return Version{}, false
+	}
+	return object.Versions[0], true
+}
+
+// Source is a secret as the server gets it.
+type Source struct {
+	Hash SourceHash `json:"hash"`
+}
+
+// SourceHash is what the server knows of a secret.
+type SourceHash struct {
+	SHA256 string `json:"sha256"`
+	Prefix string `json:"prefix"`
+}
+
+// NewKey is a key that is to be made.
+type NewKey struct {
+	Name      string `json:"name"`
+	Team      string `json:"team"`
+	Namespace string `json:"namespace,omitempty"`
+	Spec      any    `json:"spec"`
+	Source    Source `json:"source"`
+	Reason    string `json:"reason,omitempty"`
+}
+
+// NewVersion is a version that a key is to get.
+type NewVersion struct {
+	Source  Source `json:"source"`
+	Overlap string `json:"overlap,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Replacement is what an object is to be, the whole of it.
+type Replacement struct {
+	Spec   any    `json:"spec"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func parse(answer *Answer) (*Object, error) {
+	object := &Object{}
+	if err := json.Unmarshal(answer.Body, object); err != nil || object.ID == "" {
+		return nil, &Unreachable{message: "the server's answer is no object of Keyplane's: see that the provider's url is right", cause: err}
+	}
+	object.ETag = answer.ETag
+	return object, nil
+}
+
+// Get is the object of an id; nil where there is none. A revoked key can still be seen.
+func (client *Client) Get(ctx context.Context, kind Kind, id string) (*Object, error) {
+	answer, err := client.Send(ctx, Request{Method: http.MethodGet, Path: kind.Path + "/" + url.PathEscape(id)})
+	var refusal *Refusal
+	if errors.As(err, &refusal) && refusal.IsNotFound() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer)
+}
+
+// Find is the one living object of a name. An empty team or namespace is any.
+func (client *Client) Find(ctx context.Context, kind Kind, team, namespace, name string) (*Object, error) {
+	query := url.Values{"limit": {"200"}, "name": {name}}
+	if team != "" {
+		query.Set("team", team)
+	}
+	if namespace != "" {
+		query.Set("namespace", namespace)
+	}
+	answer, err := client.Send(ctx, Request{Method: http.MethodGet, Path: kind.Path, Query: query})
+	if err != nil {
+		return nil, err
+	}
+	page := struct {
+		Items []*Object `json:"items"`
+	}{}
+	if err := json.Unmarshal(answer.Body, &page); err != nil {
+		return nil, &Unreachable{message: "the server's answer is no list of Keyplane's: see that the provider's url is right", cause: err}
+	}
+	var living []*Object
+	for _, object := range page.Items {
+		if object.Revocation == nil {
+			living = append(living, object)
+		}
+	}
+	switch len(living) {
+	case 0:
+		return nil, fmt.Errorf("there is no %s named %q, or none to be seen with this token", kind.Noun, name)
+	case 1:
+		return living[0], nil
+	default:
+		return nil, fmt.Errorf("there are %d of the name %q: give the team and the namespace too, or the id", len(living), name)
+	}
+}
+
+// CreateKey makes a key. However often it is sent under one idempotency key, it is one key.
+func (client *Client) CreateKey(ctx context.Context, key NewKey, idempotencyKey string) (*Object, error) {
+	request := Request{Method: http.MethodPost, Path: Keys.Path, Body: key, IdempotencyKey: idempotencyKey}
+	answer, err := client.Send(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer)
+}
+
+// ReplaceKey changes what a key is to be, where it is still what its entity tag stands for.
+func (client *Client) ReplaceKey(ctx context.Context, id, etag string, to Replacement) (*Object, error) {
+	request := Request{Method: http.MethodPut, Path: Keys.Path + "/" + url.PathEscape(id), Body: to, IfMatch: etag}
+	answer, err := client.Send(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer)
+}
+
+// AddVersion gives a key a new secret. However often it is sent with one secret, it is one version.
+func (client *Client) AddVersion(ctx context.Context, id string, version NewVersion) (*Object, error) {
+	answer, err := client.Send(ctx, Request{
+		Method:         http.MethodPost,
+		Path:           Keys.Path + "/" + url.PathEscape(id) + "/versions",
+		Body:           version,
+		IdempotencyKey: "terraform-version-" + version.Source.Hash.SHA256,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parse(answer)
+}
+
+// DeleteKey ends a key for ever. One that is not there is ended.
+func (client *Client) DeleteKey(ctx context.Context, id, reason string) error {
+	request := Request{Method: http.MethodDelete, Path: Keys.Path + "/" + url.PathEscape(id)}
+	if reason != "" {
+		request.Body = map[string]string{"reason": reason}
+	}
+	_, err := client.Send(ctx, request)
+	var refusal *Refusal
+	if errors.As(err, &refusal) && refusal.IsNotFound() {
+		return nil
+	}
+	return err
+}

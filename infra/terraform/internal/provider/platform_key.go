@@ -1,0 +1,329 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"keyplane.dev/terraform-provider-keyplane/internal/api"
+	"keyplane.dev/terraform-provider-keyplane/internal/secret"
+)
+
+type platformKey struct{ connected }
+
+func newPlatformKey() resource.Resource { return &platformKey{} }
+
+var (
+	_ resource.ResourceWithConfigure      = (*platformKey)(nil)
+	_ resource.ResourceWithImportState    = (*platformKey)(nil)
+	_ resource.ResourceWithModifyPlan     = (*platformKey)(nil)
+	_ resource.ResourceWithValidateConfig = (*platformKey)(nil)
+)
+
+// platformKeyModel is a key in a state and a plan.
+type platformKeyModel struct {
+	ID        types.String `tfsdk:"id"`
+	Name      string       `tfsdk:"name"`
+	Team      string       `tfsdk:"team"`
+	Namespace *string      `tfsdk:"namespace"`
+	spec
+	Secret          types.String `tfsdk:"secret_wo"`
+	SecretVersion   types.Int64  `tfsdk:"secret_wo_version"`
+	Overlap         *string      `tfsdk:"overlap"`
+	Reason          *string      `tfsdk:"reason"`
+	TeamID          types.String `tfsdk:"team_id"`
+	Prefix          types.String `tfsdk:"prefix"`
+	Version         types.Int64  `tfsdk:"version"`
+	EffectiveScopes types.Set    `tfsdk:"effective_scopes"`
+	ExpiresTime     types.String `tfsdk:"expires_time"`
+}
+
+// The key of the private state under which a plan remembers what it has read: a change is of that, or of nothing.
+const etagKey = "etag"
+
+type private interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+func (*platformKey) Metadata(_ context.Context, request resource.MetadataRequest, response *resource.MetadataResponse) {
+	response.TypeName = request.ProviderTypeName + "_platform_key"
+}
+
+func (*platformKey) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
+	response.Schema = platformKeySchema()
+}
+
+func (key *platformKey) Configure(_ context.Context, request resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	key.connect(request.ProviderData)
+}
+
+// ValidateConfig refuses what would do another thing than it says; the rest is the server's to refuse.
+func (*platformKey) ValidateConfig(ctx context.Context, request resource.ValidateConfigRequest, response *resource.ValidateConfigResponse) {
+	var state, text types.String
+	var version types.Int64
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("state"), &state)...)
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("secret_wo"), &text)...)
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("secret_wo_version"), &version)...)
+	if !state.IsNull() && !state.IsUnknown() && state.ValueString() != "Active" && state.ValueString() != "Suspended" {
+		response.Diagnostics.AddAttributeError(path.Root("state"), "A state that a configuration does not give",
+			"It is Active or Suspended. To revoke a key, destroy the resource.")
+	}
+	if text.IsNull() && !version.IsNull() {
+		response.Diagnostics.AddAttributeError(path.Root("secret_wo_version"), "There is no secret to take",
+			"Give secret_wo too, or neither.")
+	}
+	if !text.IsNull() && version.IsNull() {
+		response.Diagnostics.AddAttributeError(path.Root("secret_wo"), "It is not said when the secret is to be taken",
+			"Write secret_wo_version = 1 beside it, and another number for each new secret.")
+	}
+}
+
+// ModifyPlan keeps what a change without a new secret does not change, for those who look at it.
+func (*platformKey) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
+	if request.State.Raw.IsNull() || request.Plan.Raw.IsNull() || len(response.RequiresReplace) > 0 {
+		return
+	}
+	var was, is types.Int64
+	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("secret_wo_version"), &was)...)
+	response.Diagnostics.Append(request.Plan.GetAttribute(ctx, path.Root("secret_wo_version"), &is)...)
+	if response.Diagnostics.HasError() || !was.Equal(is) {
+		return
+	}
+	var prefix types.String
+	var version types.Int64
+	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("prefix"), &prefix)...)
+	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("version"), &version)...)
+	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("prefix"), prefix)...)
+	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("version"), version)...)
+}
+
+func (key *platformKey) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
+	var model platformKeyModel
+	response.Diagnostics.Append(request.Plan.Get(ctx, &model)...)
+	text := givenSecret(ctx, request.Config.GetAttribute, &response.Diagnostics)
+	if response.Diagnostics.HasError() || !key.ready(&response.Diagnostics) {
+		return
+	}
+	minted := text
+	if minted == "" {
+		minted = secret.Mint()
+	}
+	object, err := key.client.CreateKey(ctx, api.NewKey{
+		Name:      model.Name,
+		Team:      model.Team,
+		Namespace: textOf(model.Namespace),
+		Spec:      model.spec,
+		Source:    sourceOf(minted),
+		Reason:    textOf(model.Reason),
+	}, "terraform-key-"+secret.Hash(minted))
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not made", model.Name), err)
+		return
+	}
+	response.Diagnostics.Append(model.show(ctx, object)...)
+	response.Diagnostics.Append(remember(ctx, response.Private, object)...)
+	response.Diagnostics.Append(response.State.Set(ctx, &model)...)
+}
+
+func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
+	var model platformKeyModel
+	response.Diagnostics.Append(request.State.Get(ctx, &model)...)
+	if response.Diagnostics.HasError() || !key.ready(&response.Diagnostics) {
+		return
+	}
+	object, err := key.client.Get(ctx, api.Keys, model.ID.ValueString())
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q cannot be read", model.Name), err)
+		return
+	}
+	if gone := goneBecause(object); gone != "" {
+		response.Diagnostics.AddWarning(fmt.Sprintf("The key %q is gone", nameOf(model)),
+			gone+" It is taken out of the state, and an apply makes a new one of its name.")
+		response.State.RemoveResource(ctx)
+		return
+	}
+	if object.DeclaredIn != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q is declared elsewhere", object.Name),
+			errors.New("A manifest declares it: change it there, or read it with the data source keyplane_platform_key."))
+		return
+	}
+	now, err := parseSpec(object.Spec)
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q cannot be read", object.Name), err)
+		return
+	}
+	model.spec = asWritten(model.spec, now, object.Name)
+	response.Diagnostics.Append(model.show(ctx, object)...)
+	response.Diagnostics.Append(remember(ctx, response.Private, object)...)
+	response.Diagnostics.Append(response.State.Set(ctx, &model)...)
+}
+
+func nameOf(model platformKeyModel) string {
+	if model.Name == "" {
+		return model.ID.ValueString()
+	}
+	return model.Name
+}
+
+// goneBecause says why a key is gone: a revoked key can still be seen, and is gone all the same.
+func goneBecause(object *api.Object) string {
+	switch {
+	case object == nil:
+		return "It is not there, or not to be seen with this token."
+	case object.Revocation != nil:
+		return fmt.Sprintf("It was revoked at %s (%s).", object.Revocation.At, object.Revocation.Reason)
+	default:
+		return ""
+	}
+}
+
+func (key *platformKey) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
+	var model, state platformKeyModel
+	response.Diagnostics.Append(request.Plan.Get(ctx, &model)...)
+	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	text := givenSecret(ctx, request.Config.GetAttribute, &response.Diagnostics)
+	etag, diagnostics := request.Private.GetKey(ctx, etagKey)
+	response.Diagnostics.Append(diagnostics...)
+	if response.Diagnostics.HasError() || !key.ready(&response.Diagnostics) {
+		return
+	}
+	object, err := key.replaceSpec(ctx, state, model, etag)
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not changed", model.Name), err)
+		return
+	}
+	isRenewed := !model.SecretVersion.Equal(state.SecretVersion) && text != ""
+	wanted := model
+	response.Diagnostics.Append(model.show(ctx, object)...)
+	if isRenewed {
+		// Until it has its new version.
+		model.SecretVersion = state.SecretVersion
+	} else if !wanted.Prefix.IsUnknown() {
+		// As the plan has promised. A version that another client has made meanwhile is the next refresh's to see.
+		model.Prefix, model.Version = wanted.Prefix, wanted.Version
+	}
+	response.Diagnostics.Append(remember(ctx, response.Private, object)...)
+	response.Diagnostics.Append(response.State.Set(ctx, &model)...)
+	if !isRenewed || response.Diagnostics.HasError() {
+		return
+	}
+	object, err = key.ensureVersion(ctx, object, text, wanted)
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q has no new version", model.Name), err)
+		return
+	}
+	response.Diagnostics.Append(wanted.show(ctx, object)...)
+	response.Diagnostics.Append(response.State.Set(ctx, &wanted)...)
+}
+
+// replaceSpec gives a key the spec of its plan, where it is still what the plan has read.
+func (key *platformKey) replaceSpec(ctx context.Context, state, model platformKeyModel, remembered []byte) (*api.Object, error) {
+	if model.equals(state.spec, model.Name) {
+		object, err := key.client.Get(ctx, api.Keys, state.ID.ValueString())
+		if gone := goneBecause(object); err == nil && gone != "" {
+			return nil, errors.New(gone + " Plan again, and apply that.")
+		}
+		return object, err
+	}
+	var etag string
+	if err := json.Unmarshal(remembered, &etag); err != nil {
+		return nil, errors.New("The plan remembers no state of the key: plan again with a refresh, and apply that.")
+	}
+	return key.client.ReplaceKey(ctx, state.ID.ValueString(), etag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
+}
+
+// ensureVersion makes a version with this secret, where the version in use is not of it already.
+func (key *platformKey) ensureVersion(ctx context.Context, object *api.Object, text string, model platformKeyModel) (*api.Object, error) {
+	if current, found := object.Current(); found && current.State == "active" && current.Prefix == secret.Prefix(text) {
+		return object, nil
+	}
+	version := api.NewVersion{Source: sourceOf(text), Overlap: textOf(model.Overlap), Reason: textOf(model.Reason)}
+	return key.client.AddVersion(ctx, object.ID, version)
+}
+
+func (key *platformKey) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {
+	var model platformKeyModel
+	response.Diagnostics.Append(request.State.Get(ctx, &model)...)
+	if response.Diagnostics.HasError() || !key.ready(&response.Diagnostics) {
+		return
+	}
+	if err := key.client.DeleteKey(ctx, model.ID.ValueString(), textOf(model.Reason)); err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not revoked", model.Name), err)
+	}
+}
+
+// ImportState takes TEAM/NAME, TEAM/NAMESPACE/NAME, or an id.
+func (key *platformKey) ImportState(ctx context.Context, request resource.ImportStateRequest, response *resource.ImportStateResponse) {
+	if !key.ready(&response.Diagnostics) {
+		return
+	}
+	id := request.ID
+	if parts := strings.Split(id, "/"); len(parts) > 1 {
+		namespace := ""
+		if len(parts) == 3 {
+			namespace = parts[1]
+		}
+		object, err := key.client.Find(ctx, api.Keys, parts[0], namespace, parts[len(parts)-1])
+		if err != nil {
+			fail(&response.Diagnostics, fmt.Sprintf("The key %s cannot be imported", id), err)
+			return
+		}
+		id = object.ID
+	}
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("id"), id)...)
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("name"), "")...)
+	response.Diagnostics.Append(response.State.SetAttribute(ctx, path.Root("team"), "")...)
+}
+
+// show takes what is known of a key besides what was asked for.
+func (model *platformKeyModel) show(ctx context.Context, object *api.Object) diag.Diagnostics {
+	model.ID, model.TeamID = types.StringValue(object.ID), types.StringValue(object.TeamID)
+	model.Name, model.Team = object.Name, object.Team
+	if object.Namespace != "" {
+		model.Namespace = &object.Namespace
+	}
+	current, _ := object.Current()
+	model.Prefix, model.Version = types.StringValue(current.Prefix), types.Int64Value(current.Number)
+	model.ExpiresTime = stringOf(object.ExpiresAt)
+	model.Secret = types.StringNull()
+	var diagnostics diag.Diagnostics
+	model.EffectiveScopes, diagnostics = types.SetValueFrom(ctx, types.StringType, object.Scopes)
+	return diagnostics
+}
+
+func remember(ctx context.Context, private private, object *api.Object) diag.Diagnostics {
+	text, err := json.Marshal(object.ETag)
+	if err != nil {
+		return diag.Diagnostics{diag.NewErrorDiagnostic("The entity tag cannot be kept", err.Error())}
+	}
+	return private.SetKey(ctx, etagKey, text)
+}
+
+// givenSecret is the secret of the configuration, the one place that has it; empty where none is given.
+func givenSecret(ctx context.Context, attribute func(context.Context, path.Path, any) diag.Diagnostics, diagnostics *diag.Diagnostics) string {
+	var text types.String
+	diagnostics.Append(attribute(ctx, path.Root("secret_wo"), &text)...)
+	if !text.IsNull() && !secret.IsSecret(text.ValueString()) {
+		diagnostics.AddAttributeError(path.Root("secret_wo"), "It is no secret of a key",
+			"It must be inf_ and at least 32 more characters, without spaces, quotes and commas: see that it is what the store holds.")
+	}
+	return text.ValueString()
+}
+
+func sourceOf(text string) api.Source {
+	return api.Source{Hash: api.SourceHash{SHA256: secret.Hash(text), Prefix: secret.Prefix(text)}}
+}
+
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+import { copyEmbedded } from "./database/embedded-database.ts";
+import { goBuild } from "./go/go-build.ts";
+import { RARE_COLLECTION } from "./go/go-program.ts";
+import { findTofu } from "./opentofu/cli.ts";
+import { textsInZip } from "./opentofu/unzip.ts";
+import { type Serving, startServing } from "./serving.ts";
+import { until } from "./until.ts";
+
+/** As infra/terraform/main.go names it. */
+const SOURCE = "keyplane.dev/keyplane/keyplane";
+
+export type TofuWorld = {
+  /** A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider. */
+  makeWorkspace(files: Readonly<Record<string, string>>): Promise<TofuWorkspace>;
+  /** The management API, with the installation's token. */
+  manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
+  /** The status of a memory request with this credential, asked for again while the server says to come back. */
+  call(credential: string): Promise<number>;
+  /** Where the server is. */
+  url(): string;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers, for a test to look into
+type ApiBody = any;
+
+type Ran = { readonly out: string; readonly code: number };
+
+export type TofuWorkspace = {
+  readonly folder: string;
+  /** Runs a command of the CLI; what it logs at the level of traces is kept. */
+  tofu(...args: string[]): Promise<Ran>;
+  /** Writes a file of the configuration anew. */
+  write(name: string, text: string): Promise<void>;
+  /** All that was printed, logged and written so far but for these files, a saved plan's content included. */
+  everything(...but: string[]): Promise<string>;
+};
+
+/** For promises on the real CLI against a real server, which is the file's own. */
+export function describeOnTofu(promise: string, tests: (world: TofuWorld) => void): void {
+  describe(`${promise}, with OpenTofu`, () => {
+    let root = "";
+    let cli = "";
+    let server: Serving | undefined;
+    const place = (...names: string[]) => join(root, ...names);
+    const running = () => {
+      if (server === undefined) throw new Error("the server has not started");
+      return server.url;
+    };
+    beforeAll(async () => {
+      root = await mkdtemp(join(tmpdir(), "keyplane-tofu-"));
+      cli = await findTofu();
+      await goBuild("../../infra/terraform", ["."], place("bin", "terraform-provider-keyplane"));
+      await mkdir(place("manifests"));
+      await copyEmbedded(place("data", "db"));
+      const folders = ["--manifests", place("manifests"), "--data", place("data")];
+      server = await startServing(["up", ...folders, "--port", "0", "--admin-port", "0"], {});
+    });
+    afterAll(async () => {
+      await server?.stop();
+      await rm(root, { recursive: true, force: true });
+    });
+    tests({
+      url: running,
+      async makeWorkspace(files) {
+        const folder = await mkdtemp(place("workspace-"));
+        await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
+        const home = await mkdtemp(place("home-"));
+        const rc = `provider_installation {\n  dev_overrides { "${SOURCE}" = "${place("bin")}" }\n  direct {}\n}\n`;
+        await writeFile(join(home, "tofu.rc"), rc);
+        const env = {
+          PATH: "/usr/bin:/bin",
+          HOME: home,
+          TF_CLI_CONFIG_FILE: join(home, "tofu.rc"),
+          TF_IN_AUTOMATION: "1",
+          TF_INPUT: "0",
+          TF_LOG: "trace",
+          TF_LOG_PATH: join(home, "trace.log"),
+          KEYPLANE_URL: running(),
+          KEYPLANE_TOKEN_FILE: place("data", "bootstrap-token"),
+          ...RARE_COLLECTION,
+        };
+        return openWorkspace(cli, folder, env);
+      },
+      async manage(method, path, body) {
+        const token = (await readFile(place("data", "bootstrap-token"), "utf8")).trim();
+        const answer = await fetch(`${running()}/api/v1/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "if-match": "*" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { status: answer.status, body: await answer.json() };
+      },
+      async call(credential) {
+        let status = 0;
+        await until("the server decides", async () => {
+          const answer = await fetch(`${running()}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
+          await answer.text();
+          status = answer.status;
+          return status !== 503;
+        });
+        return status;
+      },
+    });
+  });
+}
+
+function openWorkspace(
+  cli: string,
+  folder: string,
+  env: Readonly<Record<"TF_LOG_PATH" | string, string>>,
+): TofuWorkspace {
+  const printed: string[] = [];
+  return {
+    folder,
+    async tofu(...args) {
+      const ran = await run(cli, [...args, "-no-color"], folder, env);
+      printed.push(ran.out);
+      return ran;
+    },
+    write: (name, text) => writeFile(join(folder, name), text),
+    async everything(...but) {
+      const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
+        (entry) => entry.isFile() && !but.includes(entry.name),
+      );
+      const files = await Promise.all(names.map(({ parentPath, name }) => readFile(join(parentPath, name))));
+      const texts = files.flatMap((bytes) =>
+        bytes.subarray(0, 2).toString() === "PK" ? textsInZip(bytes) : [bytes.toString("latin1")],
+      );
+      return [...printed, ...texts, await readFile(env.TF_LOG_PATH ?? "", "utf8")].join("\n");
+    },
+  };
+}
+
+function run(cli: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(cli, args, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+      resolve({ out: `${stdout}${stderr}`, code });
+    });
+  });
+}
