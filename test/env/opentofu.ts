@@ -11,8 +11,17 @@ import { textsInZip } from "./opentofu/unzip.ts";
 import { type Serving, startServing } from "./serving.ts";
 import { until } from "./until.ts";
 
-/** As infra/terraform/main.go names it. */
-const SOURCE = "keyplane.dev/keyplane/keyplane";
+/** As infra/terraform names them: ours, and one that stands for a secret store's. */
+const SOURCES = { keyplane: ".", teststore: "./internal/teststore" } as const;
+
+/** What a configuration begins with. */
+export const REQUIRED_PROVIDERS = `terraform {
+  required_providers {
+${Object.keys(SOURCES)
+  .map((name) => `    ${name} = { source = "keyplane.dev/keyplane/${name}" }\n`)
+  .join("")}  }
+}
+`;
 
 export type TofuWorld = {
   /** A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider. */
@@ -21,8 +30,6 @@ export type TofuWorld = {
   manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
   /** The status of a memory request with this credential, asked for again while the server says to come back. */
   call(credential: string): Promise<number>;
-  /** Where the server is. */
-  url(): string;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the API answers, for a test to look into
@@ -31,13 +38,14 @@ type ApiBody = any;
 type Ran = { readonly out: string; readonly code: number };
 
 export type TofuWorkspace = {
-  readonly folder: string;
+  /** A folder outside of it, where what runs keeps secrets: the one place that may have them. */
+  readonly store: string;
   /** Runs a command of the CLI; what it logs at the level of traces is kept. */
   tofu(...args: string[]): Promise<Ran>;
   /** Writes a file of the configuration anew. */
   write(name: string, text: string): Promise<void>;
-  /** All that was printed, logged and written so far but for these files, a saved plan's content included. */
-  everything(...but: string[]): Promise<string>;
+  /** All that was printed, logged and written so far, a saved plan's content included. */
+  everything(): Promise<string>;
 };
 
 /** For promises on the real CLI against a real server, which is the file's own. */
@@ -54,7 +62,9 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), "keyplane-tofu-"));
       cli = await findTofu();
-      await goBuild("../../infra/terraform", ["."], place("bin", "terraform-provider-keyplane"));
+      for (const [name, source] of Object.entries(SOURCES)) {
+        await goBuild("../../infra/terraform", [source], place("bin", `terraform-provider-${name}`));
+      }
       await mkdir(place("manifests"));
       await copyEmbedded(place("data", "db"));
       const folders = ["--manifests", place("manifests"), "--data", place("data")];
@@ -65,13 +75,15 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
       await rm(root, { recursive: true, force: true });
     });
     tests({
-      url: running,
       async makeWorkspace(files) {
         const folder = await mkdtemp(place("workspace-"));
         await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
         const home = await mkdtemp(place("home-"));
-        const rc = `provider_installation {\n  dev_overrides { "${SOURCE}" = "${place("bin")}" }\n  direct {}\n}\n`;
+        const overrides = Object.keys(SOURCES).map((name) => `"keyplane.dev/keyplane/${name}" = "${place("bin")}"`);
+        const rc = `provider_installation {\n  dev_overrides {\n${overrides.join("\n")}\n}\n  direct {}\n}\n`;
         await writeFile(join(home, "tofu.rc"), rc);
+        const store = join(home, "store");
+        await mkdir(store);
         const env = {
           PATH: "/usr/bin:/bin",
           HOME: home,
@@ -84,7 +96,7 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
           KEYPLANE_TOKEN_FILE: place("data", "bootstrap-token"),
           ...RARE_COLLECTION,
         };
-        return openWorkspace(cli, folder, env);
+        return openWorkspace(cli, { folder, store }, env);
       },
       async manage(method, path, body) {
         const token = (await readFile(place("data", "bootstrap-token"), "utf8")).trim();
@@ -111,22 +123,20 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
 
 function openWorkspace(
   cli: string,
-  folder: string,
+  { folder, store }: { readonly folder: string; readonly store: string },
   env: Readonly<Record<"TF_LOG_PATH" | string, string>>,
 ): TofuWorkspace {
   const printed: string[] = [];
   return {
-    folder,
+    store,
     async tofu(...args) {
       const ran = await run(cli, [...args, "-no-color"], folder, env);
       printed.push(ran.out);
       return ran;
     },
     write: (name, text) => writeFile(join(folder, name), text),
-    async everything(...but) {
-      const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
-        (entry) => entry.isFile() && !but.includes(entry.name),
-      );
+    async everything() {
+      const names = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
       const files = await Promise.all(names.map(({ parentPath, name }) => readFile(join(parentPath, name))));
       const texts = files.flatMap((bytes) =>
         bytes.subarray(0, 2).toString() === "PK" ? textsInZip(bytes) : [bytes.toString("latin1")],

@@ -1,38 +1,143 @@
 import { expect, it } from "vitest";
-import { describeOnTofu } from "../../env/opentofu.ts";
+import { describeOnTofu, REQUIRED_PROVIDERS } from "../../env/opentofu.ts";
 
-const HEAD = `
-terraform {
-  required_providers {
-    keyplane = { source = "keyplane.dev/keyplane/keyplane" }
-  }
-}
-`;
+const UNCHANGED = { code: 0 };
+const CHANGES = { code: 2 };
 
 describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage }) => {
-  it("is made, changed in place, found unchanged, and revoked", async () => {
-    await manage("POST", "teams", { name: "lifecycle", spec: {} });
-    const configured = (more: string) => `${HEAD}
-resource "keyplane_platform_key" "reader" {
-  name = "reader"
-  team = "lifecycle"
-  ${more}
-}
-`;
-    const { tofu, write } = await makeWorkspace({ "main.tf": configured('preset = "MCPReadOnly"') });
-    const made = await tofu("apply", "-auto-approve");
-    expect(made.out).toContain("1 added");
-    const listed = await manage("GET", "keys?team=lifecycle");
-    expect(listed.body.items).toMatchObject([{ name: "reader", scopes: ["memory:read"], state: "active" }]);
-    expect(await tofu("plan", "-detailed-exitcode")).toMatchObject({ code: 0 });
+  /** A team of its own, and a configuration of one key of it. */
+  async function makeKeyWorkspace(team: string, fields: string) {
+    const configured = (more: string) =>
+      `${REQUIRED_PROVIDERS}resource "keyplane_platform_key" "reader" {\n  name = "reader"\n  team = "${team}"\n${more}\n}\n`;
+    await manage("POST", "teams", { name: team, spec: {} });
+    const { write, ...rest } = await makeWorkspace({ "main.tf": configured(fields) });
+    return {
+      ...rest,
+      apply: (...options: string[]) => rest.tofu("apply", "-auto-approve", ...options),
+      plan: (...options: string[]) => rest.tofu("plan", "-detailed-exitcode", ...options),
+      configure: (more: string) => write("main.tf", configured(more)),
+      async keys() {
+        const { body } = await manage("GET", `keys?team=${team}`);
+        return body.items;
+      },
+    };
+  }
 
-    await write("main.tf", configured('scopes = ["memory:write", "memory:read"]\n  display_name = "Reader"'));
-    const changed = await tofu("apply", "-auto-approve");
-    expect(changed.out).toContain("0 added, 1 changed, 0 destroyed");
-    expect(await tofu("plan", "-detailed-exitcode")).toMatchObject({ code: 0 });
+  it("is made, changed in place, found unchanged, and revoked", async () => {
+    const { apply, plan, configure, keys, tofu } = await makeKeyWorkspace("lifecycle", 'preset = "MCPReadOnly"');
+    expect((await apply()).out).toContain("1 added");
+    expect(await keys()).toMatchObject([{ name: "reader", scopes: ["memory:read"], state: "active" }]);
+    expect(await plan()).toMatchObject(UNCHANGED);
+
+    await configure('scopes = ["memory:write", "memory:read"]\ndisplay_name = "Reader"\nstate = "Suspended"');
+    expect((await apply()).out).toContain("0 added, 1 changed, 0 destroyed");
+    expect(await keys()).toMatchObject([{ displayName: "Reader", state: "suspended" }]);
+    expect(await plan()).toMatchObject(UNCHANGED);
 
     expect(await tofu("destroy", "-auto-approve")).toMatchObject({ code: 0 });
-    const after = await manage("GET", `keys/${listed.body.items[0].id}`);
-    expect(after.body).toMatchObject({ state: "revoked", displayName: "Reader" });
+    expect(await keys()).toMatchObject([{ state: "revoked" }]);
+  });
+
+  it("has every field that the management API takes of a key", async () => {
+    await manage("POST", "teams", { name: "fields", spec: {} });
+    await manage("POST", "libraries", { name: "handbook", team: "fields", spec: {} });
+    const upstream = { name: "one", dialect: "openai", baseURL: "https://api.example.com", credential: "c" };
+    await manage("POST", "gateways", { name: "main", team: "fields", spec: { upstreams: [upstream] } });
+    const { apply, plan, keys } = await makeKeyWorkspace(
+      "fields",
+      `
+      preset                  = "GatewayDefault"
+      gateway_ref             = { name = "main" }
+      allowed_models          = ["model-b", "model-a"]
+      library_access          = { mode = "Restricted", library_refs = [{ name = "handbook" }] }
+      mcp_default_library_ref = { name = "handbook" }
+      subject_access          = { mode = "Bound", subject = "user-4711" }
+      allowed_cidrs           = ["192.0.2.0/24", "127.0.0.0/8"]
+      state                   = "Active"
+      expires_at              = "2126-01-31T01:00:00+01:00"
+      rate_limit              = { requests_per_minute = 60, burst = 10, tokens_per_minute = 1000, scope = "Replica", concurrent = 4 }
+      budgets                 = [{ period = "Day", tokens = 1000 }, { period = "Month", cost = "25.00", currency = "EUR", on_exhausted = "Alert" }]
+      `,
+    );
+    expect(await apply()).toMatchObject({ code: 0 });
+    const [{ spec }] = await keys();
+    expect(spec).toMatchObject({
+      preset: "GatewayDefault",
+      gatewayRef: { name: "main" },
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }] },
+      mcpDefaultLibraryRef: { name: "handbook" },
+      subjectAccess: { mode: "Bound", subject: "user-4711" },
+      rateLimit: { requestsPerMinute: 60, burst: 10, tokensPerMinute: 1000, scope: "Replica", concurrent: 4 },
+      budgets: [
+        { period: "Day", tokens: 1000 },
+        { period: "Month", cost: "25.00", currency: "EUR", onExhausted: "Alert" },
+      ],
+    });
+    expect([...spec.allowedModels, ...spec.allowedCIDRs].toSorted()).toEqual([
+      ...["127.0.0.0/8", "192.0.2.0/24", "model-a", "model-b"],
+    ]);
+    expect(await plan()).toMatchObject(UNCHANGED);
+  });
+
+  it("is another key under another name", async () => {
+    const { apply, configure, keys, plan } = await makeKeyWorkspace("renamed", 'preset = "MCPReadOnly"');
+    await apply();
+    await configure('preset = "MCPReadOnly"\nnamespace = "elsewhere"');
+    const planned = await plan();
+    expect(planned.out).toContain("must be replaced");
+    expect(await keys()).toMatchObject([{ state: "active" }]);
+  });
+
+  it("is imported by its name or its id, and a plan of the same finds nothing to do", async () => {
+    const { tofu, plan } = await makeKeyWorkspace("imported", 'preset = "MCPReadOnly"\nexpires_after = "720h"');
+    const spec = { preset: "MCPReadOnly", expiresAfter: "720h" };
+    const { body } = await manage("POST", "keys", { name: "reader", team: "imported", spec });
+    for (const id of ["imported/reader", body.id]) {
+      expect(await tofu("import", "keyplane_platform_key.reader", id)).toMatchObject({ code: 0 });
+      expect(await plan()).toMatchObject(UNCHANGED);
+      await tofu("state", "rm", "keyplane_platform_key.reader");
+    }
+    const none = await tofu("import", "keyplane_platform_key.reader", "imported/writer");
+    expect(none.out).toContain('there is no key named "writer"');
+  });
+
+  it("is made again where another client has revoked it, with a warning", async () => {
+    const { apply, plan, keys } = await makeKeyWorkspace("revoked", 'preset = "MCPReadOnly"');
+    await apply();
+    const [{ id }] = await keys();
+    await manage("POST", `keys/${id}/revoke`, {});
+    const planned = await plan();
+    expect(planned).toMatchObject(CHANGES);
+    expect(planned.out).toMatch(/Warning: The key "reader" is gone[\s\S]*It was revoked at/);
+    expect(planned.out).toContain("1 to add");
+    expect((await apply()).out).toContain("1 added");
+    expect((await keys()).map(({ state }: { state: string }) => state).toSorted()).toEqual(["active", "revoked"]);
+  });
+
+  it("shows what another client has changed, and undoes nothing that its plan has not shown", async () => {
+    const { apply, plan, keys } = await makeKeyWorkspace("drift", 'preset = "MCPReadOnly"');
+    await apply();
+    const [{ id }] = await keys();
+    await manage("PUT", `keys/${id}`, { spec: { preset: "MCPReadWrite" } });
+    const planned = await plan("-out=plan");
+    expect(planned).toMatchObject(CHANGES);
+    expect(planned.out).toMatch(/preset += "MCPReadWrite" -> "MCPReadOnly"/);
+
+    await manage("PUT", `keys/${id}`, { spec: { preset: "GatewayDefault" } });
+    const refused = await apply("plan");
+    expect(refused.out).toContain("Another client has changed it since this plan read it");
+    expect(await keys()).toMatchObject([{ spec: { preset: "GatewayDefault" } }]);
+    expect((await apply()).out).toContain("1 changed");
+    expect(await keys()).toMatchObject([{ spec: { preset: "MCPReadOnly" } }]);
+  });
+
+  it("is refused in the API's words, and says what to do", async () => {
+    const { apply, plan, configure } = await makeKeyWorkspace("refused", 'scopes = ["memory:reed"]');
+    expect((await apply()).out).toMatch(/The key "reader" was not made[\s\S]*scopes\[0\]/);
+    await configure('preset = "MCPReadOnly"\nstate = "Revoked"');
+    expect((await plan()).out).toContain("To revoke a key, destroy the");
+    await configure('preset = "MCPReadOnly"');
+    await manage("POST", "keys", { name: "reader", team: "refused", spec: { preset: "MCPReadOnly" } });
+    expect((await apply()).out).toMatch(/import the one that is\s+(│ )?there by its id, key_/);
   });
 });

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type Object struct {
 	DeclaredIn *struct {
 		Kind string `json:"kind"`
 	} `json:"declaredIn"`
+
+	DisplayName string `json:"displayName"`
 
 	Versions   []Version   `json:"versions"`
 	Scopes     []string    `json:"scopes"`
@@ -162,9 +165,9 @@ func (client *Client) Find(ctx context.Context, kind Kind, team, namespace, name
 	}
 }
 
-// CreateKey makes a key. However often it is sent under one idempotency key, it is one key.
-func (client *Client) CreateKey(ctx context.Context, key NewKey, idempotencyKey string) (*Object, error) {
-	request := Request{Method: http.MethodPost, Path: Keys.Path, Body: key, IdempotencyKey: idempotencyKey}
+// CreateKey makes a key: one, also where its answer is lost and it is asked for again.
+func (client *Client) CreateKey(ctx context.Context, key NewKey) (*Object, error) {
+	request := Request{Method: http.MethodPost, Path: Keys.Path, Body: key, IdempotencyKey: newIdempotencyKey()}
 	answer, err := client.Send(ctx, request)
 	if err != nil {
 		return nil, err
@@ -182,13 +185,18 @@ func (client *Client) ReplaceKey(ctx context.Context, id, etag string, to Replac
 	return parse(answer)
 }
 
-// AddVersion gives a key a new secret. However often it is sent with one secret, it is one version.
+// newIdempotencyKey is by chance: what another apply has made is found by its name.
+func newIdempotencyKey() string {
+	return "terraform-" + rand.Text()
+}
+
+// AddVersion gives a key a new secret: one version, also where its answer is lost and it is asked for again.
 func (client *Client) AddVersion(ctx context.Context, id string, version NewVersion) (*Object, error) {
 	answer, err := client.Send(ctx, Request{
 		Method:         http.MethodPost,
 		Path:           Keys.Path + "/" + url.PathEscape(id) + "/versions",
 		Body:           version,
-		IdempotencyKey: "terraform-version-" + version.Source.Hash.SHA256,
+		IdempotencyKey: newIdempotencyKey(),
 	})
 	if err != nil {
 		return nil, err

@@ -41,7 +41,6 @@ var advice = map[string]string{
 	"forbidden":            "Ask an admin of the team for a role that may, or use the token of one who may.",
 	"managed":              "Remove it from this configuration, or from there.",
 	"precondition_failed":  "Another client has changed it since this plan read it: plan again, see what would be undone, and apply that.",
-	"idempotency_mismatch": "Apply again.",
 	"too_many_versions":    `In a configuration the latter is overlap = "0s".`,
 	"not_found":            "It is not there, or not to be seen with this token: see that the token is of this installation and team.",
 	"unavailable":          "The server cannot work at the moment: run it again in a while.",

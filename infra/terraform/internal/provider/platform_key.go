@@ -87,7 +87,7 @@ func (*platformKey) ValidateConfig(ctx context.Context, request resource.Validat
 
 // ModifyPlan keeps what a change without a new secret does not change, for those who look at it.
 func (*platformKey) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest, response *resource.ModifyPlanResponse) {
-	if request.State.Raw.IsNull() || request.Plan.Raw.IsNull() || len(response.RequiresReplace) > 0 {
+	if request.State.Raw.IsNull() || request.Plan.Raw.IsNull() {
 		return
 	}
 	var was, is types.Int64
@@ -96,12 +96,30 @@ func (*platformKey) ModifyPlan(ctx context.Context, request resource.ModifyPlanR
 	if response.Diagnostics.HasError() || !was.Equal(is) {
 		return
 	}
+	if !was.IsNull() && isAnother(ctx, request, &response.Diagnostics) {
+		response.Diagnostics.AddAttributeError(path.Root("secret_wo_version"), "Another key needs another secret",
+			"The key is to be replaced, and a secret is one key's for ever. "+anotherSecret)
+		return
+	}
 	var prefix types.String
 	var version types.Int64
 	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("prefix"), &prefix)...)
 	response.Diagnostics.Append(request.State.GetAttribute(ctx, path.Root("version"), &version)...)
 	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("prefix"), prefix)...)
 	response.Diagnostics.Append(response.Plan.SetAttribute(ctx, path.Root("version"), version)...)
+}
+
+// isAnother says whether a plan replaces a key, since it names another.
+func isAnother(ctx context.Context, request resource.ModifyPlanRequest, diagnostics *diag.Diagnostics) bool {
+	for _, name := range []string{"name", "team", "namespace"} {
+		var was, is types.String
+		diagnostics.Append(request.State.GetAttribute(ctx, path.Root(name), &was)...)
+		diagnostics.Append(request.Plan.GetAttribute(ctx, path.Root(name), &is)...)
+		if !was.Equal(is) {
+			return true
+		}
+	}
+	return false
 }
 
 func (key *platformKey) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -122,14 +140,52 @@ func (key *platformKey) Create(ctx context.Context, request resource.CreateReque
 		Spec:      model.spec,
 		Source:    sourceOf(minted),
 		Reason:    textOf(model.Reason),
-	}, "terraform-key-"+secret.Hash(minted))
+	})
 	if err != nil {
-		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not made", model.Name), err)
+		object, err = key.takeUp(ctx, model, text, err)
+	}
+	if err != nil {
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not made", model.Name), explainSecret(err))
 		return
 	}
 	response.Diagnostics.Append(model.show(ctx, object)...)
 	response.Diagnostics.Append(remember(ctx, response.Private, object)...)
 	response.Diagnostics.Append(response.State.Set(ctx, &model)...)
+}
+
+// takeUp finds the key that an apply made which was interrupted before its state was written: one of this name whose
+// version in use has this very secret. Of any other key the refusal stays.
+func (key *platformKey) takeUp(ctx context.Context, model platformKeyModel, text string, refused error) (*api.Object, error) {
+	var refusal *api.Refusal
+	if text == "" || !errors.As(refused, &refusal) || refusal.Code != "exists" || refusal.ID == "" {
+		return nil, refused
+	}
+	object, err := key.client.Get(ctx, api.Keys, refusal.ID)
+	if err != nil || goneBecause(object) != "" || object.DeclaredIn != nil || !isCurrent(object, text) {
+		return nil, refused
+	}
+	now, err := parseSpec(object.Spec)
+	if err != nil || now.equals(model.spec, object.Name) {
+		return object, err
+	}
+	return key.client.ReplaceKey(ctx, object.ID, object.ETag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
+}
+
+// explainSecret says what to do about a secret that another key has, or had.
+func explainSecret(err error) error {
+	var refusal *api.Refusal
+	if errors.As(err, &refusal) && refusal.Code == "conflict" {
+		return fmt.Errorf("%s\n%s", refusal.Detail, anotherSecret)
+	}
+	return err
+}
+
+const anotherSecret = "Have the store take a new secret: write another number as secret_wo_version, and as the store's own version."
+
+// isCurrent says whether the version in use is of this secret.
+func isCurrent(object *api.Object, text string) bool {
+	current, found := object.Current()
+	return found && current.State == "active" && current.Prefix == secret.Prefix(text)
 }
 
 func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
@@ -216,7 +272,7 @@ func (key *platformKey) Update(ctx context.Context, request resource.UpdateReque
 	}
 	object, err = key.ensureVersion(ctx, object, text, wanted)
 	if err != nil {
-		fail(&response.Diagnostics, fmt.Sprintf("The key %q has no new version", model.Name), err)
+		fail(&response.Diagnostics, fmt.Sprintf("The key %q has no new version", model.Name), explainSecret(err))
 		return
 	}
 	response.Diagnostics.Append(wanted.show(ctx, object)...)
@@ -241,7 +297,7 @@ func (key *platformKey) replaceSpec(ctx context.Context, state, model platformKe
 
 // ensureVersion makes a version with this secret, where the version in use is not of it already.
 func (key *platformKey) ensureVersion(ctx context.Context, object *api.Object, text string, model platformKeyModel) (*api.Object, error) {
-	if current, found := object.Current(); found && current.State == "active" && current.Prefix == secret.Prefix(text) {
+	if isCurrent(object, text) {
 		return object, nil
 	}
 	version := api.NewVersion{Source: sourceOf(text), Overlap: textOf(model.Overlap), Reason: textOf(model.Reason)}

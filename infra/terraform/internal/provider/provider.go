@@ -119,9 +119,9 @@ func (*keyplane) Resources(context.Context) []func() resource.Resource {
 }
 
 func (*keyplane) DataSources(context.Context) []func() datasource.DataSource {
-	return nil
+	return []func() datasource.DataSource{newModelGatewaySource, newMemoryLibrarySource, newPlatformKeySource}
 }
 
 func (*keyplane) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
-	return nil
+	return []func() ephemeral.EphemeralResource{newPlatformKeySecret, newEphemeralKey}
 }
