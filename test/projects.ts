@@ -20,7 +20,7 @@ export const PROJECTS = {
   },
   pulumi: {
     command: "npm run test:pulumi",
-    needs: "Go, which builds the Pulumi CLI, Python with venv, Python's registry",
+    needs: "Go, which builds the Pulumi CLI and OpenTofu, Python with venv, Python's registry",
     shared: [POSTGRES, GO_PROGRAMS, PULUMI],
   },
   browser: { command: "npm run test:browser", needs: "Chromium", shared: [POSTGRES] },

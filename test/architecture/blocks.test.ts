@@ -66,6 +66,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/operations/webhooks.md": ["test/server/webhooks/guide.test.ts", "test/server/webhooks/sender.test.ts"],
   "docs/guides/pulumi.md": ["test/infra/pulumi/docs.pulumi.test.ts"],
   "docs/guides/pulumi.md: Keys of a cluster": ["test/infra/pulumi/kubernetes.cluster.test.ts"],
+  "docs/guides/terraform.md": ["test/infra/terraform/docs.pulumi.test.ts"],
   "examples/argo-cd/README.md": ["test/examples/argo-cd.cluster.test.ts"],
   "examples/kubernetes/README.md": ["test/examples/kubernetes.cluster.test.ts"],
   "examples/model-stub/README.md": ["test/examples/model-stub.test.ts"],

@@ -2,10 +2,21 @@ import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { filesBelow, read } from "./sources.ts";
 
-const dependencies = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies });
+/** What the provider of OpenTofu and Terraform requires by itself. */
+const GO_MODULES = [...read("infra/terraform/go.mod").matchAll(/^(?:require |\t)(\S+) v(\S+)$/gm)].map(
+  ([, name = "", version = ""]): [string, string] => [name, version],
+);
+const dependencies = [
+  ...Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies }),
+  ...GO_MODULES,
+];
 const decisions = read("docs/decisions/dependencies.md");
 
 describe("dependencies", () => {
+  it("are of npm and of the Go module", () => {
+    expect(GO_MODULES.map(([name]) => name)).toContain("github.com/hashicorp/terraform-plugin-framework");
+  });
+
   it.each(dependencies)("%s is pinned exactly (%s)", (_, version) => {
     expect(version).toMatch(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
   });

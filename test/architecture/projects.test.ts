@@ -24,6 +24,7 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/promtool.ts": ["cluster", "e2e"],
   "test/env/pulumi/cli.ts": ["pulumi"],
   "test/env/pulumi.ts": ["pulumi"],
+  "test/env/opentofu/cli.ts": ["pulumi"],
   "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
   "test/env/database/pgbouncer.ts": ["system", "e2e"],

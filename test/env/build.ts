@@ -7,6 +7,7 @@ import { findGlua } from "./glua.ts";
 import { findHelm } from "./helm.ts";
 import { findBinaries } from "./kubernetes/binaries.ts";
 import { findNodePrograms } from "./node/programs.ts";
+import { findTofu } from "./opentofu/cli.ts";
 import { findPromtool } from "./promtool.ts";
 import { findPulumi, findPulumiSdks, findPulumiYaml } from "./pulumi/cli.ts";
 
@@ -21,6 +22,7 @@ for (const find of [
   findPulumi,
   findPulumiYaml,
   findPulumiSdks,
+  findTofu,
 ]) {
   await find().catch((error: unknown) => console.error(String(error)));
 }

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe } from "vitest";
 import { copyEmbedded } from "./database/embedded-database.ts";
 import { goBuild } from "./go/go-build.ts";
@@ -26,6 +27,8 @@ ${Object.keys(SOURCES)
 export type TofuWorld = {
   /** A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider. */
   makeWorkspace(files: Readonly<Record<string, string>>): Promise<TofuWorkspace>;
+  /** The variables that a page's commands run with: the CLI and Go are on the PATH, and all that they keep is apart. */
+  makeEnvironment(): Promise<Readonly<Record<string, string>>>;
   /** The management API, with the installation's token. */
   manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
   /** The status of a memory request with this credential, asked for again while the server says to come back. */
@@ -74,27 +77,38 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
       await server?.stop();
       await rm(root, { recursive: true, force: true });
     });
+    const makeHome = async () => {
+      const folder = await mkdtemp(place("home-"));
+      const env = {
+        HOME: folder,
+        TF_IN_AUTOMATION: "1",
+        TF_INPUT: "0",
+        KEYPLANE_URL: running(),
+        KEYPLANE_TOKEN_FILE: place("data", "bootstrap-token"),
+        ...RARE_COLLECTION,
+      };
+      return { folder, env };
+    };
     tests({
+      async makeEnvironment() {
+        const { env } = await makeHome();
+        return { ...env, ...(await goEnvironment()), PATH: [dirname(cli), process.env.PATH].join(delimiter) };
+      },
       async makeWorkspace(files) {
         const folder = await mkdtemp(place("workspace-"));
         await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
-        const home = await mkdtemp(place("home-"));
+        const home = await makeHome();
         const overrides = Object.keys(SOURCES).map((name) => `"keyplane.dev/keyplane/${name}" = "${place("bin")}"`);
         const rc = `provider_installation {\n  dev_overrides {\n${overrides.join("\n")}\n}\n  direct {}\n}\n`;
-        await writeFile(join(home, "tofu.rc"), rc);
-        const store = join(home, "store");
+        await writeFile(join(home.folder, "tofu.rc"), rc);
+        const store = join(home.folder, "store");
         await mkdir(store);
         const env = {
+          ...home.env,
           PATH: "/usr/bin:/bin",
-          HOME: home,
-          TF_CLI_CONFIG_FILE: join(home, "tofu.rc"),
-          TF_IN_AUTOMATION: "1",
-          TF_INPUT: "0",
+          TF_CLI_CONFIG_FILE: join(home.folder, "tofu.rc"),
           TF_LOG: "trace",
-          TF_LOG_PATH: join(home, "trace.log"),
-          KEYPLANE_URL: running(),
-          KEYPLANE_TOKEN_FILE: place("data", "bootstrap-token"),
-          ...RARE_COLLECTION,
+          TF_LOG_PATH: join(home.folder, "trace.log"),
         };
         return openWorkspace(cli, { folder, store }, env);
       },
@@ -119,6 +133,12 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
       },
     });
   });
+}
+
+/** What Go has compiled and downloaded is found in another home too. */
+async function goEnvironment(): Promise<Readonly<Record<string, string>>> {
+  const { stdout } = await promisify(execFile)("go", ["env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY"]);
+  return { ...JSON.parse(stdout), CGO_ENABLED: "0", GOFLAGS: "-trimpath -buildvcs=false" };
 }
 
 function openWorkspace(

@@ -46,7 +46,19 @@ export async function goBuild(
   const seconds = () => Math.round((performance.now() - started) / 1000);
   console.log(`building ${what} for the tests: minutes, once, and then cached`);
   const progress = setInterval(() => console.log(`still building ${what}, ${seconds()} s`), 60_000);
-  const args = ["go", "build", "-trimpath", "-tags", tags, "-ldflags", `-s -w ${flags}`, "-o", output, ...packages];
+  const args = [
+    "go",
+    "build",
+    "-trimpath",
+    "-buildvcs=false",
+    "-tags",
+    tags,
+    "-ldflags",
+    `-s -w ${flags}`,
+    "-o",
+    output,
+    ...packages,
+  ];
   const options = { cwd: goModule(name), env: { ...process.env, CGO_ENABLED: "0" }, maxBuffer: 1 << 26 };
   try {
     await run("nice", ["-n", "5", ...args], options);

@@ -7,13 +7,14 @@ import { findActionlint } from "../actionlint.ts";
 import { findGlua } from "../glua.ts";
 import { findHelm } from "../helm.ts";
 import { findBinaries } from "../kubernetes/binaries.ts";
+import { findTofu } from "../opentofu/cli.ts";
 import { findPromtool } from "../promtool.ts";
 import { findPulumi, findPulumiSdks, findPulumiYaml } from "../pulumi/cli.ts";
 
 const BUILT: Readonly<Record<string, readonly (() => Promise<unknown>)[]>> = {
   chaos: [findBinaries],
   cluster: [findBinaries, findHelm, findPromtool, findGlua, findActionlint],
-  pulumi: [findPulumi, findPulumiYaml, findPulumiSdks],
+  pulumi: [findPulumi, findPulumiYaml, findPulumiSdks, findTofu],
 };
 
 export default async function setup({ name }: TestProject): Promise<void> {

@@ -63,16 +63,19 @@ func (*written) Schema(_ context.Context, _ resource.SchemaRequest, response *re
 		},
 		"value_wo":         schema.StringAttribute{Required: true, WriteOnly: true},
 		"value_wo_version": schema.Int64Attribute{Required: true},
-		// Known once that version is there: what reads the store waits for it.
-		"version": schema.Int64Attribute{Computed: true},
+		// Known once it is there: what reads the store waits for it.
+		"id": schema.StringAttribute{
+			Computed:      true,
+			PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
 	}}
 }
 
 type writtenModel struct {
-	Path         string       `tfsdk:"path"`
-	Value        types.String `tfsdk:"value_wo"`
-	ValueVersion int64        `tfsdk:"value_wo_version"`
-	Version      types.Int64  `tfsdk:"version"`
+	ID      types.String `tfsdk:"id"`
+	Path    string       `tfsdk:"path"`
+	Value   types.String `tfsdk:"value_wo"`
+	Version int64        `tfsdk:"value_wo_version"`
 }
 
 func (one *written) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
@@ -86,7 +89,7 @@ func (one *written) Create(ctx context.Context, request resource.CreateRequest, 
 		response.Diagnostics.AddError("not written", err.Error())
 		return
 	}
-	plan.Version = types.Int64Value(plan.ValueVersion)
+	plan.ID = types.StringValue(plan.Path)
 	response.Diagnostics.Append(response.State.Set(ctx, &plan)...)
 }
 
@@ -115,15 +118,14 @@ func (*read) Metadata(_ context.Context, _ ephemeral.MetadataRequest, response *
 
 func (*read) Schema(_ context.Context, _ ephemeral.SchemaRequest, response *ephemeral.SchemaResponse) {
 	response.Schema = opened.Schema{Attributes: map[string]opened.Attribute{
-		"path":    opened.StringAttribute{Required: true},
-		"version": opened.Int64Attribute{Required: true},
-		"value":   opened.StringAttribute{Computed: true, Sensitive: true},
+		"id":    opened.StringAttribute{Required: true},
+		"value": opened.StringAttribute{Computed: true, Sensitive: true},
 	}}
 }
 
 func (*read) Open(ctx context.Context, request ephemeral.OpenRequest, response *ephemeral.OpenResponse) {
 	var where string
-	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("path"), &where)...)
+	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("id"), &where)...)
 	text, err := os.ReadFile(where)
 	if err != nil {
 		response.Diagnostics.AddError("not read", err.Error())
