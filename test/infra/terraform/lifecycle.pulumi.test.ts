@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { describeOnTofu, REQUIRED_PROVIDERS } from "../../env/opentofu.ts";
+import { until } from "../../env/until.ts";
 
 const UNCHANGED = { code: 0 };
 const CHANGES = { code: 2 };
@@ -129,6 +130,28 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage }) => {
     expect(await keys()).toMatchObject([{ spec: { preset: "GatewayDefault" } }]);
     expect((await apply()).out).toContain("1 changed");
     expect(await keys()).toMatchObject([{ spec: { preset: "MCPReadOnly" } }]);
+  });
+
+  it("says in a plan that it has expired", async () => {
+    const { apply, plan } = await makeKeyWorkspace("expired", 'preset = "MCPReadOnly"\nexpires_after = "1s"');
+    await apply();
+    await until("it has expired", async () => (await plan()).out.includes('The key "reader" has expired'));
+  });
+
+  it("asks no server that is none, and with no key in a token's place", async () => {
+    const { write, tofu } = await makeWorkspace({});
+    const key = 'resource "keyplane_platform_key" "reader" {\n  name = "reader"\n  team = "none"\n}\n';
+    const outOf = async (argument: string) => {
+      await write("main.tf", `${REQUIRED_PROVIDERS}provider "keyplane" {\n  ${argument}\n}\n${key}`);
+      return (await tofu("apply", "-auto-approve")).out;
+    };
+    expect(await outOf('url = "ftp://keys.example.com"')).toContain("It must be an http or https URL");
+    const given = await outOf(`token = "inf_${"0".repeat(57)}"`);
+    expect(given).toContain("holds an API key, which manages nothing");
+    expect(given).not.toContain("inf_0");
+    expect(await outOf('token = "of-no-issuer"')).toContain("refuses the token");
+    expect(await outOf('token_file = "/nowhere/token"')).toContain("cannot be read");
+    expect(await outOf('url = "http://127.0.0.1:1"')).toContain("no answer from http://127.0.0.1:1");
   });
 
   it("is refused in the API's words, and says what to do", async () => {

@@ -83,7 +83,7 @@ resource "keyplane_platform_key" "reader" {
 resource "teststore_secret" "reader" {
   path             = "${store}/reader"
   value_wo         = ephemeral.keyplane_platform_key_secret.new.secret
-  value_wo_version = keyplane_platform_key.reader.version
+  value_wo_version = keyplane_platform_key.reader.secret_wo_version
 }
 `;
     for (const version of [1, 2]) {
@@ -92,6 +92,10 @@ resource "teststore_secret" "reader" {
       expect(await call(await readFile(join(store, "reader"), "utf8"))).toBe(200);
       expect(await tofu("plan", "-detailed-exitcode")).toMatchObject({ code: 0 });
     }
+    // A version that a person makes is of the key alone: what the store has is left as it is.
+    const { body } = await manage("GET", "keys?team=beside");
+    await manage("POST", `keys/${body.items[0].id}/versions`, {});
+    expect(await tofu("plan", "-detailed-exitcode")).toMatchObject({ code: 0 });
     expect(await everything()).not.toMatch(FULL_KEY);
   });
 
@@ -130,7 +134,8 @@ resource "teststore_secret" "reader" {
     expect(await tofu("apply", "-auto-approve")).toMatchObject({ code: 0 });
     await tofu("state", "rm", "keyplane_platform_key.reader");
     await write("main.tf", inStore("lost", store, 1, 'preset = "MCPReadWrite"'));
-    expect(await tofu("apply", "-auto-approve")).toMatchObject({ code: 0 });
+    const found = await tofu("apply", "-auto-approve");
+    expect(found).toMatchObject({ code: 0, out: expect.stringContaining('The key "reader" was there already') });
     const { body } = await manage("GET", "keys?team=lost");
     expect(body.items).toMatchObject([{ spec: { preset: "MCPReadWrite" }, versions: [{ number: 1 }] }]);
   });

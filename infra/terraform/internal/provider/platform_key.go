@@ -142,7 +142,10 @@ func (key *platformKey) Create(ctx context.Context, request resource.CreateReque
 		Reason:    textOf(model.Reason),
 	})
 	if err != nil {
-		object, err = key.takeUp(ctx, model, text, err)
+		if object, err = key.takeUp(ctx, model, text, err); err == nil {
+			response.Diagnostics.AddWarning(fmt.Sprintf("The key %q was there already", model.Name),
+				"An apply that was interrupted has made it with this very secret: it is taken into the state.")
+		}
 	}
 	if err != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not made", model.Name), explainSecret(err))
@@ -214,6 +217,10 @@ func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, 
 	if err != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The key %q cannot be read", object.Name), err)
 		return
+	}
+	if object.State == "expired" {
+		response.Diagnostics.AddWarning(fmt.Sprintf("The key %q has expired", object.Name),
+			fmt.Sprintf("It has been refused since %s. With expires_after it needs a new version, by another number as secret_wo_version; with expires_at a later time.", textOf(object.ExpiresAt)))
 	}
 	model.spec = asWritten(model.spec, now, object.Name)
 	response.Diagnostics.Append(model.show(ctx, object)...)
