@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
+import { specSchema } from "../../../domain/manifest/json-schema.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { read } from "../../architecture/sources.ts";
+
+const SPEC = read("infra/terraform/internal/provider/spec.go");
+const { gatewayRef, libraryAccess, subjectAccess, rateLimit, budgets } = specSchema("PlatformKey").properties ?? {};
+const namesOf = (properties: object = {}): string[] => Object.keys(properties);
+
+/** The fields of a struct, as the management API has them. */
+function fieldsOf(struct: string): string[] {
+  const [, body = ""] = new RegExp(`^type ${struct} struct \\{\\n([\\s\\S]*?)^\\}`, "m").exec(SPEC) ?? [];
+  return [...body.matchAll(/json:"(\w+)/g)].map(([, name = ""]) => name);
+}
+
+it.each([
+  ["spec", [...API_MANAGED_KEY_FIELDS]],
+  ["reference", namesOf(gatewayRef?.properties)],
+  ["libraryAccess", namesOf(libraryAccess?.properties)],
+  ["subjectAccess", namesOf(subjectAccess?.properties)],
+  ["rateLimit", namesOf(rateLimit?.properties)],
+  ["budget", namesOf(budgets?.items?.properties)],
+])("the Go struct %s has the fields that the declarations have", (struct, fields) => {
+  expect(fields.length).toBeGreaterThan(1);
+  expect(fieldsOf(struct).toSorted()).toEqual(fields.toSorted());
+});
+
+it("each field of a key is an argument of the resource", () => {
+  const described = read("infra/terraform/internal/provider/platform_key_schema.go");
+  const names = [...SPEC.matchAll(/tfsdk:"(\w+)"/g)].map(([, name = ""]) => name);
+  expect(names.filter((name) => !described.includes(`"${name}":`))).toEqual([]);
+});
+
+it("the provider says the version of Keyplane", () => {
+  expect(read("infra/terraform/internal/provider/provider.go")).toContain(`const Version = "${packageJson.version}"`);
+});
