@@ -1088,6 +1088,7 @@ CREATE INDEX keys_by_end ON public.keys USING btree (ends_at, id);
 CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
 CREATE INDEX keys_by_place ON public.keys USING btree (team_id, cluster, namespace);
+CREATE INDEX keys_display_terms ON public.keys USING gin (key_terms(team_id, state, lower(display_name))) WITH (fastupdate=off) WHERE (display_name <> name);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);

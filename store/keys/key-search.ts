@@ -25,7 +25,10 @@ const UNUSED_MS = 30 * 24 * 60 * 60_000;
 
 /** A search among the keys. */
 export type KeySearch = {
-  /** A part of the name; one or two characters are looked for at its beginning. Empty for every name. */
+  /**
+   * A part of the name or the display name, in any letters, small or capital; one or two characters are looked for at its
+   * beginning. Empty for every name.
+   */
   readonly name: string;
   /** Those that are in this state at that moment, in milliseconds since the epoch. */
   readonly state: { readonly is: ListedState; readonly at: number } | undefined;
@@ -59,13 +62,30 @@ const LEAST_OF_A_TEAM = 20;
 
 /** Finds a page of keys in an order. */
 export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBounds = BOUNDS): Promise<FoundKeys> {
-  const found = await findBoundedPage(search.limit, bounds, {
-    walk: (within) => walk(db, search, within),
-    askIndex: () => askIndex(db, search, bounds),
-  });
+  const found = await findPositions(db, search, bounds);
   const positions = search.isBackward ? found.positions.toReversed() : found.positions;
   const ids = positions.map(({ id }) => id);
   return { ...found, positions, keys: await findKeys(db, ids) };
+}
+
+/** Finds where the keys of a page are, in the order in which they are read. */
+export async function findPositions(
+  db: Db,
+  asked: KeySearch,
+  bounds: KeySearchBounds = BOUNDS,
+): Promise<BoundedPage<KeyPosition>> {
+  const search = { ...asked, name: await inSmallLetters(db, asked.name) };
+  return findBoundedPage(search.limit, bounds, {
+    walk: (within) => walk(db, search, within),
+    askIndex: () => askIndex(db, search, bounds),
+  });
+}
+
+/** A text as the database's `lower` has it, which depends on its locale beyond ASCII. */
+async function inSmallLetters(db: Db, text: string): Promise<string> {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
+  const { rows } = await sql<{ text: string }>`select lower(${text}) as text`.execute(db);
+  return rows[0]?.text ?? text;
 }
 
 /** The gateways and libraries that a text names, by their name or their id; of a hundred at most. */
@@ -163,10 +183,18 @@ async function candidatesOf(
   }
   if (name === "" && state?.is !== "revoked") return undefined;
   const terms = [...termsOf(name), ...(state === undefined ? [] : [state.is === "revoked" ? "ended" : "living"])];
-  const asked = sql`select k.* from keys k where key_terms(k.team_id, k.state, k.name) @> ${terms}::text[]`;
   const teams = teamIds?.map((team) => `team ${team}`);
-  return teams === undefined ? asked : sql`${asked} and key_terms(k.team_id, k.state, k.name) && ${teams}::text[]`;
+  const has = (of: RawBuilder<unknown>) =>
+    teams === undefined ? sql`${of} @> ${terms}::text[]` : sql`${of} @> ${terms}::text[] and ${of} && ${teams}::text[]`;
+  const byName = sql`select k.* from keys k where ${has(NAME_TERMS)}`;
+  if (name === "") return byName;
+  return sql`${byName} union all select k.* from keys k
+    where k.display_name <> k.name and ${has(DISPLAY_NAME_TERMS)} and not (${NAME_TERMS} @> ${terms}::text[])`;
 }
+
+const NAME_TERMS = sql`key_terms(k.team_id, k.state, k.name)`;
+/** Of names for people that are other than the name (migration 053). */
+const DISPLAY_NAME_TERMS = sql`key_terms(k.team_id, k.state, lower(k.display_name))`;
 
 async function walk(
   db: Db,
@@ -190,7 +218,8 @@ async function walk(
   return { positions, next: after ?? null };
 }
 
-function isAnyKey({ name, state, scope, trait, boundTo }: KeySearch): boolean {
+/** Whether nothing is asked of a key but its team. */
+export function isAnyKey({ name, state, scope, trait, boundTo }: KeySearch): boolean {
   return name === "" && [state, scope, trait, boundTo].every((filter) => filter === undefined);
 }
 
@@ -228,12 +257,20 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
 }
 
 function isWanted({ name, state, scope, trait, boundTo }: KeySearch): RawBuilder<unknown> {
-  const conditions = [name.length > 2 ? sql`position(${name} in k.name) > 0` : sql`starts_with(k.name, ${name})`];
+  const conditions = [isNamed(name)];
   if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
   if (scope !== undefined) conditions.push(sql`${scope} = any(k.scopes)`);
   if (trait !== undefined) conditions.push(hasTrait(trait.is, toDate(trait.at - UNUSED_MS)));
   if (boundTo !== undefined) conditions.push(isBoundTo(boundTo));
   return sql.join(conditions, sql` and `);
+}
+
+/** Whether a row `k` of `keys` has this text in its name or its display name, or begins with it where it is short. */
+function isNamed(text: string): RawBuilder<unknown> {
+  if (text === "") return sql`true`;
+  const has = (name: RawBuilder<unknown>) =>
+    [...text].length > 2 ? sql`position(${text} in ${name}) > 0` : sql`starts_with(${name}, ${text})`;
+  return sql`(${has(sql`k.name`)} or (k.display_name <> k.name and ${has(sql`lower(k.display_name)`)}))`;
 }
 
 function isBoundTo(ids: readonly string[]): RawBuilder<unknown> {
@@ -259,6 +296,7 @@ function hasTrait(trait: KeyTrait, unusedSince: Date): RawBuilder<unknown> {
 /** What the index of terms has of a name with this part (migration 020). */
 function termsOf(part: string): string[] {
   if (part === "") return [];
-  if (part.length < 3) return [`^${part}`];
-  return Array.from({ length: part.length - 2 }, (_, i) => part.slice(i, i + 3));
+  const characters = [...part];
+  if (characters.length < 3) return [`^${part}`];
+  return characters.slice(2).map((_, i) => characters.slice(i, i + 3).join(""));
 }

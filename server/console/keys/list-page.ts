@@ -2,12 +2,14 @@ import { SCOPES } from "../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../domain/access/team-member.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { KeyCount } from "../../../store/keys/key-count.ts";
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../store/keys/key-search.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { numeral } from "../column-chart.ts";
 import { chips } from "../facts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
@@ -26,6 +28,8 @@ export type KeyList = {
   readonly previous: KeyPosition | null;
   /** Whether more may match before the page is full. */
   readonly isPartial: boolean;
+  /** How many match on all pages. */
+  readonly total: KeyCount;
   /** Names of teams to choose from: some of them, where there are very many. */
   readonly teams: readonly string[];
   /** What the issuer says of a viewer who is in no team; null for all others. */
@@ -128,18 +132,23 @@ function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
       mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
     }</div>`;
   }
-  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name, for the first 12 characters of a key, or for a key's id.</p>
+  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name or of a display name, for the first 12 characters of a key, or for a key's id.</p>
 <a class="button" href="/dashboard/keys">Show all keys</a></div>`;
 }
 
-function footOf({ query, keys, next, previous, isPartial }: KeyList): Html | string {
+function footOf({ query, keys, next, previous, isPartial, total }: KeyList): Html | string {
   if (next === null && previous === null && keys.length === 0) return "";
   const partly = "More keys may match: they are still to be looked through.";
   return foot({
-    said: isPartial ? partly : countOnPage(keys.length, "key", "keys"),
+    said: isPartial ? partly : `${countOnPage(keys.length, "key", "keys")}, ${totalText(total)} in all`,
     first: previous === null ? undefined : listUrl({ ...query, after: undefined, before: undefined }),
     previous: previous === null ? undefined : listUrl({ ...query, after: undefined, before: previous }),
     next: next === null ? undefined : listUrl({ ...query, after: next, before: undefined }),
     isPartial: isPartial && query.before === undefined,
   });
+}
+
+function totalText({ count, is }: KeyCount): string {
+  const shown = numeral(count);
+  return is === "exact" ? shown : is === "more" ? `more than ${shown}` : `at least ${shown}`;
 }

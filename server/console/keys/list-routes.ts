@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../store/cluster-names.ts";
+import { countKeys, type KeyCount } from "../../../store/keys/key-count.ts";
 import type { KeyPosition } from "../../../store/keys/key-orders.ts";
 import { findBindings, findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -37,6 +38,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         previous: found.previous,
         clusters: await clusterNames(store.db),
         isPartial: found.isPartial,
+        total: found.total,
         teams: await offeredTeams(store.db, rights),
         outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,
         mayCreate: mayInSomeTeam(rights, "make keys"),
@@ -53,16 +55,19 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     const ids =
       text === "" || after !== undefined || before !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
     if (ids.length > 0) {
-      return { keys: await findKeys(store.db, ids), next: null, previous: null, isPartial: false, isExact: true };
+      const keys = await findKeys(store.db, ids);
+      return { keys, next: null, previous: null, isPartial: false, isExact: true, total: exactly(keys.length) };
     }
     const at = clock.now();
     const search: KeySearch = {
-      // A prefix has capital letters, and a name has none.
-      ...{ name: text.toLowerCase(), teamIds, order, after, limit: PAGE },
+      ...{ name: text, teamIds, order, after, limit: PAGE },
       ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
       boundTo: bound === "" ? undefined : await findBindings(store.db, bound),
     };
-    return { ...(await pageOf(search, before)), isExact: false };
+    const page = await pageOf(search, before);
+    const isWhole = page.next === null && page.previous === null && !page.isPartial;
+    const total = isWhole ? exactly(page.keys.length) : await countKeys(store.db, search);
+    return { ...page, isExact: false, total };
   }
 
   async function pageOf(search: KeySearch, before: KeyPosition | undefined) {
@@ -77,4 +82,8 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     const { keys, positions, next, isPartial } = await searchKeys(store.db, search);
     return { keys, next, previous: search.after === undefined ? null : (positions[0] ?? search.after), isPartial };
   }
+}
+
+function exactly(count: number): KeyCount {
+  return { count, is: "exact" };
 }

@@ -34,6 +34,7 @@ import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
 import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-before.ts";
 import { sql as budgetNotices } from "../../migrations/051-budget-notices.ts";
 import { sql as keyLabels } from "../../migrations/052-key-labels.ts";
+import { indexes as displayNames } from "../../migrations/053-display-names.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -86,6 +87,7 @@ export const MIGRATIONS = [
   { version: 50, name: "audit-feed-of-before", script: auditFeedOfBefore },
   { version: 51, name: "budget-notices", script: budgetNotices },
   { version: 52, name: "key-labels", script: keyLabels },
+  { version: 53, name: "display-names", script: "", indexes: displayNames },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

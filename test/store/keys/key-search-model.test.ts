@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { SCOPES } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { countKeys } from "../../../store/keys/key-count.ts";
 import { LISTED_STATES, type ListedKey, listedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { findKeys, type KeySearch, type KeySearchBounds, searchKeys } from "../../../store/keys/key-search.ts";
@@ -13,7 +14,8 @@ const NOW = Date.UTC(2026, 10, 14, 12);
 const KEYS = 250;
 const SEARCHES = 150;
 const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
-const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%"];
+const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%", "The", "tH", "HE B", "é 1"];
+const DISPLAY_NAMES = ["", "The b1", "the Abab", "Éa-b", "Thé 1"];
 /** Ids of gateways and libraries; of none. */
 const BOUND_SETS = [undefined, undefined, undefined, ["gw_0"], ["lib_1"], ["gw_1", "lib_0", "none"], []];
 const TEAM_SETS = [undefined, [], ["team_1"], ["team_1", "team_3"], TEAMS, ["none", "team_2"]];
@@ -64,12 +66,17 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
         bounds,
         ids: wanted,
       });
+      const { count, is: known } = await countKeys(db, search, bounds);
+      if (known === "at least") expect(count).toBeLessThanOrEqual(wanted.length);
+      else expect([known, count]).toEqual(["exact", wanted.length]);
     }
   });
 });
 
 function isLike(key: ListedKey, { name, teamIds, state, scope, trait }: KeySearch): boolean {
-  const isNamed = name.length > 2 ? key.name.includes(name) : key.name.startsWith(name);
+  const text = name.toLowerCase();
+  const has = (one: string) => (text.length > 2 ? one.includes(text) : one.startsWith(text));
+  const isNamed = has(key.name) || has(key.policy.displayName.toLowerCase());
   const isOfTrait = trait === undefined || (key.cluster === API_CLUSTER) === (trait.is === "by-hand");
   const hasScope = scope === undefined || key.policy.scopes.includes(scope);
   return (
@@ -135,7 +142,7 @@ async function fill(store: Store, { below, pick }: Random): Promise<void> {
     await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
         gateway_bound, gateway_id, library_mode, generation, created_at, expires_at)
       values (${id}, 'c', ${pick(["", "held", "lost"])}, ${name}, ${pick(TEAMS)}, 'Generate',
-        ${pick(["active", "active", "suspended", "revoked", "of-a-later-build"])}, '', '{}', true, ${pick([null, null, "gw_0", "gw_1"])}, 'all', 1,
+        ${pick(["active", "active", "suspended", "revoked", "of-a-later-build"])}, ${pick([name, ...DISPLAY_NAMES])}, '{}', true, ${pick([null, null, "gw_0", "gw_1"])}, 'all', 1,
         ${created}::timestamptz, ${end()}::timestamptz)`.execute(db);
     for (const library of pick([[], [], ["lib_0"], ["lib_0", "lib_1"]]))
       await sql`insert into key_libraries (key_id, library_id) values (${id}, ${library})`.execute(db);

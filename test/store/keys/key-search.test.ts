@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
+import { countKeys } from "../../../store/keys/key-count.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { identifyKeys, KEY_TRAITS, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
@@ -31,6 +32,9 @@ const SEARCHES: readonly (readonly [string, Partial<KeySearch>])[] = [
   ["with a frequent name, of a team", { name: "service", teamIds: OWN }],
   ["with a name that begins so", { name: "b" }],
   ["with a name that none has", { name: "nothing-like-it" }],
+  ["with a display name", { name: "Key 12345" }],
+  ["with a frequent display name", { name: "key 1" }],
+  ["with a frequent display name, of a team", { name: "key 1", teamIds: OWN }],
   ["revoked", { state: inState("revoked") }],
   ["active", { state: inState("active") }],
   ["expired", { state: inState("expired") }],
@@ -57,6 +61,9 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
         const { scans, rows } = await rowsRead(opened().db, TABLES, (db) => searchKeys(db, { ...EVERY, ...search }));
         expect({ name, scans }).toEqual({ name, scans: 0 });
         expect(rows, name).toBeLessThanOrEqual(MAX_READ);
+        const counted = await rowsRead(opened().db, TABLES, (db) => countKeys(db, { ...EVERY, ...search }));
+        expect({ name, scans: counted.scans }).toEqual({ name, scans: 0 });
+        expect(counted.rows, `the count ${name}`).toBeLessThanOrEqual(MAX_READ);
       }
       for (const teamIds of [undefined, OWN]) {
         const identified = await rowsRead(opened().db, TABLES, (db) => identifyKeys(db, "inf_none1234", teamIds));
@@ -86,6 +93,25 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
     expect(await of({ name: "reader-12345" })).toHaveLength(1);
     expect(await of({ name: "bi" })).toHaveLength(KEYS / ONE_IN.rareName);
     expect(await of({ name: "billing", teamIds: ["team_2"] })).toEqual([]);
+  });
+
+  test("finds keys by a part of their display names, in small letters and capital ones", async () => {
+    for (const name of ["Key 12345", "kEY 12345", "ey 12345"]) {
+      expect(await everyPage(opened().db, { ...EVERY, name })).toHaveLength(1);
+    }
+    expect(await everyPage(opened().db, { ...EVERY, name: "Key 12345", teamIds: ["team_2"] })).toEqual([]);
+  });
+
+  test("counts what it finds exactly up to 1,000, and says where there is more", async () => {
+    const of = (search: Partial<KeySearch>) => countKeys(opened().db, { ...EVERY, ...search });
+    expect(await of({})).toEqual({ count: 1_000, is: "more" });
+    expect(await of({ teamIds: [] })).toEqual({ count: 0, is: "exact" });
+    expect(await of({ name: "billing" })).toEqual({ count: KEYS / ONE_IN.rareName, is: "exact" });
+    expect(await of({ name: "service" })).toEqual({ count: 1_000, is: "more" });
+    expect(await of({ name: "nothing-like-it" })).toEqual({ count: 0, is: "exact" });
+    expect(await of({ state: inState("expired") })).toEqual({ count: KEYS / ONE_IN.expired, is: "exact" });
+    // Asked of each key along the order, as far as a page may look.
+    expect(await of({ scope: "memory:write" })).toEqual({ count: 0, is: "at least" });
   });
 
   test("finds suspended keys, those of a namespace that their team has lost among them, and reads few others", async () => {

@@ -63,6 +63,33 @@ describe("the list of keys", () => {
     expect(await list("?q=GATEWAY-USER")).toEqual(["gateway-user"]);
   });
 
+  test("finds a part of a display name, in small letters or capital ones", async () => {
+    const rename = (display_name: string) =>
+      pages.store.db.updateTable("keys").set({ display_name }).where("name", "=", "writer").execute();
+    await rename("Zahlungen für Österreich 💶💶💶");
+    // Which letters beyond ASCII are the same, small or capital, the database's locale says.
+    for (const q of ["zahlungen", "EN für", "Österreich 💶", "💶💶💶", "za", "ZA", "rite"]) {
+      expect([q, await list(`?q=${encodeURIComponent(q)}`)]).toEqual([q, ["writer"]]);
+    }
+    expect(await list("?q=zahlungen&team=research")).toEqual([]);
+    await rename("writer");
+    expect(await list("?q=zahlungen")).toEqual([]);
+    expect(await list("?q=rite")).toEqual(["writer"]);
+  });
+
+  test("says how many match on all pages", async () => {
+    const said = async (search: string) =>
+      / role="status">([^<]*)</.exec((await pages.get(`/keys${search}`)).text)?.[1];
+    const all = prefixes.size;
+    expect(await said("")).toBe(`50 keys on this page, ${all} in all`);
+    const next = /href="\/dashboard\/keys(\?after=[^"]+)"[^>]*>Next page/.exec((await pages.get("/keys")).text)?.[1];
+    expect(await said(next ?? "")).toBe(`${all - 50} keys on this page, ${all} in all`);
+    expect(await said("?q=page-")).toBe("50 keys on this page, 60 in all");
+    expect(await said("?q=page-1")).toBe("10 keys on this page, 10 in all");
+    expect(await said("?q=rite")).toBe("1 key on this page, 1 in all");
+    expect(await said("?scope=memory:write")).toBe("1 key on this page, 1 in all");
+  });
+
   test("finds keys by a scope, and those that are leaked, unused, or made by hand, in an address that keeps it", async () => {
     expect(await list("?scope=memory:write")).toEqual(["writer"]);
     expect(await list("?scope=memory:write&team=research")).toEqual([]);
