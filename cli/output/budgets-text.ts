@@ -15,7 +15,18 @@ export function budgetTexts(
   return uses.length === 0 ? undefined : uses.map(useText);
 }
 
-function useText({ limit, unit, period, timeZone, onExhausted, used, held, lost, beginsAnewAt }: BudgetJson): string {
+function useText({
+  limit,
+  unit,
+  period,
+  timeZone,
+  onExhausted,
+  used,
+  held,
+  lost,
+  beginsAnewAt,
+  sharedBy,
+}: BudgetJson): string {
   const shown = (amount: number) => partsText(unit, partsIn(unit, amount));
   const amounts = [
     `${shown(used)} used (${Math.floor((100 * used) / limit)} %)`,
@@ -24,5 +35,7 @@ function useText({ limit, unit, period, timeZone, onExhausted, used, held, lost,
   ];
   const anew = beginsAnewAt === null ? "" : `; begins anew at ${beginsAnewAt}`;
   const budget = { ...sizeOf(unit, partsIn(unit, limit)), period, timeZone, onExhausted };
-  return `${budgetText(budget)}: ${amounts.join(", ")}${anew}`;
+  // A server of an earlier build does not name it.
+  const shared = sharedBy == null ? "" : `, shared by PlatformKeyPolicy ${sharedBy}`;
+  return `${budgetText(budget)}${shared}: ${amounts.join(", ")}${anew}`;
 }

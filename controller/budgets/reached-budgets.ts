@@ -7,19 +7,21 @@ export const REACHED_BUDGETS_INTERVAL_MS = 5_000;
 /** A report that was begun earlier may be there later: so far a look reaches back before the one before. Milliseconds. */
 const OVERLAP_MS = 5_000;
 
+const KINDS = { key: "PlatformKey", team: "PlatformTeam", policy: "PlatformKeyPolicy" } as const;
+
 /**
- * Makes a query for the keys and teams of which a budget has come to be used to a threshold since the query before. The
+ * Makes a query for the keys, teams and policies of which a budget has come to be used to a threshold since the query before. The
  * first one returns none: all declarations are looked at as a controller begins.
  */
 export function watchReachedBudgets({
   cluster,
   store,
-}: ControllerDeps): () => Promise<ObjectRef<"PlatformKey" | "PlatformTeam">[]> {
+}: ControllerDeps): () => Promise<ObjectRef<(typeof KINDS)[keyof typeof KINDS]>[]> {
   let lookedAt: number | undefined;
   return async () => {
     const since = lookedAt === undefined ? null : lookedAt - OVERLAP_MS;
     const { now, owners } = await reachedBudgets(store.db, cluster.uid, since);
     lookedAt = now;
-    return owners.map(({ of, ...name }) => ({ kind: of === "key" ? "PlatformKey" : "PlatformTeam", ...name }));
+    return owners.map(({ of, ...name }) => ({ kind: KINDS[of], ...name }));
   };
 }

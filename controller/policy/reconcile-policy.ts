@@ -1,16 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
+import { budgetsOfPolicy, declareBudgets } from "../../domain/budget/budget.ts";
+import { type BudgetStanding, budgetConditions, nextBegin } from "../../domain/budget/budget-condition.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-team.ts";
 import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
+import { readUses } from "../../store/budgets/read-budgets.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import { findPolicySpec } from "../../store/policies/key-policies.ts";
+import { reportBudgets } from "../budgets/report-budgets.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
-import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
+import type { ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
 import { storePolicy, storePresence } from "./stored-policies.ts";
 
@@ -37,20 +42,23 @@ export async function reconcilePolicy(
   const before = known.get(name) ?? [];
   const applied = object === undefined || object.deleting ? undefined : await applyPolicy(deps, object);
   if (applied === undefined) await storePresence(deps);
-  if (applied?.isNews === false) return AT_REST;
+  const after = { requeueAfterMs: applied?.beginInMs };
+  if (applied?.isNews === false) return after;
   if (applied === undefined) known.delete(name);
   else known.set(name, applied.namespaces);
   const concerned = new Set([...before, ...(applied?.namespaces ?? [])]);
   const keys = cluster.list("PlatformKey");
   (isUnreadable ? keys : keys.filter(({ namespace }) => concerned.has(namespace))).forEach(enqueue);
-  return AT_REST;
+  return after;
 }
 
 type AppliedPolicy = {
   /** Those of the teams that the policy is for. */
   readonly namespaces: readonly string[];
-  /** Whether its status has changed. */
+  /** Whether its keys are held to something else than its status said. */
   readonly isNews: boolean;
+  /** When a budget that is used begins anew, in milliseconds from now; undefined for none. */
+  readonly beginInMs: number | undefined;
 };
 
 async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"PlatformKeyPolicy">): Promise<AppliedPolicy> {
@@ -74,13 +82,38 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const { teams: selects, rules: says } = facts;
   // Before its status: what is made by hand from here on is held to it, whatever becomes of that.
   await storePolicy(deps, { cluster: cluster.uid, uid, name, spec, teams: selects, rules: says });
-  await writeStatus(deps, object, {
-    ...declaredStatus(object, [policyInForce(), policySelection(teams.length)], deps.clock.now()),
+  const budgets = await observeShared(deps, object, now);
+  const clockNow = deps.clock.now();
+  const { conditions = [], ...status } = declaredStatus(
+    object,
+    [policyInForce(), policySelection(teams.length)],
+    clockNow,
+  );
+  const full = {
+    ...status,
+    // No part of Ready: the policy is as declared, also where its teams have used what they may.
+    conditions: [...conditions, ...mergeConditions(object, budgetConditions(budgets), clockNow)],
     ...facts,
-  });
+  };
+  await reportBudgets(deps, object, full, budgets);
+  await writeStatus(deps, object, full);
   const { teams: selected = [], namespaces: held = [], rules = [] } = before ?? {};
   const isSame = isDeepStrictEqual(facts, { teams: selected, namespaces: held, rules });
-  return { namespaces, isNews: !isSame || before?.observedGeneration !== object.generation };
+  const beginsAt = nextBegin(budgets);
+  return {
+    ...{ namespaces, isNews: !isSame || before?.observedGeneration !== object.generation },
+    beginInMs: Number.isFinite(beginsAt) ? beginsAt - now : undefined,
+  };
+}
+
+/** How far what the policy's teams share is used. */
+async function observeShared(
+  { cluster, store }: ControllerDeps,
+  { name, spec }: DeclaredObject<"PlatformKeyPolicy">,
+  now: number,
+): Promise<readonly BudgetStanding[]> {
+  const items = declareBudgets(spec.sharedBudgets);
+  return items === null ? [] : readUses(store.db, budgetsOfPolicy({ owner: `${cluster.uid}/${name}`, items }), now);
 }
 
 /** As the team's status has them; those that it claims where no controller has reconciled it yet. */

@@ -636,6 +636,7 @@ create table teams (
   allowed_cidrs text[],
   limits jsonb,
   labels jsonb default '{}'::jsonb not null,
+  shared_budgets jsonb,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -807,6 +808,14 @@ CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (ARRAY[('team '::text || team_id), CASE WHEN (state = ANY (ARRAY['active'::text, 'suspended'::text])) THEN 'living'::text ELSE 'ended'::text END, ('^'::text || substr(name, 1, 1)), ('^'::text || substr(name, 1, 2))] || ARRAY(SELECT substr(key_terms.name, i.i, 3) AS substr FROM generate_series(1, (length(key_terms.name) - 2)) i(i)));
+CREATE OR REPLACE FUNCTION public.limits_in_force(limits jsonb, shared jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when shared is null then limits
+    else coalesce(limits, '{"rate": null, "concurrent": null}') || jsonb_build_object('shared', shared) end
+$function$;
 CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -974,6 +983,7 @@ CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, n
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_limits AFTER UPDATE OF limits ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.limits IS DISTINCT FROM new.limits) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_networks AFTER UPDATE OF allowed_cidrs ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('team', 'id');
+CREATE CONSTRAINT TRIGGER teams_feed_shared_budgets AFTER UPDATE OF shared_budgets ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.shared_budgets IS DISTINCT FROM new.shared_budgets) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
 
 create view key_records as
@@ -1019,7 +1029,7 @@ create view key_records as
     k.allowed_cidrs,
     t.allowed_cidrs AS team_allowed_cidrs,
     k.rate_scope,
-    t.limits AS team_limits,
+    limits_in_force(t.limits, t.shared_budgets) AS team_limits,
     k.tokens_per_minute,
         CASE
             WHEN (k.budgets IS NOT NULL) THEN jsonb_build_object('owner', ((((((k.team_id || ' '::text) || k.cluster) || '/'::text) || k.namespace) || '/'::text) || k.name), 'items', k.budgets)

@@ -1,4 +1,4 @@
-import type { Budget } from "../budget/budget.ts";
+import type { Budget, SharedBudgets } from "../budget/budget.ts";
 
 /** A rate limit: so many requests a minute in the long run, and so many at once; or of tokens so many units of them. */
 export type RateLimit = {
@@ -29,6 +29,8 @@ export type DeclaredLimits = {
   readonly tokens?: TokenLimit;
   /** Of what its calls of models may use by period. Undefined where none is declared, and for a route. */
   readonly budgets?: readonly Budget[];
+  /** What a team's calls share with those of others, by the policies that say so. Undefined for nothing. */
+  readonly shared?: readonly SharedBudgets[];
 };
 
 /** `rateLimit` as it is written. */

@@ -1,16 +1,29 @@
 import type { BudgetPeriod } from "./period.ts";
 
 /** Whose a budget is, and what it counts, as its id says. */
-export type BudgetOwner = { readonly teamId: string; readonly unit: string; readonly period: BudgetPeriod } & (
-  | { readonly of: "team" }
-  | { readonly of: "key"; readonly cluster: string; readonly namespace: string; readonly name: string }
+export type BudgetOwner = { readonly unit: string; readonly period: BudgetPeriod } & (
+  | { readonly of: "team"; readonly teamId: string }
+  | {
+      readonly of: "key";
+      readonly teamId: string;
+      readonly cluster: string;
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | { readonly of: "policy"; readonly cluster: string; readonly name: string }
 );
 
+const POLICY_ID = /^policy (?<cluster>[^/ ]*)\/(?<name>\S+) (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
 const ID = /^(?<of>key|team) (?<teamId>\S+)(?<place> .+)? (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
 const PLACE = /^ (?<cluster>[^/]*)\/(?<namespace>[^/]*)\/(?<name>.+)$/;
 
 /** Reads the id that `budgetsOf` gives; undefined for another text, as a later build may write. */
 export function ownerOfBudget(id: string): BudgetOwner | undefined {
+  const ofPolicy = POLICY_ID.exec(id)?.groups;
+  if (ofPolicy !== undefined) {
+    const { cluster = "", name = "", unit = "", period } = ofPolicy;
+    return isPeriod(period) ? { of: "policy", cluster, name, unit, period } : undefined;
+  }
   const { of, teamId, place, unit, period } = ID.exec(id)?.groups ?? {};
   if (teamId === undefined || unit === undefined || !isPeriod(period)) return undefined;
   if (of === "team") return place === undefined ? { of, teamId, unit, period } : undefined;

@@ -22,6 +22,9 @@ export type BudgetSpec = {
   readonly onExhausted?: OnExhausted;
 };
 
+/** Budgets that the keys of several teams share: as whose they are counted, `CLUSTER/POLICY`, which outlasts the policy. */
+export type SharedBudgets = { readonly owner: string; readonly items: readonly Budget[] };
+
 /** The budgets of a key, and as whose they are counted, which outlasts the key. */
 export type KeyBudgets = { readonly owner: string; readonly items: readonly Budget[] };
 
@@ -29,15 +32,20 @@ export type KeyBudgets = { readonly owner: string; readonly items: readonly Budg
 export type OwnedBudget = Budget & {
   /** The same for as long as the owner's name and the period are. */
   readonly id: string;
-  readonly of: "key" | "team";
+  readonly of: "key" | "team" | "policy";
+  /** The PlatformKeyPolicy whose teams share it; undefined for a key's and a team's own. */
+  readonly policy?: string;
 };
 
 /** What says which budgets a call is held to: the record of its key. */
 type Budgeted = {
   readonly teamId: string;
   readonly budgets?: KeyBudgets | undefined;
-  readonly teamLimits: { readonly budgets?: readonly Budget[] } | null;
+  readonly teamLimits: TeamBudgets | null;
 };
+
+/** What the limits of a team say of budgets. */
+type TeamBudgets = { readonly budgets?: readonly Budget[]; readonly shared?: readonly SharedBudgets[] };
 
 /** Reads valid `budgets`, their defaults filled in; null for none. */
 export function declareBudgets(specs: readonly BudgetSpec[] | undefined): readonly Budget[] | null {
@@ -56,22 +64,32 @@ export function withSize({ period, timeZone, onExhausted }: Budget, size: Budget
 /** Whether a call of a key is held to a budget that counts what it costs, so that its model has to be known. */
 export function hasCostBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
   const countsCost = (budget: Budget): boolean => "cost" in budget;
-  return budgets?.items.some(countsCost) === true || teamLimits?.budgets?.some(countsCost) === true;
+  const all = [budgets?.items, teamLimits?.budgets, ...(teamLimits?.shared ?? []).map(({ items }) => items)];
+  return all.some((items) => items?.some(countsCost) === true);
 }
 
 /** Whether a call of a key is held to a budget. */
 export function hasBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
-  return budgets !== undefined || teamLimits?.budgets !== undefined;
+  return budgets !== undefined || teamLimits?.budgets !== undefined || teamLimits?.shared !== undefined;
 }
 
-/** The budgets that a call of a key is held to: its own before its team's. */
+/** The budgets that a call of a key is held to: its own before its team's, and those before what teams share. */
 export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudget[] {
-  const owned = (of: OwnedBudget["of"], owner: string, items: readonly Budget[]): OwnedBudget[] =>
-    items.map((item) => ({ ...item, of, id: `${of} ${owner} ${budgetUnit(item)} ${item.period}` }));
   return [
     ...(budgets === undefined ? [] : owned("key", budgets.owner, budgets.items)),
     ...owned("team", teamId, teamLimits?.budgets ?? []),
+    ...(teamLimits?.shared ?? []).flatMap(budgetsOfPolicy),
   ];
+}
+
+/** The budgets that the keys of a policy's teams share. */
+export function budgetsOfPolicy({ owner, items }: SharedBudgets): OwnedBudget[] {
+  const policy = owner.slice(owner.indexOf("/") + 1);
+  return owned("policy", owner, items).map((budget) => ({ ...budget, policy }));
+}
+
+function owned(of: OwnedBudget["of"], owner: string, items: readonly Budget[]): OwnedBudget[] {
+  return items.map((item) => ({ ...item, of, id: `${of} ${owner} ${budgetUnit(item)} ${item.period}` }));
 }
 
 /** A budget as people read it, such as `5000000 tokens a month (Europe/Berlin), refuses`. */

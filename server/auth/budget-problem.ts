@@ -1,3 +1,4 @@
+import type { OwnedBudget } from "../../domain/budget/budget.ts";
 import { budgetUnit, mostOf, partsText, sizeText } from "../../domain/budget/budget-size.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
@@ -7,7 +8,6 @@ import { type Problem, problem } from "../http/errors.ts";
 const LONGEST_WAIT = 3_600;
 /** Until what calls under way do not use is there again, in seconds. */
 const SHORT_WAIT = 2;
-const OWNERS = { key: "This key's", team: "The team's" } as const;
 
 /**
  * What answers a call that a budget has no room for: which budget, and when it begins anew.
@@ -16,9 +16,9 @@ const OWNERS = { key: "This key's", team: "The team's" } as const;
  */
 export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   const { budget } = refusal;
-  const { of, period, timeZone } = budget;
+  const { period, timeZone } = budget;
   const every = period === "Total" ? "in all" : `a ${period.toLowerCase()}`;
-  const which = `${OWNERS[of]} budget of ${sizeText(budget)} ${every}`;
+  const which = `${whose(budget)} budget of ${sizeText(budget)} ${every}`;
   if (refusal.kind === "away") {
     return problem("unavailable", `${which} cannot be asked for room while the database does not answer: try again.`);
   }
@@ -51,6 +51,11 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
 /** The providers' SDKs wait no longer for a Retry-After, and try again at once. */
 const SDK_WAITS = 60;
 const NO_RETRY = { "x-should-retry": "false" };
+
+function whose({ of, policy }: OwnedBudget): string {
+  if (policy !== undefined) return `PlatformKeyPolicy ${policy}'s shared`;
+  return of === "key" ? "This key's" : "The team's";
+}
 
 /** Why it is not known what a call costs, and what to do. */
 function lackOf({ budget, currency, models }: Extract<BudgetRefusal, { kind: "unpriced" }>): string {

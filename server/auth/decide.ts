@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationName } from "../../domain/access/operations.t
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
+import type { OwnedBudget } from "../../domain/budget/budget.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
@@ -170,8 +171,8 @@ export function overBudget(key: KeyRecord, budget: BudgetRefusal): Refused {
   return { granted: false, code, cause: causeOf(cause, budget.budget.of), key, budget };
 }
 
-/** As refusals are counted: `team_rate_limited` of a team's limit. */
-function causeOf(ofKey: string, of: LimitOwner): string {
+/** As refusals are counted: `team_rate_limited` of a team's limit, `policy_budget_exceeded` of a budget that teams share. */
+function causeOf(ofKey: string, of: LimitOwner | OwnedBudget["of"]): string {
   return of === "key" ? ofKey : `${of}_${ofKey}`;
 }
 

@@ -27,7 +27,7 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
       unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
     const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";
     const badge = reached && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
-    return html`<span class="line">${budgetText(budget)}: ${shown(spent)} used (${percent} %)${lost}${anew}${badge ?? ""}${bar(use)}</span>`;
+    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${shown(spent)} used (${percent} %)${lost}${anew}${badge ?? ""}${bar(use)}</span>`;
   });
 }
 

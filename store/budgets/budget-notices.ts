@@ -44,7 +44,16 @@ export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<
     ...{ unit: owner.unit, period: owner.period },
     beginsAnewAt: beginsAnew === null ? null : rfc3339(beginsAnew),
   };
-  const event = { at: null, teamId: owner.teamId, detail, by: { actor: "server" } };
+  const by = { actor: "server" };
+  if (owner.of === "policy") {
+    const policy = owner.name;
+    const events = (await teamsThatShare(tx, owner)).map((teamId) => ({
+      ...{ at: null, teamId, by, kind: "team.budget_reached", detail: { ...detail, policy } },
+    }));
+    await appendAudit(tx, events);
+    return events.length > 0;
+  }
+  const event = { at: null, teamId: owner.teamId, detail, by };
   if (owner.of === "team") {
     await appendAudit(tx, [{ ...event, kind: "team.budget_reached" }]);
     return true;
@@ -53,6 +62,19 @@ export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<
   if (keyId === undefined) return false;
   await appendAudit(tx, [{ ...event, kind: "key.budget_reached", keyId }]);
   return true;
+}
+
+/** So many of the teams that share a budget are notified of it. */
+const MOST_NOTIFIED = 1_000;
+
+async function teamsThatShare(
+  db: Db,
+  { cluster, name }: Readonly<Record<"cluster" | "name", string>>,
+): Promise<string[]> {
+  const owner = JSON.stringify([{ owner: `${cluster}/${name}` }]);
+  const { rows } = await sql<{ id: string }>`select id from teams
+    where state = 'active' and shared_budgets @> ${owner}::jsonb order by id limit ${MOST_NOTIFIED}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** The key that has this name now, or had it last. */

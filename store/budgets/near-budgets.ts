@@ -1,16 +1,23 @@
 import { sql } from "kysely";
-import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
-import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
+import {
+  type Budget,
+  budgetsOf,
+  budgetsOfPolicy,
+  type KeyBudgets,
+  type OwnedBudget,
+  type SharedBudgets,
+} from "../../domain/budget/budget.ts";
+import { type BudgetOwner, ownerOfBudget } from "../../domain/budget/budget-owner.ts";
 import type { Db } from "../database/change.ts";
 import { type BudgetUse, readUses } from "./read-budgets.ts";
 
 /** From which threshold on a budget is near its end, in percent. */
 const NEAR_PERCENT = 80;
 
-/** A budget near its end, and whose it is: a key, or a team where that is null. */
+/** A budget near its end, and whose it is: a key, a team, or the teams of a policy where both are null. */
 export type NearBudget = BudgetUse & {
   readonly key: { readonly id: string; readonly name: string } | null;
-  readonly team: { readonly id: string; readonly name: string };
+  readonly team: { readonly id: string; readonly name: string } | null;
 };
 
 /** A key, or a team, that has budgets. */
@@ -42,6 +49,7 @@ export async function nearBudgets(db: Db, now: number, limit: number): Promise<r
 async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[]> {
   const named = ids.flatMap((id) => ownerOfBudget(id) ?? []);
   const ofKeys = named.filter((owner) => owner.of === "key");
+  const teamIds = named.flatMap((owner) => (owner.of === "policy" ? [] : owner.teamId));
   const column = (of: (owner: (typeof ofKeys)[number]) => string): string[] => ofKeys.map(of);
   const { rows } = await sql<{
     keyId: string | null;
@@ -52,7 +60,7 @@ async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[
     limits: { readonly budgets?: readonly Budget[] } | null;
   }>`
     select null as "keyId", null as "keyName", id as "teamId", name as team, null::jsonb as budgets, limits
-    from teams where state = 'active' and id = any(${named.map(({ teamId }) => teamId)}::text[])
+    from teams where state = 'active' and id = any(${teamIds}::text[])
     union all
     select * from (
       select distinct on (k.id) k.id, k.name, t.id, t.name, r.budgets, null::jsonb
@@ -64,9 +72,20 @@ async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[
       join key_records r on r.key_id = k.id and r.budgets is not null
       join teams t on t.id = k.team_id
     ) of_keys`.execute(db);
-  return rows.map(({ keyId, keyName, teamId, team, budgets, limits }) => ({
+  const declared = rows.map(({ keyId, keyName, teamId, team, budgets, limits }) => ({
     key: keyId === null ? null : { id: keyId, name: keyName ?? keyId },
     team: { id: teamId, name: team },
     budgets: budgetsOf({ teamId, budgets: budgets ?? undefined, teamLimits: limits }),
   }));
+  return [...declared, ...(await sharedOwners(db, named))];
+}
+
+/** What teams share by these policies, once for all of them. */
+async function sharedOwners(db: Db, named: readonly BudgetOwner[]): Promise<readonly Owner[]> {
+  const owners = named.flatMap((owner) => (owner.of === "policy" ? `${owner.cluster}/${owner.name}` : []));
+  if (owners.length === 0) return [];
+  const { rows } = await sql<{ shared: SharedBudgets }>`
+    select distinct shared from teams, jsonb_array_elements(shared_budgets) shared
+    where state = 'active' and shared ->> 'owner' = any(${owners}::text[])`.execute(db);
+  return rows.map(({ shared }) => ({ key: null, team: null, budgets: budgetsOfPolicy(shared) }));
 }

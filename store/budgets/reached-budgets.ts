@@ -4,10 +4,10 @@ import type { Db } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
 
 /** Whose a budget is that has reached a threshold, as its cluster names it. */
-type ReachedOwner = { readonly of: "key" | "team"; readonly namespace: string; readonly name: string };
+type ReachedOwner = { readonly of: "key" | "team" | "policy"; readonly namespace: string; readonly name: string };
 
 /**
- * The declared keys and teams of a cluster of which a budget was reported to be used to a threshold since a moment.
+ * The declared keys, teams and policies of a cluster of which a budget was reported to be used to a threshold since a moment.
  *
  * @param since milliseconds since the epoch; null for none of them
  * @returns those, and the database's time as it looked
@@ -28,9 +28,8 @@ export async function reachedBudgets(
   const owners = rows.flatMap(({ budget, team }): ReachedOwner[] => {
     if (team !== null) return [{ of: "team", namespace: "", name: team }];
     const owner = ownerOfBudget(budget ?? "");
-    return owner?.of === "key" && owner.cluster === cluster
-      ? [{ of: "key", namespace: owner.namespace, name: owner.name }]
-      : [];
+    if (owner === undefined || owner.of === "team" || owner.cluster !== cluster) return [];
+    return [{ of: owner.of, namespace: owner.of === "key" ? owner.namespace : "", name: owner.name }];
   });
   return { now: first.now, owners };
 }

@@ -1,5 +1,11 @@
 import { sql } from "kysely";
-import { type Budget, budgetsOf, type KeyBudgets, type OwnedBudget } from "../../domain/budget/budget.ts";
+import {
+  type Budget,
+  budgetsOf,
+  type KeyBudgets,
+  type OwnedBudget,
+  type SharedBudgets,
+} from "../../domain/budget/budget.ts";
 import { mostOf } from "../../domain/budget/budget-size.ts";
 import { periodAt } from "../../domain/budget/period.ts";
 import { asThreshold, higherThreshold, reachedThreshold, type Threshold } from "../../domain/budget/threshold.ts";
@@ -23,7 +29,11 @@ export type BudgetUse = {
 };
 
 /** What has budgets among its limits. */
-type LimitedTeam = { readonly id: string; readonly limits: { budgets?: readonly Budget[] } | null };
+type LimitedTeam = {
+  readonly id: string;
+  readonly limits: { readonly budgets?: readonly Budget[] } | null;
+  readonly sharedBudgets?: readonly SharedBudgets[] | null;
+};
 
 /** A key's own budgets; none for a key without. */
 export async function budgetsOfKey(db: Db, keyId: string): Promise<readonly OwnedBudget[]> {
@@ -32,9 +42,9 @@ export async function budgetsOfKey(db: Db, keyId: string): Promise<readonly Owne
   return rows.flatMap(({ team_id: teamId, budgets }) => budgetsOf({ teamId, budgets, teamLimits: null }));
 }
 
-/** A team's budgets. */
-export function budgetsOfTeam({ id: teamId, limits: teamLimits }: LimitedTeam): readonly OwnedBudget[] {
-  return budgetsOf({ teamId, teamLimits });
+/** A team's budgets, and after them what it shares with others. */
+export function budgetsOfTeam({ id: teamId, limits, sharedBudgets: shared }: LimitedTeam): readonly OwnedBudget[] {
+  return budgetsOf({ teamId, teamLimits: { ...limits, ...(shared && { shared }) } });
 }
 
 /**

@@ -76,6 +76,7 @@ type TeamsTable = {
   leak_action: Generated<string>;
   allowed_cidrs: Generated<string[] | null>;
   limits: Generated<unknown>;
+  shared_budgets: Generated<unknown>;
   labels: Generated<unknown>;
 };
 

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { TeamMember } from "../../domain/access/team-member.ts";
+import type { SharedBudgets } from "../../domain/budget/budget.ts";
 import type { LeakAction } from "../../domain/key/leak.ts";
 import type { Db, Tx } from "../database/change.ts";
 
@@ -29,6 +30,8 @@ export type StoredTeam = StoredObject & {
   readonly leakAction: LeakAction;
   readonly allowedCIDRs: readonly string[] | null;
   readonly limits: DeclaredLimits | null;
+  /** What it shares with other teams, by a policy; null for nothing. */
+  readonly sharedBudgets: readonly SharedBudgets[] | null;
   /** In the order of their URLs; of a signing secret only whether there is one. */
   readonly webhooks: readonly {
     readonly url: string;
@@ -80,7 +83,7 @@ const SOURCES = {
   team: {
     from: sql`(select id, cluster, '' as namespace, name, coalesce(owner_uid, '') as "ownerUid", id as "teamId",
       state, created_at as "createdAt", display_name as "displayName", generation,
-      leak_action as "leakAction", allowed_cidrs as "allowedCIDRs", limits,
+      leak_action as "leakAction", allowed_cidrs as "allowedCIDRs", limits, shared_budgets as "sharedBudgets",
       array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces,
       coalesce((select json_agg(jsonb_strip_nulls(jsonb_build_object('role', role, 'kind', kind, 'value', value,
         'libraryRefs', library_refs)) order by kind, value, role)

@@ -6,10 +6,11 @@ import type { RuleInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { policyForTeam, type TeamPolicies } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platform-key-policy.ts";
-import { checkSpec } from "../../domain/manifest/check-spec.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { DATABASE_NOW } from "../database/times.ts";
+import { readPolicySpec } from "./policy-spec.ts";
+import { changeSharedBudgets, shareBudgets } from "./shared-budgets.ts";
 
 /** A policy as its controller has found it. Times are RFC 3339. */
 export type FoundPolicy = {
@@ -23,6 +24,7 @@ export type FoundPolicy = {
 
 /** Stores a policy. */
 export async function savePolicy(tx: Tx, { cluster, uid, name, spec, teams, rules }: FoundPolicy): Promise<void> {
+  await changeSharedBudgets(tx);
   await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
     values (${cluster}, ${uid}, ${name}, ${JSON.stringify(spec)}::jsonb, ${JSON.stringify(teams)}::jsonb,
       ${JSON.stringify(rules)}::jsonb, ${DATABASE_NOW})
@@ -30,6 +32,7 @@ export async function savePolicy(tx: Tx, { cluster, uid, name, spec, teams, rule
       rules = excluded.rules, selector_since = case
         when key_policies.spec->'teamSelector' = excluded.spec->'teamSelector' then key_policies.selector_since
         else excluded.selector_since end`.execute(tx);
+  await shareBudgets(tx, { cluster });
 }
 
 /** Whether a policy is stored just so, so that nothing is to be written. */
@@ -51,7 +54,7 @@ export async function findPolicySpec(
     .where("cluster", "=", cluster)
     .where("uid", "=", uid)
     .executeTakeFirst();
-  return row && readSpec(row);
+  return row && readPolicySpec(row);
 }
 
 /** Stores that a cluster has policies that cannot be read: each may be for any of its teams. */
@@ -63,7 +66,9 @@ export async function saveUnreadablePolicies(tx: Tx, cluster: string, uids: read
 
 /** Forgets policies that are no longer declared. */
 export async function removePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
+  await changeSharedBudgets(tx);
   await sql`delete from key_policies where cluster = ${cluster} and uid = any(${uids}::text[])`.execute(tx);
+  await shareBudgets(tx, { cluster });
 }
 
 /**
@@ -72,8 +77,10 @@ export async function removePolicies(tx: Tx, cluster: string, uids: readonly str
  * @returns their names; of those that could not be read the uid
  */
 export async function forgetPolicies(tx: Tx, cluster: string): Promise<string[]> {
+  await changeSharedBudgets(tx);
   const { rows } = await sql<{ name: string }>`
     delete from key_policies where cluster = ${cluster} returning coalesce(nullif(name, ''), uid) as name`.execute(tx);
+  await shareBudgets(tx, { cluster });
   return rows.map(({ name }) => name).toSorted();
 }
 
@@ -125,7 +132,7 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
       t.name as team, t.cluster as "teamCluster", t.created_at as "madeAt", t.labels
     from teams t join key_policies p on p.cluster = t.cluster or t.cluster = ${API_CLUSTER}
     where t.id = ${teamId} order by p.cluster, p.name, p.uid`.execute(db);
-  const read = rows.map((row) => ({ row, spec: readSpec(row) }));
+  const read = rows.map((row) => ({ row, spec: readPolicySpec(row) }));
   return {
     policies: read.flatMap(({ row, spec }) =>
       spec !== undefined && selectsTeam(spec.teamSelector, { name: row.team, labels: row.labels })
@@ -140,13 +147,6 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
 function nameAmong({ name, cluster }: PolicyRow, rows: readonly PolicyRow[]): string {
   const isShared = rows.some((other) => other.name === name && other.cluster !== cluster);
   return isShared ? `${name} (cluster ${cluster})` : name;
-}
-
-/** What this version does not know of a policy would be let go without a word: then it reads nothing of it. */
-function readSpec({ name, spec }: Pick<PolicyRow, "name" | "spec">): PlatformKeyPolicySpec | undefined {
-  if (spec === null) return undefined;
-  const checked = checkSpec("PlatformKeyPolicy", name, spec);
-  return "spec" in checked ? checked.spec : undefined;
 }
 
 function selectedSince({ team, teams, teamCluster, madeAt, selectorSince }: PolicyRow): string | undefined {

@@ -12,7 +12,7 @@ export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Prom
   if (teamIds?.length === 0) return [];
   const { rows } = await sql<TeamRecord>`
     select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId", t.allowed_cidrs as "allowedCIDRs",
-      t.limits,
+      limits_in_force(t.limits, t.shared_budgets) as limits,
       (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value, 'libraryIds',
           case when m.library_refs is not null then (
             select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref,

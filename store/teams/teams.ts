@@ -9,6 +9,7 @@ import { StaleDeclarationError } from "../database/errors.ts";
 import { newId } from "../database/ids.ts";
 import type { Keyring } from "../encryption/keyring.ts";
 import { auditObject } from "../objects/audit-objects.ts";
+import { keepSharedBudgets, shareBudgets } from "../policies/shared-budgets.ts";
 import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/team-webhooks.ts";
 
 export type TeamDraft = {
@@ -69,7 +70,9 @@ async function saveWholeTeam(
   draft: TeamDraft,
   keyring: Keyring,
 ): Promise<SavedTeam & { readonly changedSecrets: readonly string[] }> {
+  await keepSharedBudgets(tx);
   const teamId = await saveTeamRow(tx, draft);
+  await shareBudgets(tx, { teamId });
   await saveMembers(tx, teamId, draft.members);
 
   // Sorted, so that two teams that claim the same namespaces wait for each other in one order.

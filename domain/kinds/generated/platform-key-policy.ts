@@ -180,6 +180,37 @@ export type PlatformKeyPolicySpec = {
      */
     timeZone: string;
   }[];
+  /**
+   * How much all calls of models by the keys of the policy's teams may use together, besides what each key and each team may. It holds at once. What was used is counted by the policy's name: one that is declared again goes on with it.
+   *
+   * Items: What may be used together in each period.
+   */
+  sharedBudgets?: {
+    /**
+     * Tokens, as in the key's budgets.
+     */
+    tokens?: number;
+    /**
+     * A cost, as in the key's budgets, such as "250.00".
+     */
+    cost?: string;
+    /**
+     * The currency of cost by ISO 4217.
+     */
+    currency?: string;
+    /**
+     * The period, as in the key's budgets.
+     */
+    period: "Day" | "Week" | "Month" | "Total";
+    /**
+     * Where the period begins, by its IANA name, such as Europe/Berlin.
+     */
+    timeZone: string;
+    /**
+     * Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.
+     */
+    onExhausted: "Refuse" | "Alert";
+  }[];
 };
 
 /**
@@ -235,7 +266,7 @@ export type PlatformKeyPolicyStatus = {
     since: string;
   }[];
   /**
-   * Ready, Accepted, Reconciling and Stalled.
+   * Ready, Accepted, BudgetExhausted, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

@@ -664,7 +664,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "x-kubernetes-validations": [
           {
-            "rule": "has(self.expiry) || has(self.rotation) || has(self.allowedScopes) || has(self.allowedPresets) || has(self.allowedModels) || has(self.allowedGateways) || has(self.allowedCIDRs) || has(self.maxKeys) || has(self.rateLimit) || has(self.budgets)",
+            "rule": "has(self.expiry) || has(self.rotation) || has(self.allowedScopes) || has(self.allowedPresets) || has(self.allowedModels) || has(self.allowedGateways) || has(self.allowedCIDRs) || has(self.maxKeys) || has(self.rateLimit) || has(self.budgets) || has(self.sharedBudgets)",
             "message": "the policy asks nothing of any key: write a rule, such as expiry: {max: 2160h}"
           }
         ],
@@ -1106,6 +1106,92 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               }
             }
+          },
+          "sharedBudgets": {
+            "description": "How much all calls of models by the keys of the policy's teams may use together, besides what each key and each team may. It holds at once. What was used is counted by the policy's name: one that is declared again goes on with it.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 8,
+            "x-kubernetes-list-type": "atomic",
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.all(a, self.exists_one(b, b.period == a.period && has(b.cost) == has(a.cost)))",
+                "message": "sharedBudgets has two of one period: keep the one that is meant"
+              }
+            ],
+            "items": {
+              "description": "What may be used together in each period.",
+              "type": "object",
+              "required": [
+                "period"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.tokens) != has(self.cost)",
+                  "message": "a budget is of tokens or of cost: write one of the two"
+                },
+                {
+                  "rule": "has(self.cost) == has(self.currency)",
+                  "message": "cost and currency belong together: write both, such as cost: \"250.00\" and currency: USD"
+                },
+                {
+                  "rule": "!has(self.cost) || self.cost.matches('[1-9]')",
+                  "message": "cost must be more than nothing"
+                },
+                {
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
+                }
+              ],
+              "properties": {
+                "tokens": {
+                  "description": "Tokens, as in the key's budgets.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 1,
+                  "maximum": 1000000000000
+                },
+                "cost": {
+                  "description": "A cost, as in the key's budgets, such as \"250.00\".",
+                  "type": "string",
+                  "maxLength": 14,
+                  "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
+                },
+                "currency": {
+                  "description": "The currency of cost by ISO 4217.",
+                  "type": "string",
+                  "maxLength": 3,
+                  "pattern": "^[A-Z]{3}$"
+                },
+                "period": {
+                  "description": "The period, as in the key's budgets.",
+                  "type": "string",
+                  "enum": [
+                    "Day",
+                    "Week",
+                    "Month",
+                    "Total"
+                  ]
+                },
+                "timeZone": {
+                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$",
+                  "default": "UTC"
+                },
+                "onExhausted": {
+                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "type": "string",
+                  "enum": [
+                    "Refuse",
+                    "Alert"
+                  ],
+                  "default": "Refuse"
+                }
+              }
+            }
           }
         }
       },
@@ -1211,7 +1297,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, Reconciling and Stalled.",
+            "description": "Ready, Accepted, BudgetExhausted, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

@@ -87,14 +87,15 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
     {
       ...{ id: "budgets", title: "Budgets near their end", none: "No budget is used to 80 %." },
       columns: [["Whose", "named"], "Budget"],
-      rows: budgets.map((use) => [
-        use.key === null
-          ? html`<a href="/dashboard/team/${use.team.id}">${use.team.name}</a>`
-          : html`<a href="/dashboard/keys/${use.key.id}">${use.key.name}</a><span class="line muted small">${use.team.name}</span>`,
-        shownBudgets([use], now),
-      ]),
+      rows: budgets.map((use) => [whose(use), shownBudgets([use], now)]),
     },
   ];
+}
+
+function whose({ key, team, budget }: NearBudget): Content {
+  if (team === null) return html`<bdi>${budget.policy ?? ""}</bdi>`;
+  if (key === null) return html`<a href="/dashboard/team/${team.id}">${team.name}</a>`;
+  return html`<a href="/dashboard/keys/${key.id}">${key.name}</a><span class="line muted small">${team.name}</span>`;
 }
 
 type List = {

@@ -61,10 +61,11 @@ export function eventText(action: string, detail: Detail): string {
   return ACTIONS[action]?.(detail) ?? EVENT_TITLES[action] ?? action;
 }
 
-function budgetReached({ percent, limit, unit, period, beginsAnewAt }: Detail): string {
+function budgetReached({ percent, limit, unit, period, beginsAnewAt, policy }: Detail): string {
   const every = period === "Total" ? "in all" : `a ${String(period).toLowerCase()}`;
   const anew = typeof beginsAnewAt === "string" ? `; it begins anew at ${beginsAnewAt}` : "";
-  return `${percent} % of its budget of ${limit} ${unit} ${every} are used${anew}`;
+  const which = typeof policy === "string" ? `the budget that it shares by PlatformKeyPolicy ${policy},` : "its budget";
+  return `${percent} % of ${which} of ${limit} ${unit} ${every} are used${anew}`;
 }
 
 function reportedBy(reporter: unknown, url: unknown): string {

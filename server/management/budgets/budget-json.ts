@@ -16,6 +16,7 @@ export type BudgetJson = {
   readonly lost: number;
   readonly reached: number | null;
   readonly beginsAnewAt: string | null;
+  readonly sharedBy: string | null;
 };
 
 const AMOUNT = { type: "number" } as const;
@@ -34,6 +35,10 @@ export const BUDGETS = closedObject("Budgets", {
       lost: { ...AMOUNT, description: "Counts as used, since servers ended while they held it." },
       reached: { enum: [50, 80, 100, null], description: "The highest of these percentages that is used." },
       beginsAnewAt: { ...TIME_OR_NULL, description: "Null for one that never does." },
+      sharedBy: {
+        type: ["string", "null"],
+        description: "The PlatformKeyPolicy whose teams share it; null for one of the key's or the team's own.",
+      },
     }),
   },
 });
@@ -51,6 +56,7 @@ export function budgetsJson(uses: readonly BudgetUse[]): BudgetsJson {
         ...{ timeZone: budget.timeZone, onExhausted: budget.onExhausted },
         ...{ used: shown(spent), held: shown(held), lost: shown(unsettled), reached: reached ?? null },
         beginsAnewAt: Number.isFinite(endsAt) ? rfc3339(endsAt) : null,
+        sharedBy: budget.policy ?? null,
       };
     }),
   };

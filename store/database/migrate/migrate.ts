@@ -35,6 +35,7 @@ import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-bef
 import { sql as budgetNotices } from "../../migrations/051-budget-notices.ts";
 import { sql as keyLabels } from "../../migrations/052-key-labels.ts";
 import { indexes as displayNames } from "../../migrations/053-display-names.ts";
+import { sql as sharedBudgets } from "../../migrations/054-shared-budgets.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -88,6 +89,7 @@ export const MIGRATIONS = [
   { version: 51, name: "budget-notices", script: budgetNotices },
   { version: 52, name: "key-labels", script: keyLabels },
   { version: 53, name: "display-names", script: "", indexes: displayNames },
+  { version: 54, name: "shared-budgets", script: sharedBudgets },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

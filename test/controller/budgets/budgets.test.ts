@@ -1,4 +1,32 @@
+import { expect, it } from "vitest";
+import { budgetsOfPolicy, declareBudgets } from "../../../domain/budget/budget.ts";
+import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { withUsedBudgets } from "./budgets.ts";
+import { HOUR, key, startWorld } from "../fixtures/world.ts";
+import { MONTHLY, use, withUsedBudgets } from "./budgets.ts";
 
 describeWorlds("an object whose budget is used", withUsedBudgets);
+
+describeWorlds("a policy whose teams share a budget", (setup) => {
+  it("b149: says how far it is used, and has it hold of each of their keys", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"), {
+      ...{ kind: "PlatformKeyPolicy", name: "staging", namespace: "" },
+      spec: { teamSelector: {}, sharedBudgets: [MONTHLY] },
+    });
+    const plaintext = await world.plaintextOf("agent");
+    const ofPolicy = () => world.condition("BudgetExhausted", "staging", "PlatformKeyPolicy", "");
+    await until("it has the condition", () => ofPolicy() === "False/BudgetLeft");
+    const { cluster } = await world.stored("agent");
+    const items = declareBudgets([MONTHLY]) ?? [];
+    const shared = { owner: `${cluster}/staging`, items };
+    await until("the key has it", () => world.record(plaintext)?.teamLimits?.shared !== undefined);
+    expect(world.record(plaintext)?.teamLimits).toMatchObject({ rate: null, shared: [shared] });
+    const [budget] = budgetsOfPolicy(shared);
+    if (budget === undefined) throw new Error("there is no budget");
+    await use(world, budget, 900, 80);
+    await until("much is used", () => ofPolicy() === "False/BudgetNearlyExhausted");
+    expect(world.condition("Ready", "staging", "PlatformKeyPolicy", "")).toBe("True/Ready");
+    await world.advance(32 * 24 * HOUR);
+    await until("it has begun anew", () => ofPolicy() === "False/BudgetLeft");
+  });
+});

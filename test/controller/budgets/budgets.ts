@@ -10,7 +10,7 @@ import { until } from "../../env/until.ts";
 import type { WorldTests } from "../fixtures/setup.ts";
 import { HOUR, key, NAMESPACE, startWorld, team, type World } from "../fixtures/world.ts";
 
-const MONTHLY = { tokens: 1_000, period: "Month" } as const;
+export const MONTHLY = { tokens: 1_000, period: "Month" } as const;
 
 export const exhausted = (world: World, name: string, kind: "PlatformKey" | "PlatformTeam" = "PlatformKey") =>
   world.condition("BudgetExhausted", name, kind);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { budgetsOf } from "../../../domain/budget/budget.ts";
+import { budgetsOf, budgetsOfPolicy } from "../../../domain/budget/budget.ts";
 import { ownerOfBudget } from "../../../domain/budget/budget-owner.ts";
 import { keyRecord } from "../../server/harness.ts";
 
@@ -20,6 +20,14 @@ test.each(["c1/payments/checkout", "api//a name", "api/payments/with/slashes and
   },
 );
 
+test("whose a budget is that teams share can be read from its id", () => {
+  const [budget] = budgetsOfPolicy({ owner: "c1/staging.eu", items: [month] });
+  expect(budget).toMatchObject({ of: "policy", policy: "staging.eu" });
+  expect(ownerOfBudget(budget?.id ?? "")).toEqual({
+    ...{ of: "policy", cluster: "c1", name: "staging.eu", unit: "tokens", period: "Month" },
+  });
+});
+
 test("an id of another form names no owner", () => {
   for (const id of [
     "",
@@ -27,6 +35,7 @@ test("an id of another form names no owner", () => {
     "key team-a tokens Month",
     "key team-a c1 tokens Month",
     "team team-a tokens Year",
+    "policy staging tokens Month",
   ])
     expect(ownerOfBudget(id)).toBeUndefined();
 });

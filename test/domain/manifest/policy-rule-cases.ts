@@ -97,6 +97,40 @@ export const POLICY_RULE_CASES: readonly RuleCase[] = [
     refuses: [policy("budgets: [{ tokens: 1, period: Day, timeZone: Local }]")],
     says: "spec.budgets[0]: timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC",
   },
+  {
+    rule: "what teams share has one budget of a period",
+    accepts: [
+      policy(
+        'sharedBudgets: [{ tokens: 1, period: Day, onExhausted: Alert }, { cost: "1", currency: USD, period: Day }]',
+      ),
+    ],
+    refuses: [policy("sharedBudgets: [{ tokens: 1, period: Day }, { tokens: 2, period: Day }]")],
+    says: "spec.sharedBudgets: sharedBudgets has two of one period: keep the one that is meant",
+  },
+  {
+    rule: "what teams share is of tokens or of cost",
+    accepts: [policy("sharedBudgets: [{ tokens: 1, period: Day }]")],
+    refuses: [policy('sharedBudgets: [{ tokens: 1, cost: "1", currency: USD, period: Day }]')],
+    says: "spec.sharedBudgets[0]: a budget is of tokens or of cost: write one of the two",
+  },
+  {
+    rule: "what teams share has a currency with its cost",
+    accepts: [policy('sharedBudgets: [{ cost: "0.01", currency: EUR, period: Total }]')],
+    refuses: [policy('sharedBudgets: [{ cost: "1", period: Day }]')],
+    says: 'spec.sharedBudgets[0]: cost and currency belong together: write both, such as cost: "250.00" and currency: USD',
+  },
+  {
+    rule: "what teams share is more than nothing",
+    accepts: [policy('sharedBudgets: [{ cost: "0.000001", currency: USD, period: Day }]')],
+    refuses: [policy('sharedBudgets: [{ cost: "0.00", currency: USD, period: Day }]')],
+    says: "spec.sharedBudgets[0]: cost must be more than nothing",
+  },
+  {
+    rule: "what teams share begins in a zone that is known",
+    accepts: [policy("sharedBudgets: [{ tokens: 1, period: Day, timeZone: Asia/Tokyo }]")],
+    refuses: [policy("sharedBudgets: [{ tokens: 1, period: Day, timeZone: Local }]")],
+    says: "spec.sharedBudgets[0]: timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC",
+  },
   ...["requestsPerMinute", "concurrent", "tokensPerMinute"].flatMap((field) => [
     {
       rule: "a bound asks something",

@@ -36,8 +36,8 @@ const monthly = (tokens: number, fields: Partial<Budget> = {}): Budget => ({
 });
 const budgeted = (...items: Budget[]): Partial<KeyRecord> => ({ budgets: { owner: "team-a c/ns/reader", items } });
 
-async function ask(key: string, path = "/v1/chat/completions", body: object = BODY) {
-  const answer = await fetch(`${harness.url}/g/main${path}`, {
+async function ask(key: string, path = "/v1/chat/completions", body: object = BODY, gateway = "main") {
+  const answer = await fetch(`${harness.url}/g/${gateway}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -93,6 +93,25 @@ test("b129: a team's budget bounds all of its keys, and says so", async () => {
   expect(refused).toMatchObject({ status: 429, retryAfter: null, mayRetry: "false" });
   expect(refused.text).toContain(`The team's budget of ${RESERVED} tokens in all`);
   expect(harness.refused.at(-1)).toMatchObject({ cause: "team_budget_exceeded" });
+});
+
+test("b149: what teams share bounds the keys of all of them, and says whose it is", async () => {
+  answerUsing(RESERVED);
+  const shared = [{ owner: "c1/staging", items: [monthly(RESERVED, { period: "Total" })] }];
+  const teamLimits = { rate: null, concurrent: null, shared };
+  const [one, other] = [harness.addKey({ teamLimits }), harness.addKey({ teamLimits, teamId: "team-b" })];
+  for (const teamId of ["team-a", "team-b"]) {
+    harness.index.applyTeam({
+      ...{ teamId, name: teamId, cluster: "c1", defaultLibraryId: null, allowedCIDRs: null, limits: teamLimits },
+      ...{ members: [], revoked: [] },
+    });
+  }
+  harness.addGateway({ gatewayId: "gw_b", publicId: "b", teamId: "team-b", upstreams: [upstreamOf(upstream.url)] });
+  expect((await ask(one)).status).toBe(200);
+  const refused = await ask(other, undefined, undefined, "b");
+  expect(refused).toMatchObject({ status: 429, retryAfter: null, mayRetry: "false" });
+  expect(refused.text).toContain(`PlatformKeyPolicy staging's shared budget of ${RESERVED} tokens in all`);
+  expect(harness.refused.at(-1)).toMatchObject({ cause: "policy_budget_exceeded" });
 });
 
 test("b129: where calls under way hold what is left, says to try again soon", async () => {

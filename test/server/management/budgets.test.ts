@@ -1,9 +1,11 @@
 /** How far budgets are used, as the management API shows it. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { BudgetJson } from "../../../server/management/budgets/budget-json.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
+import { forgetPolicies, savePolicy } from "../../../store/policies/key-policies.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
-import { unique } from "../../store/fixtures.ts";
+import { run, unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";
 import { startPages } from "../console/pages.ts";
 
@@ -26,7 +28,7 @@ describeOnEachEngine("The budgets of a key and of a team", (store) => {
       { ...line, budget: `team ${teamId} tokens Total`, spent: 800, held: 0 },
     ]);
     const common = { limit: 1_000, unit: "tokens", period: "Total", timeZone: "UTC", onExhausted: "Refuse" };
-    const ofKey = { ...common, used: 790, held: 40, lost: 0, reached: 50, beginsAnewAt: null };
+    const ofKey = { ...common, used: 790, held: 40, lost: 0, reached: 50, beginsAnewAt: null };, sharedBy: null
     expect((await api.send("GET", `/keys/${keyId}/budgets`)).body).toEqual({ items: [ofKey] });
     expect((await api.send("GET", `/teams/${teamId}/budgets`)).body).toEqual({
       items: [{ ...ofKey, used: 800, held: 0, reached: 80 }],
@@ -41,6 +43,26 @@ describeOnEachEngine("The budgets of a key and of a team", (store) => {
     for (const path of [`keys/${keyId}`, `teams/${teamId}`]) {
       expect([await ask("their-viewer", path), await ask("a-stranger", path)]).toEqual([200, 404]);
     }
+  });
+
+  test("b149: are seen with those that a team shares, by the policy that says so", async (context) => {
+    const api = await startPages(store());
+    context.onTestFinished(() => api.close());
+    const [name, cluster] = [unique("team"), unique("c")];
+    const own = { tokens: 100, period: "Day" };
+    const team = (await api.send("POST", "/teams", { name, spec: { budgets: [own] } })).body;
+    const shared = { tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" } as const;
+    const spec = { teamSelector: { matchNames: [name] }, gracePeriod: "1h", sharedBudgets: [shared] };
+    const policy = { ...{ cluster, uid: "uid", name: "staging" }, spec, teams: [], rules: [] };
+    await run(store(), (tx) => savePolicy(tx, policy));
+    const { items } = (await api.send("GET", `/teams/${team.id}/budgets`)).body;
+    expect(items.map(({ limit, sharedBy }: BudgetJson) => [limit, sharedBy])).toEqual([
+      [100, null],
+      [1_000, "staging"],
+    ]);
+    const { text } = await api.get(`/team/${team.id}`);
+    expect(text).toContain("shared by the teams of PlatformKeyPolicy <bdi>staging</bdi>");
+    await run(store(), (tx) => forgetPolicies(tx, cluster));
   });
 
   test("b146: have back what ended servers held of them by the installation's own alone, who are named in the audit log", async (context) => {

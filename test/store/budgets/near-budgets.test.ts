@@ -21,7 +21,7 @@ describeOnEachEngine("budgets near their end", (store) => {
     await change(store(), null, (tx) => recordBudgetNotice(tx, { ...of, used: tokens, percent: 80 }));
   }
   const near = async () => nearBudgets(store().db, await databaseTime(store().db), 100);
-  const nearOf = async (teamId: string) => (await near()).filter(({ team }) => team.id === teamId);
+  const nearOf = async (teamId: string) => (await near()).filter(({ team }) => team?.id === teamId);
 
   test("are a team's that is used to 80 %, until it is raised", async () => {
     const draft = teamDraft({ limits: limits(LIMIT) });

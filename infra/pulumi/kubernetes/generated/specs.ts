@@ -325,6 +325,21 @@ export type PlatformKeyPolicySpecArgs = {
     /** Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
   }>>> | undefined;
+  /** How much all calls of models by the keys of the policy's teams may use together, besides what each key and each team may. It holds at once. What was used is counted by the policy's name: one that is declared again goes on with it. */
+  sharedBudgets?: Input<Array<Input<{
+    /** Tokens, as in the key's budgets. */
+    tokens?: Input<number> | undefined;
+    /** A cost, as in the key's budgets, such as "250.00". */
+    cost?: Input<string> | undefined;
+    /** The currency of cost by ISO 4217. */
+    currency?: Input<string> | undefined;
+    /** The period, as in the key's budgets. */
+    period: Input<"Day" | "Week" | "Month" | "Total">;
+    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    timeZone?: Input<string> | undefined;
+    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    onExhausted?: Input<"Refuse" | "Alert"> | undefined;
+  }>>> | undefined;
 };
 
 /** What the gateway is to be. */
