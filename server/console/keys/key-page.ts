@@ -29,6 +29,7 @@ import { eventList } from "./key-event-list.ts";
 import { oldVersionsInUse, refusedLately } from "./key-in-use-panel.ts";
 import { bindingsOf, declarationOf, endOfVersion, LEAKED_BADGE, stateBadge, versionBadge } from "./key-words.ts";
 import { leakNotice } from "./leak-notice.ts";
+import { outdatedNotice } from "./outdated-notice.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
@@ -68,7 +69,7 @@ export function keyContent(page: KeyPage): Html {
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)}${
     key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
   }</p></div>${keyActions(page)}</div>
-${leakNotice(key, page.mayRevoke, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
+${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
 ${strip(page)}
 ${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}
 <div class="columns"><div class="stack">

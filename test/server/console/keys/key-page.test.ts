@@ -315,6 +315,22 @@ describe("rotating a key by its page", () => {
     expect(below).not.toContain(secret);
   });
 
+  test("says on the key's page that it is outdated, until its newest version is used or the others have ended", async () => {
+    const { id } = await makeKey();
+    const isOutdated = async () => (await pages.get(`/keys/${id}`)).text.includes("<strong>Outdated.</strong>");
+    expect(await isOutdated()).toBe(false);
+    const { body } = await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
+    const { text } = await pages.get(`/keys/${id}`);
+    expect(text).toContain("<strong>Outdated.</strong> Version 2 works, and no use of it is known.");
+    expect(text).toContain("still has version 1, which works until <time");
+    await pages.tryKey(body.secret);
+    await until("the use is written", async () => !(await isOutdated()));
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
+    expect(await isOutdated()).toBe(true);
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    expect(await isOutdated()).toBe(false);
+  });
+
   test("shows none of the versions that have ended", async () => {
     const { id, secret } = await makeKey();
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });

@@ -85,6 +85,48 @@ describe("The page of a key", () => {
   });
 });
 
+describe("On a phone", () => {
+  /** As long as a name may be, and no place to break at. */
+  const WIDE = "w".repeat(60);
+  const SHOWN_WIDE = "W".repeat(100);
+
+  test.for([320, 390])("the actions of a key begin where the lines do, in a window of %i pixels", async (width) => {
+    const { id } = await makeKey();
+    const page = await open(`/keys/${id}`, { viewport: { width, height: 900 } });
+    const left = async (name: string) => (await page.getByRole("link", { name }).boundingBox())?.x;
+    const [rotate, revoke] = [await left("Rotate"), await left("Revoke")];
+    const line = await page.getByRole("heading", { level: 1 }).boundingBox();
+    expect(rotate).toBe(line?.x);
+    const isBelow = ((await page.getByRole("link", { name: "Revoke" }).boundingBox())?.y ?? 0) > (line?.y ?? 0) + 120;
+    if (isBelow) expect(revoke).toBe(rotate);
+    await checkPage(page, `key-actions-${width}`);
+  });
+
+  test.for([320, 390])("names of a hundred letters break no page, in a window of %i pixels", async (width) => {
+    const members = [{ role: "admin", group: "g" }];
+    await pages.send("POST", "/teams", { name: WIDE, spec: { displayName: SHOWN_WIDE, members } });
+    await pages.send("POST", "/libraries", { name: WIDE, team: WIDE, spec: {} });
+    const spec = {
+      ...{ preset: "MCPReadOnly", displayName: SHOWN_WIDE, expiresAfter: "72h" },
+      mcpDefaultLibraryRef: { name: WIDE },
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name: WIDE }] },
+    };
+    const made = await pages.send("POST", "/keys", { name: `${WIDE}${width}`, team: WIDE, spec });
+    expect(made.status, made.text).toBe(201);
+    const { id } = made.body;
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
+    const page = await open("/keys", { viewport: { width, height: 900 } });
+    for (const path of [`?team=${WIDE}`, `/${id}`, `/${id}/revoke`, `/${id}/rotate`, `/${id}/edit`, "/new"]) {
+      await page.goto(`${pages.url}/dashboard/keys${path}`);
+      await checkPage(page, `wide-${path.split("/").at(-1)?.slice(0, 6)}-${width}`);
+      const spilt = await page
+        .locator(".panel, .notice, .head")
+        .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map(({ innerText }) => innerText));
+      expect({ path, spilt }).toEqual({ path, spilt: [] });
+    }
+  });
+});
+
 describe("The list in a browser", () => {
   test("is searched as one types, without a button", async () => {
     const wanted = await makeKey();
