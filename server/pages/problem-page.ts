@@ -45,12 +45,25 @@ const NO_PAGE = problem("not_found", "There is no page at this address.");
 function sendProblemPage(request: FastifyRequest, reply: FastifyReply, shown: Problem): FastifyReply {
   const viewer = findViewer(request);
   reply.code(shown.status).headers(shown.headers);
-  return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown, request.method) }));
+  return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown, request) }));
 }
 
-function problemContent({ title, status, code, detail }: Problem, method: string): Html {
+/** The page that a form which was refused for want of a session is on: it leads to the sign-in, and from there back. */
+function formPage({ url, server, routeOptions }: FastifyRequest): string {
+  const isPage = routeOptions.url !== undefined && server.hasRoute({ method: "GET", url: routeOptions.url });
+  return isPage ? (url.split("?")[0] ?? KEYS) : KEYS;
+}
+
+const KEYS = "/dashboard/keys";
+
+function problemContent({ title, status, code, detail }: Problem, request: FastifyRequest): Html {
+  const { method } = request;
   const advice = code === "unavailable" && !SAFE_METHODS.has(method) ? SEND_AGAIN : ADVICE[code];
   return html`<div class="panel narrow"><p class="muted">${status} · <code>${code}</code></p><h1>${title}</h1>
 <p>${detail}</p><p>${advice}</p>
-<p class="actions"><a class="button primary" href="/dashboard/keys">${code === "unauthorized" ? "Sign in" : "To the API keys"}</a></p></div>`;
+<p class="actions">${
+    code === "unauthorized"
+      ? html`<a class="button primary" href="${formPage(request)}">Sign in</a>`
+      : html`<a class="button primary" href="${KEYS}">To the API keys</a>`
+  }</p></div>`;
 }

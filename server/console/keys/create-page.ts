@@ -32,7 +32,8 @@ export type CreateForm = {
 export function createContent({ fields, errors, bindings, teams, once, viewer }: CreateForm): Html {
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>Create key</h1></div></div>
 ${errorSummary(errors)}
-<div class="scoped narrow"><form method="post" action="/dashboard/keys/new">${csrfField(viewer.csrf)}
+<p class="notice narrow" role="status" data-kept-note hidden>What you typed before you signed in again is back. Look through it before you send it.</p>
+<div class="scoped narrow"><form method="post" action="/dashboard/keys/new" data-kept>${csrfField(viewer.csrf)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}

@@ -66,6 +66,7 @@ document.addEventListener("submit", (event) => {
     return;
   }
   form.setAttribute("aria-busy", "true");
+  if (form.dataset.kept !== undefined) keepTyped(form);
   // Later: a button that is disabled now would not be sent with the form.
   setTimeout(() => {
     for (const button of submitButtonsOf(form)) button.disabled = form.hasAttribute("aria-busy");
@@ -84,11 +85,67 @@ function submitButtonsOf(form) {
   return [...form.elements].filter((element) => element.type === "submit");
 }
 
+/**
+ * What was typed into a form outlasts a session that ends before it is sent: this tab keeps it until the form is shown
+ * again to the same person, or has made what it is for. Nothing that looks like a key or a hash is kept.
+ */
+const KEPT = "keyplane-typed";
+const KEPT_MS = 3_600_000;
+const CONFIDENTIAL = /inf_|[0-9a-f]{32}/i;
+
+/** Nothing is kept where a browser lets pages keep nothing. */
+function changeKept(change) {
+  try {
+    return change(sessionStorage);
+  } catch {
+    return null;
+  }
+}
+
+function typedFields(form) {
+  return [...form.elements].filter(({ name, type }) => name !== "" && !["hidden", "submit", "fieldset"].includes(type));
+}
+
+function viewer() {
+  return document.querySelector(".who")?.textContent;
+}
+
+function keepTyped(form) {
+  const typed = typedFields(form).map(({ name, type, value, checked }) => {
+    const isChoice = type === "checkbox";
+    return { name, value: CONFIDENTIAL.test(value) && !isChoice ? "" : value, checked: isChoice && checked };
+  });
+  changeKept((store) => store.setItem(KEPT, JSON.stringify({ page: form.action, by: viewer(), at: Date.now(), typed })));
+}
+
+function giveBackTyped(form) {
+  const kept = JSON.parse(changeKept((store) => store.getItem(KEPT)) ?? "null");
+  if (kept === null || kept.page !== form.action) return;
+  changeKept((store) => store.removeItem(KEPT));
+  // The form is there with what was typed where the server has refused it.
+  if (kept.by !== viewer() || Date.now() - kept.at > KEPT_MS || document.querySelector("[role=alert]") !== null) return;
+  for (const field of typedFields(form)) {
+    const { name, value } = field;
+    const isChoice = field.type === "checkbox";
+    const one = kept.typed.find((typed) => typed.name === name && (!isChoice || typed.value === value));
+    if (one === undefined) continue;
+    if (isChoice) field.checked = one.checked;
+    else if (field.tagName !== "SELECT" || [...field.options].some((option) => option.value === one.value)) {
+      field.value = one.value;
+      if (one.value !== "") field.closest("details")?.setAttribute("open", "");
+    }
+  }
+  document.querySelector("[data-kept-note]")?.removeAttribute("hidden");
+}
+
+for (const form of document.querySelectorAll("form[data-kept]")) giveBackTyped(form);
+
 /** Stands for the key in the files that the page of a new key holds. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
 const shownOnce = document.querySelector("[data-shown-once]");
 if (shownOnce !== null) {
   const secret = document.getElementById("secret");
+  changeKept((store) => store.removeItem(KEPT));
   // A reload asks for the key's page, and not for the form to be sent again.
   history.replaceState(null, "", shownOnce.dataset.shownOnce);
   for (const button of shownOnce.querySelectorAll("button[data-download]")) {

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import { openBrowser } from "../../env/browser.ts";
+import { openBrowser, takeCookie } from "../../env/browser.ts";
 import { freshDatabase } from "../../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
@@ -132,6 +132,52 @@ describe("In a browser, where something has gone wrong,", () => {
     await page.goto(`${pages.url}/dashboard/audit`);
     expect(new URL(page.url()).pathname).toBe("/dashboard/sign-in");
     expect(await page.locator("main").innerText()).toMatch(/sign in/i);
+  });
+
+  test("what was typed to make a key outlasts the session, for the same person, and holds no key", async () => {
+    const { cookie } = (await pages.as("member")).browser;
+    const { context, page } = await openWindow(browser, pages, { cookie });
+    contexts.push(context);
+    const fillIn = async (name: string) => {
+      await page.goto(`${pages.url}/dashboard/keys/new`);
+      await page.getByLabel("Name", { exact: true }).fill(name);
+      await page.getByLabel("Shown as").fill("inf_0123456789abcdef");
+      await page.getByLabel("Preset").selectOption({ label: "Scopes of its own" });
+      await page.getByLabel("memory:write").check();
+      await page.getByLabel("Lifetime").selectOption("30d");
+      await page.getByText("Limits", { exact: true }).click();
+      await page.getByLabel("Networks").fill("10.0.0.0/8");
+    };
+    /** Sends the form after its session has ended; then a person signs in anew in the same window. */
+    const sendTooLate = async (subject: string) => {
+      await context.clearCookies();
+      await page.getByRole("button", { name: "Generate key" }).click();
+      expect(await heading(page)).toBe("Unauthorized");
+      await page.getByRole("link", { name: "Sign in" }).click();
+      const returnTo = new URL(page.url()).searchParams.get("returnTo");
+      expect([new URL(page.url()).pathname, returnTo]).toEqual(["/dashboard/sign-in", "/dashboard/keys/new"]);
+      await takeCookie(context, pages.url, (await pages.as(subject)).browser.cookie);
+      await page.goto(`${pages.url}${returnTo}`);
+    };
+    const name = unique("late");
+    await fillIn(name);
+    await sendTooLate("member");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe(name);
+    expect(await page.getByLabel("Shown as").inputValue()).toBe("");
+    expect(await page.getByLabel("memory:write").isChecked()).toBe(true);
+    expect(await page.getByLabel("memory:read").isChecked()).toBe(false);
+    expect(await page.getByLabel("Lifetime").inputValue()).toBe("30d");
+    expect(await page.getByLabel("Networks").isVisible()).toBe(true);
+    expect(await page.getByRole("status").innerText()).toContain("What you typed before you signed in again is back.");
+    await checkPage(page, "typed-is-back");
+    await page.getByRole("button", { name: "Generate key" }).click();
+    expect(await page.getByLabel("The key", { exact: true }).innerText()).toMatch(/^inf_/);
+    await page.goto(`${pages.url}/dashboard/keys/new`);
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("");
+
+    await fillIn(unique("late"));
+    await sendTooLate("admin");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("");
   });
 
   test("two tabs that edit one key: the second gets a notice, keeps what was typed, and may save after a look", async () => {
