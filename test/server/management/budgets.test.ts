@@ -28,7 +28,7 @@ describeOnEachEngine("The budgets of a key and of a team", (store) => {
       { ...line, budget: `team ${teamId} tokens Total`, spent: 800, held: 0 },
     ]);
     const common = { limit: 1_000, unit: "tokens", period: "Total", timeZone: "UTC", onExhausted: "Refuse" };
-    const ofKey = { ...common, used: 790, held: 40, lost: 0, reached: 50, beginsAnewAt: null };, sharedBy: null
+    const ofKey = { ...common, used: 790, held: 40, lost: 0, reached: 50, beginsAnewAt: null, sharedBy: null };
     expect((await api.send("GET", `/keys/${keyId}/budgets`)).body).toEqual({ items: [ofKey] });
     expect((await api.send("GET", `/teams/${teamId}/budgets`)).body).toEqual({
       items: [{ ...ofKey, used: 800, held: 0, reached: 80 }],
