@@ -14,6 +14,8 @@ type Waiting = {
 const SLOW_MS = 1_000;
 /** Slow holders that are remembered. */
 const MAX_SLOW = 10_000;
+/** Names of one holder that wait: with each that comes, all that wait are looked at (threats b153). */
+const MAX_WAITING = 256;
 
 /** What bounds look-ups. */
 type LookupBounds = {
@@ -32,7 +34,8 @@ type Callback = Parameters<LookupFunction>[2];
 /**
  * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for their
  * turn, and for the end of their holder's own: the servers of a name may take as long as they like. Holders whose last
- * look-up was slow share one place. A name that a guard looks up already is not looked up beside it. One whose turn comes after its time is given up: its caller waits no more.
+ * look-up was slow share one place. A name that a guard looks up already is not looked up beside it. One whose turn
+ * comes after its time is given up: its caller waits no more. So is one whose holder has many that wait.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
@@ -41,6 +44,8 @@ export function lookupLimit(
   monotonic: () => number = () => performance.now(),
 ): LimitGuard {
   let queue: Waiting[] = [];
+  /** How many names of each holder are in the queue. */
+  const waitingOf = new Map<string, number>();
   /** The holders of those under way, and since when each is. */
   const busy = new Map<string, number>();
   const slow = new Set<string>();
@@ -60,6 +65,13 @@ export function lookupLimit(
     if (!takesLong(holder)) slow.delete(holder);
     else if (slow.size < MAX_SLOW) slow.add(holder);
     busy.delete(holder);
+  }
+
+  function count(holder: string | undefined, more: 1 | -1): void {
+    if (holder === undefined) return;
+    const waiting = (waitingOf.get(holder) ?? 0) + more;
+    if (waiting > 0) waitingOf.set(holder, waiting);
+    else waitingOf.delete(holder);
   }
 
   function goOn(): void {
@@ -93,12 +105,18 @@ export function lookupLimit(
           callers.delete(key);
           for (const each of all) each(...found);
         };
+        if (holder !== undefined && (waitingOf.get(holder) ?? 0) >= MAX_WAITING) {
+          process.nextTick(callback, new LookupTimeoutError(), "");
+          return;
+        }
         callers.set(key, [callback]);
+        count(holder, 1);
         queue.push({
           hostname,
           holder,
           since: monotonic(),
           begin(busyHolder) {
+            count(holder, -1);
             busy.set(busyHolder, monotonic());
             lookup(hostname, options, (...found) => {
               end(busyHolder);
@@ -106,7 +124,10 @@ export function lookupLimit(
               answer(...found);
             });
           },
-          giveUp: () => answer(new LookupTimeoutError(), ""),
+          giveUp() {
+            count(holder, -1);
+            answer(new LookupTimeoutError(), "");
+          },
         });
         goOn();
       },

@@ -129,3 +129,27 @@ test("A guard with a limit still finds the addresses of a name, and refuses priv
     "127.0.0.1",
   ]);
 });
+
+test("b153: of one holder 256 names wait, and one more is given up at once, so that its own cost no other one's time", async () => {
+  const ends: Parameters<LookupFunction>[2][] = [];
+  const limit = lookupLimit({ most: 2, patienceMs: 10_000 }, () => 0);
+  const lookup: LookupFunction = (_hostname, _options, callback) => void ends.push(callback);
+  const find = (holder: string, name: string) =>
+    new Promise<string>((resolve) => {
+      limit({ allows: () => true, lookup }, holder).lookup(name, {}, (error) => resolve(error?.message ?? "found"));
+    });
+  const found: string[] = [];
+  const waiting = Array.from({ length: 257 }, (_, i) => find("hostile", `h${i}`).then((how) => found.push(how)));
+  expect(await find("hostile", "one-more")).toContain("not looked up in time");
+  expect(found).toEqual([]);
+  const other = find("other", "name");
+  expect(ends).toHaveLength(2);
+  ends[1]?.(null, "192.0.2.1", 4);
+  expect(await other).toBe("found");
+  // As one has had its turn another one may wait.
+  ends[0]?.(null, "192.0.2.1", 4);
+  const next = find("hostile", "next");
+  for (let i = 2; i < ends.length; i++) ends[i]?.(null, "192.0.2.1", 4);
+  await Promise.all(waiting);
+  expect([await next, new Set(found)]).toEqual(["found", new Set(["found"])]);
+});
