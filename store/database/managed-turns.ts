@@ -8,6 +8,8 @@ export type ManagedRequest = {
   readonly teamId: string;
   /** Aborted where its caller waits no longer, and nothing is changed by it. */
   readonly signal: AbortSignal;
+  /** Whether it may change something, as a revocation does: it goes before what its team only reads. */
+  readonly isChange?: boolean;
 };
 
 /** As long as the pool has a caller wait for a connection. Milliseconds. */
@@ -56,17 +58,17 @@ export class ManagedTurns {
   async take(): Promise<() => void> {
     const request = this.#requestOf();
     if (request === undefined) return () => {};
-    const { teamId, signal } = request;
+    const { teamId, signal, isChange } = request;
     const impatience = new AbortController();
     const timer = setTimeout(() => impatience.abort(new DatabaseBusyError("all")), MAX_WAIT_MS);
     try {
-      await this.#share.enter(teamId, AbortSignal.any([signal, impatience.signal]));
+      await this.#share.enter(teamId, AbortSignal.any([signal, impatience.signal]), isChange);
     } catch (error) {
       throw error instanceof MemoryBusyError ? new DatabaseBusyError(error.of) : error;
     } finally {
       clearTimeout(timer);
     }
     const began = performance.now();
-    return () => this.#share.leave(teamId, performance.now() - began);
+    return () => this.#share.leave(teamId, performance.now() - began, isChange);
   }
 }

@@ -11,7 +11,11 @@ export type ShareLimits = {
 
 type Team = {
   running: number;
+  /** Of those that run, the urgent ones. */
+  urgentRunning: number;
   readonly waiting: Set<() => void>;
+  /** Those that go before the others of the team. */
+  readonly urgent: Set<() => void>;
   /** How long its calls take, in milliseconds: a mean in which a call counts by its length. */
   length: number;
   /** What its calls have taken, in milliseconds, from where the others were when it came. */
@@ -24,6 +28,8 @@ type Team = {
 const LENGTH_AT_ONCE_MS = 60;
 /** What the mean of a team's calls goes by: its calls of about this time. */
 const REMEMBERED_MS = 250;
+/** Beyond its share a team runs so many urgent calls, which else would wait for the long ones of its own. */
+const URGENT_PLACES = 1;
 /** A team that has asked within this time is beside the others. */
 const PRESENT_MS = 2_000;
 
@@ -52,30 +58,34 @@ export class TeamShare {
    * Resolves when the team may run a call; {@link leave} ends it.
    *
    * @param signal gives the place up, with the signal's reason
+   * @param isUrgent whether it goes before the team's other calls, however many of them wait (threats b154)
    * @throws MemoryBusyError when too many wait already
    */
-  async enter(teamId: string, signal: AbortSignal): Promise<void> {
+  async enter(teamId: string, signal: AbortSignal, isUrgent = false): Promise<void> {
     signal.throwIfAborted();
     this.#forgetAbsent();
     const team = this.#teams.get(teamId) ?? {
       running: 0,
+      urgentRunning: 0,
       waiting: new Set(),
+      urgent: new Set(),
       length: 0,
       taken: 0,
       lastAt: this.#now(),
     };
-    if (team.running === 0 && team.waiting.size === 0) team.taken = Math.max(team.taken, this.#taken);
+    if (team.running === 0 && !hasWaiting(team)) team.taken = Math.max(team.taken, this.#taken);
     const { running, waiting, waitingPerTeam } = this.#limits;
-    const isNext = team.waiting.size === 0 && team.running < this.#placesOf(teamId, team);
-    if (isNext && this.#running < running) return this.#run(teamId, team);
-    if (team.waiting.size >= waitingPerTeam) throw new MemoryBusyError("team");
+    const line = lineOf(team, isUrgent);
+    const isNext = line.size === 0 && (isUrgent || team.urgent.size === 0) && this.#hasPlace(teamId, team, isUrgent);
+    if (isNext && this.#running < running) return this.#run(teamId, team, isUrgent);
+    if (line.size >= waitingPerTeam) throw new MemoryBusyError("team");
     if (this.#waiting >= waiting) throw new MemoryBusyError("all");
     this.#teams.set(teamId, team);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    team.waiting.add(resolve);
+    line.add(resolve);
     this.#waiting++;
     const giveUp = () => {
-      if (!team.waiting.delete(resolve)) return;
+      if (!line.delete(resolve)) return;
       this.#waiting--;
       reject(signal.reason);
     };
@@ -89,11 +99,15 @@ export class TeamShare {
     }
   }
 
-  /** @param ranMs how long the call ran, in milliseconds */
-  leave(teamId: string, ranMs: number): void {
+  /**
+   * @param ranMs how long the call ran, in milliseconds
+   * @param isUrgent as it has entered
+   */
+  leave(teamId: string, ranMs: number, isUrgent = false): void {
     const left = this.#teams.get(teamId);
     if (left === undefined) return;
     left.running--;
+    if (isUrgent) left.urgentRunning--;
     this.#running--;
     left.taken += ranMs;
     left.length += (ranMs - left.length) * Math.min(1, ranMs / REMEMBERED_MS);
@@ -109,19 +123,25 @@ export class TeamShare {
 
   /** @returns false where none that waits has a place */
   #startNext(): boolean {
-    let next: { readonly teamId: string; readonly team: Team; readonly start: () => void } | undefined;
+    let next: { readonly teamId: string; readonly team: Team; readonly isUrgent: boolean; start(): void } | undefined;
     for (const [teamId, team] of this.#teams) {
-      const [start] = team.waiting;
-      if (start === undefined || team.running >= this.#placesOf(teamId, team)) continue;
-      if (next === undefined || takenBy(team) < takenBy(next.team)) next = { teamId, team, start };
+      const isUrgent = team.urgent.size > 0;
+      const [start] = lineOf(team, isUrgent);
+      if (start === undefined || !this.#hasPlace(teamId, team, isUrgent)) continue;
+      if (next === undefined || takenBy(team) < takenBy(next.team)) next = { teamId, team, isUrgent, start };
     }
     if (next === undefined) return false;
-    const { teamId, team, start } = next;
-    team.waiting.delete(start);
+    const { teamId, team, isUrgent, start } = next;
+    lineOf(team, isUrgent).delete(start);
     this.#waiting--;
-    this.#run(teamId, team);
+    this.#run(teamId, team, isUrgent);
     start();
     return true;
+  }
+
+  #hasPlace(teamId: string, team: Team, isUrgent: boolean): boolean {
+    if (isUrgent && team.urgentRunning < URGENT_PLACES) return true;
+    return team.running < this.#placesOf(teamId, team);
   }
 
   #placesOf(teamId: string, { length }: Team): number {
@@ -130,9 +150,10 @@ export class TeamShare {
     return isAlone ? runningPerTeam : Math.max(1, Math.min(runningPerTeam, Math.floor(LENGTH_AT_ONCE_MS / length)));
   }
 
-  #run(teamId: string, team: Team): void {
+  #run(teamId: string, team: Team, isUrgent: boolean): void {
     this.#taken = Math.max(this.#taken, takenBy(team));
     team.running++;
+    if (isUrgent) team.urgentRunning++;
     this.#running++;
     this.#putLast(teamId, team);
   }
@@ -145,13 +166,21 @@ export class TeamShare {
 
   #forgetAbsent(): void {
     const since = this.#now() - PRESENT_MS;
-    for (const [teamId, { running, waiting, lastAt }] of this.#teams) {
-      if (running > 0 || waiting.size > 0) continue;
+    for (const [teamId, team] of this.#teams) {
+      if (team.running > 0 || hasWaiting(team)) continue;
       // Those that follow have been here later.
-      if (lastAt >= since) return;
+      if (team.lastAt >= since) return;
       this.#teams.delete(teamId);
     }
   }
+}
+
+function lineOf({ waiting, urgent }: Team, isUrgent: boolean): Set<() => void> {
+  return isUrgent ? urgent : waiting;
+}
+
+function hasWaiting({ waiting, urgent }: Team): boolean {
+  return waiting.size + urgent.size > 0;
 }
 
 /** With what the calls that run will take by its mean. */

@@ -12,7 +12,8 @@ export function handleInTurns({ index }: Pick<ManagedBodyDeps, "index">): preHan
     const { managementPrincipal, raw } = request;
     if (managementPrincipal === null) return done();
     const { teamId } = managedBodyHolder(index, managementPrincipal);
-    inManagedTurns({ teamId, signal: raw.method === "GET" ? leftBy(reply.raw) : STAYS }, done);
+    const isChange = raw.method !== "GET";
+    inManagedTurns({ teamId, signal: isChange ? STAYS : leftBy(reply.raw), isChange }, done);
   };
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
+import type { TeamDraft } from "../../../store/teams/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
@@ -23,9 +24,11 @@ afterAll(() => issuer.close());
 const env = () => ({ KEYPLANE_OIDC_ISSUER: issuer.url, KEYPLANE_OIDC_AUDIENCE: "keyplane" });
 
 /** A viewer of a team of their own: before the server starts, so that it knows the team. */
-async function makeViewer(store: Store) {
+async function makeViewer(store: Store, others: TeamDraft["members"] = []) {
   const sub = unique("viewer");
-  const { teamId, name } = await makeTeam(store, { members: [{ role: "viewer", kind: "subject", value: sub }] });
+  const { teamId, name } = await makeTeam(store, {
+    members: [{ role: "viewer", kind: "subject", value: sub }, ...others],
+  });
   const token = await sign(issuer, signer, Date.now(), { claims: { sub } });
   return { teamId, name, token, get: ({ url }: Api, path: string) => ask(url, token, "GET", path) };
 }
@@ -75,6 +78,38 @@ describeOnPostgres("Questions of the management API", (store) => {
     } finally {
       letGo();
       await api.close();
+    }
+  });
+});
+
+describeOnPostgres("A change by a member of a team", (store) => {
+  test("b154: is not refused, and waits for no other of it, while the team's viewers ask for more than may wait", async (context) => {
+    const viewer = await makeViewer(store(), [{ role: "admin", kind: "subject", value: "their-admin" }]);
+    const admin = await sign(issuer, signer, Date.now(), { claims: { sub: "their-admin" } });
+    const api = await startApi(store(), env());
+    context.onTestFinished(() => api.close());
+    const { body: key } = await api.send("POST", "/keys", {
+      ...{ name: "agent", team: viewer.name, spec: { preset: "MCPReadOnly" } },
+    });
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
+    const locking = store().withConnection((db) =>
+      db.transaction().execute(async (tx) => {
+        await sql`lock table key_token_hours in access exclusive mode`.execute(tx);
+        lock();
+        await held;
+      }),
+    );
+    await locked;
+    const flood = Array.from({ length: 200 }, () => viewer.get(api, "/usage?by=model"));
+    try {
+      const refused = await Promise.race(flood);
+      expect(refused.status).toBe(429);
+      const revoked = await ask(api.url, admin, "POST", `/keys/${key.id}/revoke`, {});
+      expect([revoked.status, await api.tryKey(key.secret)]).toEqual([200, 401]);
+    } finally {
+      letGo();
+      await Promise.all([...flood, locking]);
     }
   });
 });
