@@ -17,11 +17,18 @@ const MAX_WAIT_MS = 5_000;
 
 const handled = new AsyncLocalStorage<ManagedRequest>();
 
-const UNAUTHENTICATED: ManagedRequest = { teamId: "", signal: new AbortController().signal };
+const NEVER = new AbortController().signal;
+const UNAUTHENTICATED: ManagedRequest = { teamId: "", signal: NEVER };
+const arrived = new AsyncLocalStorage<ManagedRequest>();
 
 /** Runs what handles a request: its statements take turns with those of other teams' requests, whatever asks them. */
 export function inManagedTurns<T>(request: ManagedRequest, body: () => T): T {
   return handled.run(request, body);
+}
+
+/** Runs what authenticates a request: its look-ups take turns with those of other networks' callers (threats b155). */
+export function inTurnsOfNetwork<T>(network: string, body: () => T): T {
+  return arrived.run({ teamId: network, signal: NEVER }, body);
 }
 
 /** Runs what requests of several teams wait for together: it takes no turn of the one that began it. */
@@ -44,10 +51,9 @@ export class ManagedTurns {
     this.#requestOf = requestOf;
   }
 
-  /** Turns of callers that are not authenticated yet, all of them in one line (threats b139). */
-  static ofUnauthenticated({ running, waiting }: Pick<ShareLimits, "running" | "waiting">): ManagedTurns {
-    const limits = { running, runningPerTeam: running, waiting, waitingPerTeam: waiting };
-    return new ManagedTurns(limits, () => UNAUTHENTICATED);
+  /** Turns of callers that are not authenticated yet, whose networks stand for teams (threats b139, b155). */
+  static ofUnauthenticated(limits: Omit<ShareLimits, "runningPerTeam">): ManagedTurns {
+    return new ManagedTurns({ ...limits, runningPerTeam: limits.running }, () => arrived.getStore() ?? UNAUTHENTICATED);
   }
 
   /**

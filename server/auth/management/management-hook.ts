@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../../store/audit/audit.ts";
+import { inTurnsOfNetwork } from "../../../store/database/managed-turns.ts";
+import { clientAddress } from "../../http/client-address.ts";
 import { problem } from "../../http/errors.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";
 import { ANSWERED, finishHookAsync, type HookOutcome } from "../hook-outcome.ts";
 import type { Principal } from "../principal.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
+import { networkOf } from "../refusals/refusal-rows.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
 import { hasCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
@@ -161,7 +164,10 @@ async function identifyPrincipal(
   request: FastifyRequest,
   read: "head" | "body",
 ): Promise<Authenticated> {
-  const found = await authenticateManagement(deps, request.raw, "console" in access && access.anyClaims);
+  const anyClaims = "console" in access && access.anyClaims;
+  const found = await inTurnsOfNetwork(networkOf(clientAddress(request)), () =>
+    authenticateManagement(deps, request.raw, anyClaims),
+  );
   if ("cause" in found) return found;
   const { principal, session } = found;
   if ("console" in access && session === null) return { cause: "no_session" };

@@ -40,7 +40,7 @@ const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 12
 const MANAGED_SHARE = 0.5;
 /** And so many for callers that are not authenticated yet, such as by a cookie that may be no session's. */
 const UNAUTHENTICATED_SHARE = 0.2;
-const UNAUTHENTICATED_WAITING = 1_024;
+const UNAUTHENTICATED_WAITING = { waiting: 1_024, waitingPerTeam: 128 };
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
 /**
@@ -71,7 +71,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   const db = databaseOn(pool, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
   const unauthenticated = ManagedTurns.ofUnauthenticated({
     running: shareOf(UNAUTHENTICATED_SHARE),
-    waiting: UNAUTHENTICATED_WAITING,
+    ...UNAUTHENTICATED_WAITING,
   });
   return {
     db,

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { get } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
@@ -148,6 +149,47 @@ describeOnPostgres("Cookies of the console that are no session's", (store) => {
     } finally {
       letGo();
       await api.close();
+    }
+  });
+});
+
+describeOnPostgres("Cookies from one network", (store) => {
+  test("b155: however many are looked up, leave those from another network their turn", async (context) => {
+    const viewer = await makeViewer(store());
+    const api = await startApi(store(), env());
+    context.onTestFinished(() => api.close());
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
+    const locking = store().withConnection((db) =>
+      db.transaction().execute(async (tx) => {
+        await sql`lock table sessions in access exclusive mode`.execute(tx);
+        lock();
+        await held;
+      }),
+    );
+    await locked;
+    const open = (localAddress: string) =>
+      new Promise<number | undefined>((resolve) => {
+        const cookie = `keyplane_session=${randomBytes(32).toString("base64url")}`;
+        const asked = get(`${api.url}/dashboard/keys`, { agent: false, localAddress, headers: { cookie } }, (answer) =>
+          resolve(answer.resume().statusCode),
+        );
+        asked.on("error", () => resolve(undefined));
+      });
+    let refused = 0;
+    const flood = Array.from({ length: 1_100 }, async () => {
+      if ((await open("127.0.0.1")) !== 303) refused++;
+    });
+    try {
+      await until("as many wait as may", () => refused >= 50);
+      const other = open("127.0.1.1");
+      // By then it waits, or is refused.
+      for (const _ of Array(20)) await viewer.get(api, "/keys");
+      letGo();
+      expect(await other).toBe(303);
+    } finally {
+      letGo();
+      await Promise.all([...flood, locking]);
     }
   });
 });
