@@ -68,6 +68,7 @@ export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBou
   return { ...found, positions, keys: await findKeys(db, ids) };
 }
 
+<<<<<<< HEAD
 /** Finds where the keys of a page are, in the order in which they are read. */
 export async function findPositions(
   db: Db,
@@ -90,9 +91,22 @@ async function inSmallLetters(db: Db, text: string): Promise<string> {
 
 /** The gateways and libraries that a text names, by their name or their id; of a hundred at most. */
 export async function findBindings(db: Db, text: string): Promise<string[]> {
+=======
+/** More than there are of one name. */
+const MOST_BINDINGS = 10_000;
+
+/**
+ * The gateways and libraries that a text names, by their name or their id.
+ *
+ * @param teamIds whose they are; undefined for every team's
+ */
+export async function findBindings(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
+  const named = sql`(id = ${text} or name = ${text})
+    ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`;
+>>>>>>> d1605fae (Find a team's own gateways and libraries by their name, however many others have one)
   const { rows } = await sql<{ id: string }>`
-    select id from gateways where id = ${text} or name = ${text}
-    union select id from libraries where parent_id is null and (id = ${text} or name = ${text}) limit 100`.execute(db);
+    select id from gateways where ${named}
+    union select id from libraries where parent_id is null and ${named} limit ${MOST_BINDINGS}`.execute(db);
   return rows.map(({ id }) => id);
 }
 

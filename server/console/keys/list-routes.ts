@@ -62,7 +62,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     const search: KeySearch = {
       ...{ name: text, teamIds, order, after, limit: PAGE },
       ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
-      boundTo: bound === "" ? undefined : await findBindings(store.db, bound),
+      boundTo: bound === "" ? undefined : await findBindings(store.db, bound, teamIds),
     };
     const page = await pageOf(search, before);
     const isWhole = page.next === null && page.previous === null && !page.isPartial;
