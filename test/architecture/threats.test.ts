@@ -29,7 +29,21 @@ function idsIn(text: string): string[] {
 
 describe("docs/security/threats.md", () => {
   it("lists every abuse case and every fault once", () => {
-    const extra = ["b145", "b146", "b147", "b148", "b149", "b150", "b151", "b152", "b153", "b154", "b155", "b156"];
+    const extra = [
+      "b145",
+      "b146",
+      "b147",
+      "b148",
+      "b149",
+      "b150",
+      "b151",
+      "b152",
+      "b153",
+      "b154",
+      "b155",
+      "b156",
+      "b157",
+    ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });

@@ -11,8 +11,9 @@ import { auditJson } from "../../management/audit/audit-json.ts";
 
 /** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
 const SLICE = 250;
-/** The exports of a thread at a time, each for another actor: each queries the database again and again. */
-const MAX_EXPORTS = 2;
+/** The exports of a thread at a time, each for another actor, and of those of a team: a slow reader keeps one for long. */
+const MAX_EXPORTS = 16;
+const MAX_OF_TEAM = 2;
 /** A client that takes nothing for so long is cut off. */
 const STALL_MS = 30_000;
 
@@ -21,6 +22,8 @@ export type AuditExport = {
   readonly db: Db;
   /** The caller, as the audit log names them. */
   readonly actor: string;
+  /** One of the caller's, or what stands in its place. */
+  readonly teamId: string;
   readonly search: Omit<AuditSearch, "after" | "limit">;
   /** Checks the caller's rights again: throws where they may read this no longer. */
   checkAgain(): Promise<void>;
@@ -28,16 +31,24 @@ export type AuditExport = {
 
 /** Writes logs, a few at a time. */
 export function createAuditExports(): (task: AuditExport) => Readable {
-  const underWay = new Set<string>();
+  /** The teams, by the actors. */
+  const underWay = new Map<string, string>();
   return (task) => {
     // A slow client keeps its place for long: each actor has one place.
     if (underWay.has(task.actor)) {
       throw problem("unavailable", "Another export of yours is under way here: try again when it is done.");
     }
+    const ofTeam = [...underWay.values()].filter((teamId) => teamId === task.teamId).length;
+    if (ofTeam >= MAX_OF_TEAM) {
+      throw problem(
+        "unavailable",
+        "Your team has as many exports under way here as it may: try again when they are done.",
+      );
+    }
     if (underWay.size >= MAX_EXPORTS) {
       throw problem("unavailable", "Other exports of the audit log are under way here: try again when they are done.");
     }
-    underWay.add(task.actor);
+    underWay.set(task.actor, task.teamId);
     const lines = Readable.from(
       withoutStall(linesOf(task), () => lines.destroy()),
       { objectMode: false },

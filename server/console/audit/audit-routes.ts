@@ -3,6 +3,7 @@ import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { authenticateManagement } from "../../auth/management/authenticate-management.ts";
 import { principalOf } from "../../auth/management/author.ts";
+import { managedBodyHolder } from "../../auth/management/body-holder.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
@@ -49,6 +50,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
     const search = await auditSearchOf(store.db, await rightsOf(store.db, principal), query);
     const lines = exportAudit({
       ...{ db: store.db, actor: principal.actor, search },
+      teamId: managedBodyHolder(deps.index, principal).teamId,
       async checkAgain() {
         const rights = await rightsOf(store.db, await principalNow(request));
         const teamIds = await requestedTeams(store.db, rights, query.team);
