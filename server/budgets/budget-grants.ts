@@ -162,6 +162,7 @@ export class BudgetGrants {
 
   /** Gives back everything that is held, once no call is under way. Never fails. */
   async close(): Promise<void> {
+    this.#draws.end();
     await this.#round;
     await this.#write(true);
   }

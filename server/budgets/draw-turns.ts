@@ -46,6 +46,17 @@ export class DrawTurns {
     return promise;
   }
 
+  /** Has what waits asked for no more: its calls are over. */
+  end(): void {
+    this.#refuseWaiting(new Error("this thread's budgets are given back"));
+  }
+
+  #refuseWaiting(error: unknown): void {
+    const waiting = [...this.#teams.values()].flat();
+    this.#teams.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+
   #goOn(): void {
     while (this.#underWay < MOST_STATEMENTS && this.#teams.size > 0) void this.#send(this.#next());
   }
@@ -72,10 +83,9 @@ export class DrawTurns {
         else resolve(answer);
       }
     } catch (error) {
-      const all = [...sent, ...[...this.#teams.values()].flat()];
+      for (const { reject } of sent) reject(error);
       // Those that wait would wait as long: one wait is enough.
-      this.#teams.clear();
-      for (const { reject } of all) reject(error);
+      this.#refuseWaiting(error);
     } finally {
       this.#underWay--;
       this.#goOn();

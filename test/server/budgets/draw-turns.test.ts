@@ -15,10 +15,12 @@ function heldLedger() {
   const ledger = ledgerInMemory();
   const statements: { readonly lines: readonly LedgerLine[]; readonly answer: (error?: Error) => void }[] = [];
   let most = 0;
+  let wanting = 0;
   const thread = budgetsOn(async (holder, lines) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const statement = { lines, answer: (error?: Error) => (error === undefined ? resolve() : reject(error)) };
     statements.push(statement);
+    wanting += lines.filter(({ wanted }) => wanted > 0).length;
     most = Math.max(most, statements.length);
     await promise;
     return ledger.write(holder, lines);
@@ -27,6 +29,8 @@ function heldLedger() {
     thread,
     statements,
     mostUnderWay: () => most,
+    /** Lines that have asked for more. */
+    asked: () => wanting,
     answerNext: (error?: Error) => statements.shift()?.answer(error),
   };
 }
@@ -58,4 +62,15 @@ test("b152: what waits behind a statement that fails waits no longer", async () 
   clearInterval(left);
   const kinds = Map.groupBy(answers, (answer) => ("kind" in answer ? answer.kind : "reserved"));
   expect([kinds.get("reserved")?.length, kinds.get("away")?.length]).toEqual([1, 59]);
+});
+
+test("b152: what waits as its thread ends is granted no more: nothing could give it back", async () => {
+  const { thread, statements, answerNext, asked } = heldLedger();
+  const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
+  await until("they ask", () => statements.length === 2);
+  const answering = setInterval(answerNext, 1);
+  await thread.close();
+  await Promise.all(calls);
+  clearInterval(answering);
+  expect(asked()).toBe(2);
 });
