@@ -1,6 +1,7 @@
 /** What the Pulumi package `keyplane` consists of: its schema and its TypeScript types are both rendered from this. */
 import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
+import { withFreeLibraries } from "../domain/manifest/team-libraries.ts";
 import { environmentKeys } from "./pulumi-component.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {
@@ -90,7 +91,7 @@ function gatewayResource(crd: Schema): Signature {
 }
 
 function teamResource(crd: Schema): Signature {
-  const spec = specProperties(crd);
+  const spec = propertiesOf(withFreeLibraries(need(crd.properties?.spec, "spec")));
   const webhooks = withSecret(need(spec.webhooks, "webhooks"), "secretRef", "secret", [
     "The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does.",
     ["url", "events"],

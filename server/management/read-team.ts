@@ -2,6 +2,7 @@ import type { PlatformTeamSpec } from "../../domain/kinds/generated/platform-tea
 import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import { freeLibraries, placeLibraries, withFreeLibraries } from "../../domain/manifest/team-libraries.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import type { StoredTeam } from "../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
@@ -12,11 +13,14 @@ export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks:
 
 const MAX_SECRET_LENGTH = 256;
 
-/** As a PlatformTeam's, with each webhook's signing secret itself where that refers to a Secret. */
+/**
+ * As a PlatformTeam's, with each webhook's signing secret itself where that refers to a Secret, and references that may
+ * be to libraries in no namespace.
+ */
 export const TEAM_SPEC: Readonly<Record<string, unknown>> = { title: "TeamSpec", ...withSecrets() };
 
 function withSecrets(): Record<string, unknown> {
-  const spec = specSchema("PlatformTeam");
+  const spec = withFreeLibraries(specSchema("PlatformTeam"));
   const webhooks = spec.properties?.webhooks;
   const { secretRef: _, ...fields } = webhooks?.items?.properties ?? {};
   if (webhooks?.items === undefined) throw new Error("the schema of PlatformTeam is another than it was");
@@ -39,11 +43,12 @@ function withSecrets(): Record<string, unknown> {
  */
 export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
   const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
-  const spec = readGivenObject(
+  const placed = readGivenObject(
     "PlatformTeam",
-    { ...given, spec: isRecord(given.spec) ? rest : given.spec },
+    { ...given, spec: isRecord(given.spec) ? placeLibraries(rest) : given.spec },
     old && { spec: { displayName: old.displayName }, status: {} },
   );
+  const spec = freeLibraries(placed, rest);
   const { webhooks, secrets } = takeSecrets(list);
   // By themselves: a team that was made here has no namespace in which a Secret of its would be.
   const read = readGivenObject("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });

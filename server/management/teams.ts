@@ -62,7 +62,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
         ...(displayName === name ? {} : { displayName }),
         namespaces,
         members: members.map(memberJson),
-        ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
+        ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: libraryRef(defaultLibrary) } }),
         ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
         ...(allowedCIDRs && { allowedCIDRs }),
         ...(rateLimit && { rateLimit }),
@@ -123,8 +123,13 @@ async function save(
   return { id };
 }
 
+/** One in no namespace is referred to by its name alone. */
+function libraryRef({ namespace, name }: { readonly namespace: string; readonly name: string }) {
+  return { ...(namespace !== "" && { namespace }), name };
+}
+
 function memberJson({ role, kind, value, libraryRefs }: TeamMember) {
-  const reach = libraryRefs && { libraryRefs };
+  const reach = libraryRefs && { libraryRefs: libraryRefs.map(libraryRef) };
   if (kind !== "serviceAccount") return { role, [kind]: value, ...reach };
   const [namespace, name] = value.split("/");
   return { role, serviceAccount: { namespace, name }, ...reach };

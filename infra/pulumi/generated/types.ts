@@ -275,20 +275,20 @@ export type PlatformTeamArgs = {
     }> | undefined;
     /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
     libraryRefs?: Input<Array<Input<{
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: Input<string>;
       /** The MemoryLibrary's name. */
       name: Input<string>;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: Input<string> | undefined;
     }>>> | undefined;
   }>>> | undefined;
   /** What the team's MCP clients get where their key says nothing. */
   mcpAgentPolicy?: Input<{
     /** The library that an MCP tool uses when neither the call nor the key names one. */
     defaultLibraryRef?: Input<{
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: Input<string>;
       /** The MemoryLibrary's name. */
       name: Input<string>;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: Input<string> | undefined;
     }> | undefined;
   }> | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
@@ -362,20 +362,20 @@ export type PlatformTeamState = {
     } | undefined;
     /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
     libraryRefs?: Array<{
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: string;
       /** The MemoryLibrary's name. */
       name: string;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: string | undefined;
     }> | undefined;
   }> | undefined;
   /** What the team's MCP clients get where their key says nothing. */
   mcpAgentPolicy?: {
     /** The library that an MCP tool uses when neither the call nor the key names one. */
     defaultLibraryRef?: {
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: string;
       /** The MemoryLibrary's name. */
       name: string;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: string | undefined;
     } | undefined;
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
@@ -804,20 +804,20 @@ export type GetTeamResult = {
     } | undefined;
     /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
     libraryRefs?: Array<{
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: string;
       /** The MemoryLibrary's name. */
       name: string;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: string | undefined;
     }> | undefined;
   }> | undefined;
   /** What the team's MCP clients get where their key says nothing. */
   mcpAgentPolicy?: {
     /** The library that an MCP tool uses when neither the call nor the key names one. */
     defaultLibraryRef?: {
-      /** The MemoryLibrary's namespace, one of the team's. */
-      namespace: string;
       /** The MemoryLibrary's name. */
       name: string;
+      /** The MemoryLibrary's namespace, one of the team's; left out for a library that is in no namespace. */
+      namespace?: string | undefined;
     } | undefined;
   } | undefined;
   /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
+import { placeLibraries } from "../../../domain/manifest/team-libraries.ts";
 import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,16 +15,17 @@ const SOME_NAME = "credential";
 function declared(kind: Kind, spec: Fields): Fields {
   const credentials = credentialsOf(kind);
   const entries = credentials && spec[credentials.list];
-  if (credentials === undefined || !Array.isArray(entries)) return spec;
-  const { list, field, reference } = credentials;
   const isTeam = kind === "PlatformTeam";
+  const placed = isTeam ? placeLibraries(spec) : spec;
+  if (credentials === undefined || !Array.isArray(entries)) return placed;
+  const { list, field, reference } = credentials;
   const withReference = ({ [field]: _, ...entry }: Fields): Fields => ({
     ...entry,
     [reference]: isTeam ? { namespace: SOME_NAME, name: SOME_NAME } : { name: SOME_NAME },
   });
-  const { namespaces = [] } = spec;
+  const { namespaces = [] } = placed;
   return {
-    ...spec,
+    ...placed,
     [list]: entries.map((entry) => (isRecord(entry) ? withReference(entry) : entry)),
     // A declared team signs with Secrets of its namespaces.
     ...(isTeam && Array.isArray(namespaces) && { namespaces: [...namespaces, SOME_NAME] }),

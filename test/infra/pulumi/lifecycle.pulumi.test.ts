@@ -21,7 +21,12 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     const { stack } = await makeStack(
       async () => {
         const { name: team } = new PlatformTeam("team", {
-          ...{ name: "whole", members: [{ role: "admin", group: "leads" }] },
+          name: "whole",
+          members: [
+            { role: "admin", group: "leads" },
+            { role: "member", group: "readers", libraryRefs: [{ name: "handbook" }] },
+          ],
+          mcpAgentPolicy: { defaultLibraryRef: { name: "handbook" } },
           // Neither in the order that the server has.
           webhooks: ["https://hooks.example.com/b", "https://hooks.example.com/a"].map((url) => ({
             ...{ url, events: ["key.rotated", "key.revoked"], secret: SIGNING },

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/key-format.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
+import { readTeams } from "../../../store/teams/team-records.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
@@ -53,6 +54,26 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
           [{ path: "spec.namespaces[0]", message: expect.stringContaining(own) }],
         ]);
       }
+    });
+
+    test("names a library in no namespace by its name alone, for a member and as the default", async () => {
+      const ref = { name: "handbook" };
+      const members = [{ role: "member", subject: "ann", libraryRefs: [ref, { namespace: "", name: "diary" }] }];
+      const free = { members, mcpAgentPolicy: { defaultLibraryRef: ref } };
+      const { name, id } = await madeTeam(free);
+      const library = await api.send("POST", "/libraries", { name: "handbook", team: name, spec: {} });
+      const { spec: shown } = (await api.send("GET", `/teams/${id}`)).body;
+      expect(shown).toMatchObject({ namespaces: [], mcpAgentPolicy: { defaultLibraryRef: ref } });
+      expect(shown.members).toEqual([{ ...members[0], libraryRefs: [ref, { name: "diary" }] }]);
+      expect((await put(`/teams/${id}`, shown)).status).toBe(200);
+      const [team] = await store()
+        .db.transaction()
+        .execute((tx) => readTeams(tx, [id]));
+      expect(team).toMatchObject({ defaultLibraryId: library.body.id, members: [{ libraryIds: [library.body.id] }] });
+
+      const placed = { namespaces: [unique("ns")], mcpAgentPolicy: { defaultLibraryRef: { namespace: "x", ...ref } } };
+      const { status, body } = await put(`/teams/${id}`, placed);
+      expect([status, body.errors?.[0]?.path]).toEqual([422, "spec.mcpAgentPolicy.defaultLibraryRef"]);
     });
 
     test("b102: has webhooks whose signing secrets go in, stay with their URL, and never come out", async () => {
@@ -245,8 +266,8 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ["spec.members[0].role", { members: [{ role: "owner", group: "g" }] }],
       ["spec.members[0].libraryRefs", { members: [{ role: "viewer", group: "g", libraryRefs: [] }] }],
       [
-        "spec.members[0].libraryRefs[0].namespace",
-        { members: [{ role: "viewer", group: "g", libraryRefs: [{ name: "l" }] }] },
+        "spec.members[0].libraryRefs[0].name",
+        { members: [{ role: "viewer", group: "g", libraryRefs: [{ namespace: "n" }] }] },
       ],
       ["spec.namespaces[0]", { namespaces: ["No"] }],
       ["spec.allowedCIDRs[1]", { allowedCIDRs: ["0.0.0.0/0", "10.0.0.1/8"] }],
