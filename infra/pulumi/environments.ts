@@ -80,12 +80,15 @@ function refuseUnknown(noun: string, given: object, known: readonly string[], pa
  * What an application's key may do in an environment that says nothing of it.
  *
  * @param needs what the application asks for; `memory:read` where that is nothing
- * @throws RangeError where the key would be left without a scope
+ * @throws RangeError where both are given, or the key would be left without a scope
  */
 export function defaultScopes<Text extends string>(
   environment: Environment,
   { preset, scopes = [] }: { readonly preset?: Preset | undefined; readonly scopes?: readonly Text[] | undefined },
 ): (Text | Scope)[] {
+  if (preset !== undefined && scopes.length > 0) {
+    throw new RangeError("EnvironmentKeys: scopes and preset are both there: write one of them");
+  }
   const wanted = scopes.length === 0 ? PRESETS.MCPReadOnly : scopes;
   const all: readonly (Text | Scope)[] = preset === undefined ? wanted : PRESETS[preset];
   const allowed = all.filter((scope) => !NOT_BY_DEFAULT[environment].includes(scope));

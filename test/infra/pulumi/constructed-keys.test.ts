@@ -85,6 +85,7 @@ describe("the keys that the provider constructs of one declaration", () => {
       "unknown property environments.dev.team: Known are name, displayName, ",
     ],
     [{ environments: ["dev"] }, "environments must be an object"],
+    [{ scopes: ["memory:read"], preset: "GatewayDefault" }, "scopes and preset are both there: write one of them"],
     [{ scopes: "memory:read" }, "scopes must be a list of texts"],
     [{ preset: "McpReadOnly" }, "unknown preset: did you mean MCPReadOnly?"],
     [{ scopes: ["memory:write"] }, "a production key does not get memory:write unless environments.production.scopes"],
