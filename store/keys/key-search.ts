@@ -68,7 +68,6 @@ export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBou
   return { ...found, positions, keys: await findKeys(db, ids) };
 }
 
-<<<<<<< HEAD
 /** Finds where the keys of a page are, in the order in which they are read. */
 export async function findPositions(
   db: Db,
@@ -89,9 +88,6 @@ async function inSmallLetters(db: Db, text: string): Promise<string> {
   return rows[0]?.text ?? text;
 }
 
-/** The gateways and libraries that a text names, by their name or their id; of a hundred at most. */
-export async function findBindings(db: Db, text: string): Promise<string[]> {
-=======
 /** More than there are of one name. */
 const MOST_BINDINGS = 10_000;
 
@@ -103,7 +99,6 @@ const MOST_BINDINGS = 10_000;
 export async function findBindings(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
   const named = sql`(id = ${text} or name = ${text})
     ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`;
->>>>>>> d1605fae (Find a team's own gateways and libraries by their name, however many others have one)
   const { rows } = await sql<{ id: string }>`
     select id from gateways where ${named}
     union select id from libraries where parent_id is null and ${named} limit ${MOST_BINDINGS}`.execute(db);
