@@ -106,6 +106,17 @@ type Given<Team, Gateway, Libraries, Special> = {
   readonly special: Special;
 };
 
+/** The properties of a key, as {@link environmentKey} makes them. */
+type EnvironmentKey<Text, Team, Gateway, Libraries, Special> = {
+  readonly team: Team;
+  readonly displayName: string;
+  readonly scopes: Text[];
+  readonly gatewayRef?: Exclude<Gateway, undefined>;
+  readonly libraryAccess?: Exclude<Libraries, undefined>;
+  readonly expiresAfter?: string;
+  readonly rotation: Life["rotation"];
+} & Special;
+
 /**
  * The properties of one environment's key: what is said of that environment counts before what the component says.
  *
@@ -120,7 +131,7 @@ export function environmentKey<
 >(
   { name, environment, scopes }: { readonly name: string; readonly environment: Environment; readonly scopes: Text[] },
   { team, gatewayRef, libraryAccess, special }: Given<Team, Gateway, Libraries, Special>,
-) {
+): EnvironmentKey<Text, Team, Gateway, Libraries, Special> {
   const { expiresAfter, rotation } = LIFE[environment];
   return {
     team,
