@@ -151,6 +151,7 @@ export async function startServer({
           onRequests: (counts) => usage.addRequests(counts),
           onTokens: (counts) => usage.addTokens(counts),
           onNetworks: (noted) => usage.addNetworks(noted),
+          onLibraries: (noted) => usage.addLibraries(noted),
         })
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };

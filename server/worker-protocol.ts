@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import type { NotedLibrary } from "../store/keys/key-libraries.ts";
 import type { NotedNetwork } from "../store/keys/key-networks.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { ServerConfig } from "./context/config.ts";
@@ -45,6 +46,7 @@ export type WorkerReport =
   | { readonly kind: "requests"; readonly counts: RequestCounts }
   | { readonly kind: "tokens"; readonly counts: TokenCounts }
   | { readonly kind: "networks"; readonly noted: readonly NotedNetwork[] }
+  | { readonly kind: "libraries"; readonly noted: readonly NotedLibrary[] }
   | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

@@ -35,6 +35,7 @@ import { RequestCounter } from "./usage/request-counts.ts";
 import { TokenCounter } from "./usage/token-counts.ts";
 import { noteConsumer, type SeenConsumers } from "./usage/usage.ts";
 import type { UsageRecorder } from "./usage/usage-recorder.ts";
+import { UsedLibraries } from "./usage/used-libraries.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** How often a worker reports who used keys, how many requests there were, and what they used. */
@@ -68,6 +69,7 @@ const refusals = new RefusalSampler({
 });
 let seen: SeenConsumers = new Map();
 const networks = new CallerNetworks();
+const libraries = new UsedLibraries();
 const requests = new RequestCounter();
 const tokens = new TokenCounter(metrics.countTokens);
 const tellUsage = () => {
@@ -77,8 +79,10 @@ const tellUsage = () => {
   if (counts.size > 0) report({ kind: "requests", counts });
   const used = tokens.drain();
   if (used.size > 0) report({ kind: "tokens", counts: used });
-  const noted = networks.drain();
-  if (noted.length > 0) report({ kind: "networks", noted });
+  const callers = networks.drain();
+  if (callers.length > 0) report({ kind: "networks", noted: callers });
+  const noted = libraries.drain();
+  if (noted.length > 0) report({ kind: "libraries", noted });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
@@ -90,6 +94,7 @@ const usage: UsageRecorder = {
     noteConsumer(seen, key, consumer);
     networks.note(key, at, consumer);
   },
+  noteLibrary: (key, libraryId, at) => libraries.note(key, libraryId, at),
   countRequest: (key, operation, at) => requests.count(key, operation, at),
   countAnswer: (key, answer, at) => tokens.count(key, answer, at),
 };

@@ -3,6 +3,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { answerWithin } from "../runtime/deadline.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import type { NotedLibrary } from "../store/keys/key-libraries.ts";
 import type { NotedNetwork } from "../store/keys/key-networks.ts";
 import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { SharedCalls } from "./calls/shared-calls.ts";
@@ -38,10 +39,12 @@ type WorkersDeps = {
   readonly onTokens: (counts: TokenCounts) => void;
   /** Takes in from which networks keys were called. */
   readonly onNetworks: (noted: readonly NotedNetwork[]) => void;
+  /** Takes in which libraries keys have used. */
+  readonly onLibraries: (noted: readonly NotedLibrary[]) => void;
 };
 
 /** Takes a worker's reports of the use of keys. */
-type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens" | "onNetworks">;
+type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens" | "onNetworks" | "onLibraries">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
 export class Workers {
@@ -157,6 +160,9 @@ class Thread {
           break;
         case "networks":
           taker.onNetworks(message.noted);
+          break;
+        case "libraries":
+          taker.onLibraries(message.noted);
           break;
         case "drained":
           this.#drained.resolve();

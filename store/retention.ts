@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
+import { pruneLibraries } from "./keys/key-libraries.ts";
 import { pruneNetworks } from "./keys/key-networks.ts";
 import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
 import { HOURS_KEPT, REQUESTS_MEASURE, SLOTS_KEPT, TOKENS_MEASURE } from "./usage/usage-tables.ts";
@@ -36,6 +37,8 @@ type Pruned = {
   readonly hours: number;
   /** Keys of which networks were forgotten that they were called from. */
   readonly networks: number;
+  /** Keys of which libraries were forgotten that they used. */
+  readonly libraries: number;
   readonly deliveries: number;
   readonly creations: number;
   /** Saves of the memory that could be repeated. */
@@ -54,11 +57,11 @@ type Pruned = {
 /**
  * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
  * over or too old to be sent, and what budgets had in periods that are over, go after the retention; counts of requests
- * and tokens by five minutes and by hour go after theirs, once they are summed up, networks of callers after theirs,
- * conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe nothing after
- * a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are kept. Any number
- * of processes may prune at once: each skips the rows that another is deleting. A key, its versions and their digests
- * stay: a revoked secret is known for ever.
+ * and tokens by five minutes and by hour go after theirs, once they are summed up, networks of callers and libraries that
+ * keys used after theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe
+ * nothing after a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are
+ * kept. Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and
+ * their digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
  */
@@ -89,6 +92,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
       (await pruneAll(store, REQUESTS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)) +
       (await pruneAll(store, TOKENS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)),
     networks: await pruneRepeatedly(() => pruneNetworks(store, ROWS_AT_ONCE), signal),
+    libraries: await pruneRepeatedly(() => pruneLibraries(store, ROWS_AT_ONCE), signal),
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),

@@ -258,6 +258,12 @@ create table key_libraries (
   constraint key_libraries_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_libraries_pkey PRIMARY KEY (key_id, library_id)
 );
+create table key_libraries_used (
+  key_id text not null,
+  seen jsonb not null,
+  oldest date not null,
+  constraint key_libraries_used_pkey PRIMARY KEY (key_id)
+) with (fillfactor=70);
 create table key_networks (
   key_id text not null,
   seen jsonb not null,
@@ -478,6 +484,12 @@ create table libraries (
   constraint libraries_pkey PRIMARY KEY (id),
   constraint libraries_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
+create table libraries_known (
+  since timestamp with time zone default clock_timestamp() not null,
+  only_one boolean default true not null,
+  constraint libraries_known_only_one_check CHECK (only_one),
+  constraint libraries_known_only_one_key UNIQUE (only_one)
+);
 create table library_embeddings (
   library_id text not null,
   gateway_id text not null,
@@ -558,6 +570,7 @@ create table replicas (
   lease_ms integer default 5000 not null,
   own_time timestamp(3) with time zone,
   notes_networks boolean default false not null,
+  notes_libraries boolean default false not null,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 create table revoked_subjects (
@@ -636,7 +649,6 @@ create table teams (
   allowed_cidrs text[],
   limits jsonb,
   labels jsonb default '{}'::jsonb not null,
-  shared_budgets jsonb,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -808,14 +820,14 @@ CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (ARRAY[('team '::text || team_id), CASE WHEN (state = ANY (ARRAY['active'::text, 'suspended'::text])) THEN 'living'::text ELSE 'ended'::text END, ('^'::text || substr(name, 1, 1)), ('^'::text || substr(name, 1, 2))] || ARRAY(SELECT substr(key_terms.name, i.i, 3) AS substr FROM generate_series(1, (length(key_terms.name) - 2)) i(i)));
-CREATE OR REPLACE FUNCTION public.limits_in_force(limits jsonb, shared jsonb)
- RETURNS jsonb
- LANGUAGE sql
- IMMUTABLE
+CREATE OR REPLACE FUNCTION public.libraries_not_known()
+ RETURNS trigger
+ LANGUAGE plpgsql
 AS $function$
-  select case when shared is null then limits
-    else coalesce(limits, '{"rate": null, "concurrent": null}') || jsonb_build_object('shared', shared) end
-$function$;
+begin
+  update libraries_known set since = clock_timestamp();
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -974,6 +986,7 @@ CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRAB
 CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_delete AFTER DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL AND (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_change('library', 'id');
+CREATE TRIGGER replicas_without_libraries AFTER DELETE ON replicas FOR EACH ROW WHEN (NOT old.notes_libraries) EXECUTE FUNCTION libraries_not_known();
 CREATE TRIGGER replicas_without_networks AFTER DELETE ON replicas FOR EACH ROW WHEN (NOT old.notes_networks) EXECUTE FUNCTION networks_not_known();
 CREATE CONSTRAINT TRIGGER revoked_subjects_feed AFTER INSERT OR DELETE OR UPDATE ON revoked_subjects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
@@ -983,7 +996,6 @@ CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, n
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_limits AFTER UPDATE OF limits ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.limits IS DISTINCT FROM new.limits) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_networks AFTER UPDATE OF allowed_cidrs ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('team', 'id');
-CREATE CONSTRAINT TRIGGER teams_feed_shared_budgets AFTER UPDATE OF shared_budgets ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.shared_budgets IS DISTINCT FROM new.shared_budgets) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
 
 create view key_records as
@@ -1029,7 +1041,7 @@ create view key_records as
     k.allowed_cidrs,
     t.allowed_cidrs AS team_allowed_cidrs,
     k.rate_scope,
-    limits_in_force(t.limits, t.shared_budgets) AS team_limits,
+    t.limits AS team_limits,
     k.tokens_per_minute,
         CASE
             WHEN (k.budgets IS NOT NULL) THEN jsonb_build_object('owner', ((((((k.team_id || ' '::text) || k.cluster) || '/'::text) || k.namespace) || '/'::text) || k.name), 'items', k.budgets)
@@ -1075,6 +1087,7 @@ CREATE INDEX imported_atoms_of_atom ON public.imported_atoms USING btree (atom_i
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
+CREATE INDEX key_libraries_used_by_age ON public.key_libraries_used USING btree (oldest);
 CREATE INDEX key_networks_by_age ON public.key_networks USING btree (oldest);
 CREATE INDEX key_request_days_by_time ON public.key_request_days USING btree (slot);
 CREATE INDEX key_request_days_of_team ON public.key_request_days USING btree (team_id, slot);
@@ -1098,7 +1111,6 @@ CREATE INDEX keys_by_end ON public.keys USING btree (ends_at, id);
 CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
 CREATE INDEX keys_by_place ON public.keys USING btree (team_id, cluster, namespace);
-CREATE INDEX keys_display_terms ON public.keys USING gin (key_terms(team_id, state, lower(display_name))) WITH (fastupdate=off) WHERE (display_name <> name);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);

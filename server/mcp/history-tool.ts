@@ -28,12 +28,13 @@ export const memoryHistory = defineTool<Args, ShownPage>(
     output: { items: ATOMS_OUTPUT, ...PAGE_OUTPUT },
     text: pageText,
   },
-  async ({ db, reach }, { id, limit, cursor, maxTokens }) => {
+  async ({ db, reach, noteLibrary }, { id, limit, cursor, maxTokens }) => {
     const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
     const { at, offset } = placeOfCursor(scope, cursor) ?? {};
     const before = at === undefined || offset === undefined ? at : at + 1;
     const revisions = await listRevisions(db, reach, id, { before: before ?? null, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);
+    noteLibrary(revisions.libraryId);
     const begunAt = (revision: number) => (revision === at ? (offset ?? 0) : 0);
     return shownPage(revisions, {
       ...{ scope, maxTokens, notes: [] },

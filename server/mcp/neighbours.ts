@@ -22,16 +22,17 @@ type Asked = {
 
 /** The neighbours of an atom, as many as there is room for. */
 export async function shownNeighbours(
-  { db, key, reach }: ToolContext,
+  context: ToolContext,
   atom: Atom,
   { limit, maxTokens, cursor }: Asked,
 ): Promise<Pick<Recalled, "neighbours" | "nextCursor">> {
+  const { db, reach } = context;
   const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
   const room = cursor === undefined ? maxTokens * SHARE_BESIDE : maxTokens - LEFT_FOR_CURSOR;
   const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(room).bytes, characters: BRIEF + 1 };
   const found = await listNeighbours(db, reach, atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
-    const { id, library, shared = false, content, validFrom, validTo } = shownFacts(key, neighbour);
+    const { id, library, shared = false, content, validFrom, validTo } = shownFacts(context, neighbour);
     const facts = { relations, validFrom, validTo, shared, ...(library && { library }) };
     return cutAtom(shownAtom({ id, content, ...facts }), BRIEF);
   });

@@ -81,7 +81,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },
   async (context, { query, exclude = [], library: named, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key, reach, meaning } = context;
+    const { db, reach, meaning } = context;
     const library = await libraryToRead(context, named);
     const filter = readFilter(given, given);
     const search = searchExcept(query, exclude);
@@ -105,7 +105,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       ...{ scope, maxTokens, semantic: meaning !== undefined },
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
       show: ({ atom, match, snippet, replacedBy }) => {
-        const { content: _content, ...facts } = shownFacts(key, atom);
+        const { content: _content, ...facts } = shownFacts(context, atom);
         return shownAtom({ ...facts, match, snippet, replacedBy });
       },
       notes: await notesOn(),
@@ -161,7 +161,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
     text: recalledText,
   },
   async (context, { query, ids, id, offset, cursor, library: named, limit, maxTokens, ...given }) => {
-    const { db, key, reach, meaning } = context;
+    const { db, reach, meaning } = context;
     if ([query, ids, id].filter((subject) => subject !== undefined).length !== 1) {
       throw new ToolFault(
         'memory_recall takes one of "query", a topic, "ids", the atoms to read, and "id", one of them.',
@@ -176,7 +176,7 @@ export const memoryRecall = defineTool<RecallArgs, Recalled>(
       );
     }
     const showWith = (replacements: ReadonlyMap<string, string>) => (atom: Atom) =>
-      shownAtom({ ...shownFacts(key, atom), replacedBy: replacements.get(atom.id) });
+      shownAtom({ ...shownFacts(context, atom), replacedBy: replacements.get(atom.id) });
     if (query === undefined) {
       const asked = ids ?? [id].flatMap((only) => only ?? []);
       const size = offset === undefined ? readSize(maxTokens) : {};
@@ -230,7 +230,7 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     text: pageText,
   },
   async (context, { library: named, tag, limit, sort, cursor, maxTokens, ...given }) => {
-    const { db, key, reach } = context;
+    const { db, reach } = context;
     const library = await libraryToRead(context, named);
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
@@ -240,7 +240,7 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },
       positionOf: (atom) => positionOf(sort, atom),
-      show: (atom) => shownAtom(shownFacts(key, atom)),
+      show: (atom) => shownAtom(shownFacts(context, atom)),
     });
   },
 );

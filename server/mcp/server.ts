@@ -7,6 +7,7 @@ import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
 import { findLibraryToRead } from "../memory/libraries.ts";
+import { libraryUser } from "../memory/library-use.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { memoryHistory } from "./history-tool.ts";
@@ -81,8 +82,10 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
         ));
       return inTurn((db, present) => {
         const { clock, recordRoom } = deps;
+        const { key, reach } = present;
+        const user = libraryUser(deps, key);
         return tool.call(
-          { clock, recordRoom, db, ...present, meaning, write: (operation, task) => write(db, operation, task) },
+          { clock, recordRoom, db, reach, ...user, meaning, write: (operation, task) => write(db, operation, task) },
           args,
         );
       });

@@ -1,11 +1,11 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { defined } from "../../domain/defined.ts";
 import type { Atom } from "../../store/memory/atom.ts";
 import type { Relation } from "../../store/memory/neighbours.ts";
 import type { Match } from "../../store/memory/search/ranked-atoms.ts";
 import { DEFAULT_IMPORTANCE } from "../memory/atom-fields.ts";
-import { type AtomJson, atomJson } from "../memory/atom-json.ts";
+import { type AtomJson, readAtomJson } from "../memory/atom-json.ts";
+import type { LibraryUser } from "../memory/library-use.ts";
 import { RANKING, RELATIONS, REPLACED_BY } from "../memory/response-schemas.ts";
 import { beginning, fitting, longest, tokensIn } from "./budget.ts";
 
@@ -108,10 +108,10 @@ export const NEIGHBOURS_OUTPUT = {
   description: "What it links to, and what links to it, the newest first.",
 } as const;
 
-/** An atom as a key is shown it: with its library where that is not the default one. */
-export function shownFacts(key: KeyRecord, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
-  const { library, ...facts } = atomJson(key, atom);
-  return atom.library.id === defaultLibraryOf(key) ? facts : { ...facts, library };
+/** An atom that a call has read as its key is shown it: with its library where that is not the default one. */
+export function shownFacts(user: LibraryUser, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
+  const { library, ...facts } = readAtomJson(user, atom);
+  return atom.library.id === defaultLibraryOf(user.key) ? facts : { ...facts, library };
 }
 
 /** An atom without fields at their default. */

@@ -10,6 +10,7 @@ import type { QuestionVectors } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor } from "../memory/cursor.ts";
 import { findLibraryToRead, findRequestedLibrary, noSuchLibrary } from "../memory/libraries.ts";
+import type { LibraryUser } from "../memory/library-use.ts";
 import { LIBRARY, LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -19,16 +20,16 @@ import { listedSchema } from "./listed-schema.ts";
 import { withSingleTypes } from "./single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> & {
-  readonly db: Db;
-  readonly key: KeyRecord;
-  /** What the call reaches of the memory, and whose that is. */
-  readonly reach: Reach;
-  /** What the call's question means; undefined where it is answered by words alone. */
-  readonly meaning: QuestionVectors | undefined;
-  /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
-  write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
-};
+export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> &
+  LibraryUser & {
+    readonly db: Db;
+    /** What the call reaches of the memory, and whose that is. */
+    readonly reach: Reach;
+    /** What the call's question means; undefined where it is answered by words alone. */
+    readonly meaning: QuestionVectors | undefined;
+    /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
+    write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
+  };
 
 /** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };
@@ -157,18 +158,25 @@ export function placeOfCursor(scope: CursorScope, cursor: string | undefined): C
 /** The fault for an id that names no atom, or one that the key may not reach. */
 export const NO_ATOM_HINT = "There is no atom of this id for this key: look it up with memory_search.";
 
-/** The library that a call means: the one it names, else the default (spec §2.6). */
-export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
-  return (await findRequestedLibrary(db, key, named)) ?? noLibrary(db, key, named);
+/** The library that a call means, and uses: the one it names, else the default (spec §2.6). */
+export async function libraryOf(
+  { db, key, noteLibrary }: ToolContext,
+  named: string | undefined,
+): Promise<ReachableLibrary> {
+  const library = (await findRequestedLibrary(db, key, named)) ?? (await noLibrary(db, key, named));
+  noteLibrary(library.id);
+  return library;
 }
 
-/** The same of a call that reads: null for all libraries. */
+/** The same of a call that reads: null for all libraries, of which it uses those that its answer is from. */
 export async function libraryToRead(
-  { db, key }: ToolContext,
+  { db, key, noteLibrary }: ToolContext,
   named: string | undefined,
 ): Promise<ReachableLibrary | null> {
   const library = await findLibraryToRead(db, key, named);
-  return library === undefined ? noLibrary(db, key, named) : library;
+  if (library === undefined) return noLibrary(db, key, named);
+  if (library !== null) noteLibrary(library.id);
+  return library;
 }
 
 async function noLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<never> {

@@ -80,7 +80,7 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
       }),
     };
     const show = (atom: Atom): ShownAtom => {
-      const { library: where, ...facts } = shownFacts(key, atom);
+      const { library: where, ...facts } = shownFacts(context, atom);
       return cutAtom(shownAtom({ ...facts, ...(library === null && { library: where }) }), BRIEF);
     };
     const empty = { library: shown, important: [], recent: [], leftOut: atoms, note: LEFT_OUT };

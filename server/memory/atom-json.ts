@@ -4,6 +4,7 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/atom.ts";
 import type { AtomChanges } from "./atom-fields.ts";
 import { libraryName } from "./libraries.ts";
+import type { LibraryUser } from "./library-use.ts";
 
 /** An atom as REST and MCP show it. */
 export type AtomJson = {
@@ -40,6 +41,12 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
     revision: atom.revision,
     ...(atom.isShared !== undefined && { shared: atom.isShared }),
   };
+}
+
+/** An atom that a call has read: it uses the atom's library. */
+export function readAtomJson({ key, noteLibrary }: LibraryUser, atom: Atom): AtomJson {
+  noteLibrary(atom.library.id);
+  return atomJson(key, atom);
 }
 
 /** An atom that was corrected: for a key that may not read it, what the correction itself says. */

@@ -7,13 +7,14 @@ import { roomForAnswer } from "../http/answers/paced-response.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { type LibraryUser, libraryUser } from "./library-use.ts";
 import { reachOfCall } from "./reach-of-call.ts";
 
 /** Runs the statements of a request, as {@link callMemory} does. */
 export type MemoryCaller = <T>(body: MemoryCall<T>) => Promise<T>;
 
 /** What is done in a call, by the key as it is then, and by what the call reaches. */
-type MemoryCall<T> = (db: Db, key: KeyRecord, reach: Reach) => Promise<T>;
+type MemoryCall<T> = (db: Db, user: LibraryUser, reach: Reach) => Promise<T>;
 
 /**
  * Runs the statements of a request: in its team's turn, and no longer than the caller waits for the answer. The request
@@ -32,7 +33,8 @@ export function callMemory<T>(
 
 /** The same for a request that calls more than once: each has a turn, and a time, of its own. */
 export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
-  return (body) => callInTurn(deps, request, reply, (db, key) => body(db, key, reachOfCall(key, request)));
+  return (body) =>
+    callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)));
 }
 
 /** The same for a request about its key alone: it need not say whose memory it means. */

@@ -34,9 +34,9 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
     async (request, reply) => {
       const call = memoryCaller(deps, request, reply);
       const { own = false } = request.query;
-      const library = await call((db, key, reach) => {
+      const library = await call((db, user, reach) => {
         if (own) ownReach(reach);
-        return requireLibrary(db, key, request.query.library);
+        return requireLibrary(db, user, request.query.library);
       });
       const stream = Readable.from(linesOf(call, library, own));
       stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was aborted"));
@@ -62,7 +62,7 @@ function readPiece(
   own: boolean,
   after: AtomPosition | null,
 ) {
-  return call(async (db, _key, whole) => {
+  return call(async (db, _user, whole) => {
     const reach = own ? ownReach(whole) : whole;
     const piece = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
     // After them: a library that goes in between has no atoms, as one that is through.

@@ -35,8 +35,8 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
     },
     async (request, reply) => {
       const { library: named, messages } = request.body;
-      const job = await callMemory(deps, request, reply, async (db, key) => {
-        const { id: libraryId } = await requireLibrary(db, key, named);
+      const job = await callMemory(deps, request, reply, async (db, user) => {
+        const { id: libraryId } = await requireLibrary(db, user, named);
         // Before the conversation is worked on, which takes a while.
         if (!(await isExtracting(db, libraryId))) throw UNDECLARED;
         const conversation = conversationOf(messages, libraryId);
@@ -44,7 +44,7 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
           write: (tx, reach) => handOver(tx, reach, conversation),
           libraryOf: (handed) => (handed?.kind === "job" ? handed.libraryId : undefined),
         });
-        if (result === undefined) throw await noLibrary(db, key, named);
+        if (result === undefined) throw await noLibrary(db, user.key, named);
         if (result.kind !== "job") throw refusal(result);
         return result;
       });
@@ -64,8 +64,12 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
     },
     async (request, reply) => {
       const { principal, params } = request;
-      const job = await callMemory(deps, request, reply, (db, _key, reach) => findJob(db, reach, params.id));
-      if (job === undefined) throw NO_JOB;
+      const job = await callMemory(deps, request, reply, async (db, { noteLibrary }, reach) => {
+        const found = await findJob(db, reach, params.id);
+        if (found === undefined) throw NO_JOB;
+        noteLibrary(found.library.id);
+        return found;
+      });
       const { id, state, library, calls, done, found, known, atomIds, failure, createdAt, endedAt } = job;
       return {
         ...{ id, status: state, library: libraryName(principal, library), calls, done, found, known, atomIds, failure },

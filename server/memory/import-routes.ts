@@ -35,13 +35,13 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
       const { library: named, upsert = false, atoms } = request.body;
       assertNoIdTwice(atoms);
       const known = repeatableSave(request, request.body);
-      const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key) => {
+      const { made, isReplayed } = await callMemory(deps, request, reply, async (db, user) => {
         const saved = await saveOnce(deps, db, request, {
           known,
           async prepare() {
             const now = deps.clock.now();
             const lasting = atoms.map((input, index) => importedAtom(input, index, now));
-            const { id: libraryId } = await requireLibrary(db, key, named);
+            const { id: libraryId } = await requireLibrary(db, user, named);
             return {
               libraryId,
               async write(tx, reach) {
@@ -58,7 +58,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
           },
           recall: async (_tx, _reach, made) => made,
         });
-        if (saved === undefined) throw await noLibrary(db, key, named);
+        if (saved === undefined) throw await noLibrary(db, user.key, named);
         return saved;
       });
       return markSaved(reply, isReplayed).send({ ids: made.atomIds, ...made.beside });

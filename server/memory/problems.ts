@@ -3,6 +3,7 @@ import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { findRequestedLibrary, noSuchLibrary } from "./libraries.ts";
+import type { LibraryUser } from "./library-use.ts";
 
 /** The refusal of a change of an atom that all subjects share, by a call for one of them. */
 export const SHARED_ATOM =
@@ -11,13 +12,18 @@ export const SHARED_ATOM =
 export const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 
 /**
- * The library that a call means: the one that it names, else the default.
+ * The library that a call means, and uses: the one that it names, else the default.
  *
  * @throws Problem `not_found` for one that the key may not reach either; `invalid_request` where there is no default
  */
-export async function requireLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<ReachableLibrary> {
+export async function requireLibrary(
+  db: Db,
+  { key, noteLibrary }: LibraryUser,
+  named: string | undefined,
+): Promise<ReachableLibrary> {
   const library = await findRequestedLibrary(db, key, named);
   if (library === undefined) throw await noLibrary(db, key, named);
+  noteLibrary(library.id);
   return library;
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defined } from "../../domain/defined.ts";
 import type { Db } from "../../store/database/change.ts";
 import { listAtoms } from "../../store/memory/atom-list.ts";
@@ -12,11 +11,12 @@ import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch, spaced } from "../../store/memory/search/search-words.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { atomJson, revisionJson } from "./atom-json.ts";
+import { readAtomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
 import { cursorFilter, readFilter } from "./filters.ts";
 import { hiddenByExclusions } from "./hidden-atoms.ts";
+import type { LibraryUser } from "./library-use.ts";
 import { page, position } from "./paging.ts";
 import { NO_ATOM, requireLibrary } from "./problems.ts";
 import { ownReach, reachOfCall } from "./reach-of-call.ts";
@@ -51,9 +51,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       schema: { querystring: ATOM_LIST_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db, principal, reach) => {
+      callMemory(deps, request, reply, async (db, user, reach) => {
         const { library: named, own, sort, limit, cursor } = request.query;
-        const library = named ? await requireLibrary(db, principal, named) : null;
+        const library = named ? await requireLibrary(db, user, named) : null;
         const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
           ...{ list: "atoms", reach, library },
@@ -64,7 +64,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         return page(await listAtoms(db, own ? ownReach(reach) : reach, asked), {
           scope,
           positionOf: (atom) => positionOf(sort, atom),
-          json: (atom) => atomJson(principal, atom),
+          json: (atom) => readAtomJson(user, atom),
         });
       }),
   );
@@ -85,19 +85,19 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
     async (request, reply) => {
       const { library: named, sort, limit, cursor } = request.query;
       const query = spaced(request.query.q);
-      const libraryIn = async (db: Db, key: KeyRecord) => (named ? requireLibrary(db, key, named) : null);
+      const libraryIn = async (db: Db, user: LibraryUser) => (named ? requireLibrary(db, user, named) : null);
       const question = { reach: reachOfCall(request.principal, request), text: query };
       // What is sorted by more than closeness is looked for by its words.
       const meaning =
         sort === "rank" && isPlainSearch(query)
           ? await questions.vectorsOf(question, () =>
-              callMemory(deps, request, reply, async (db, key, reach) =>
-                questionSpaces(db, reach, (await libraryIn(db, key))?.id ?? null),
+              callMemory(deps, request, reply, async (db, user, reach) =>
+                questionSpaces(db, reach, (await libraryIn(db, user))?.id ?? null),
               ),
             )
           : undefined;
-      return callMemory(deps, request, reply, async (db, principal, reach) => {
-        const library = await libraryIn(db, principal);
+      return callMemory(deps, request, reply, async (db, user, reach) => {
+        const library = await libraryIn(db, user);
         const filter = readFilter(filtersOf(request.query), { anyTags: tagsOf(request.query) });
         const scope: CursorScope = {
           ...{ list: "search", reach, library },
@@ -111,7 +111,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
           scope,
           positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
           json: ({ atom, rank, match, snippet, replacedBy = null }) => ({
-            ...atomJson(principal, atom),
+            ...readAtomJson(user, atom),
             ...{ rank, match, snippet, replacedBy },
           }),
         });
@@ -125,13 +125,12 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
   app.get<{ Params: { id: string } }>(
     "/atoms/:id",
     { config: { operation: "atoms.get", docs: { summary: "Read an atom", response: ATOM } } },
-    async (request, reply) => {
-      const [atom] = await callMemory(deps, request, reply, (db, _key, reach) =>
-        findAtoms(db, reach, [request.params.id]),
-      );
-      if (atom === undefined) throw NO_ATOM;
-      return atomJson(request.principal, atom);
-    },
+    (request, reply) =>
+      callMemory(deps, request, reply, async (db, user, reach) => {
+        const [atom] = await findAtoms(db, reach, [request.params.id]);
+        if (atom === undefined) throw NO_ATOM;
+        return readAtomJson(user, atom);
+      }),
   );
 
   app.get<{ Params: { id: string }; Querystring: AtomPageQuery }>(
@@ -150,10 +149,12 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       const reach = reachOfCall(principal, request);
       const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
       const before = position(scope, cursor)?.at ?? null;
-      const revisions = await callMemory(deps, request, reply, (db, _key, reach) =>
-        listRevisions(db, reach, id, { before, limit }),
-      );
-      if (revisions === undefined) throw NO_ATOM;
+      const revisions = await callMemory(deps, request, reply, async (db, { noteLibrary }, reach) => {
+        const found = await listRevisions(db, reach, id, { before, limit });
+        if (found === undefined) throw NO_ATOM;
+        noteLibrary(found.libraryId);
+        return found;
+      });
       return page(revisions, {
         scope,
         positionOf: ({ revision }) => ({ at: revision, id: "" }),
@@ -175,16 +176,17 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       schema: { querystring: PAGE_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db, key, reach) => {
+      callMemory(deps, request, reply, async (db, user, reach) => {
         const { limit, cursor } = request.query;
         const [atom] = await findAtoms(db, reach, [request.params.id]);
         if (atom === undefined) throw NO_ATOM;
+        user.noteLibrary(atom.library.id);
         const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
         const neighbours = await listNeighbours(db, reach, atom, { after: position(scope, cursor), limit });
         return page(neighbours, {
           scope,
           positionOf: (neighbour) => positionOf("newest", neighbour.atom),
-          json: ({ atom: neighbour, relations }) => ({ ...atomJson(key, neighbour), relations }),
+          json: ({ atom: neighbour, relations }) => ({ ...readAtomJson(user, neighbour), relations }),
         });
       }),
   );

@@ -81,13 +81,14 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   async function save(request: FastifyRequest, reply: FastifyReply, { inputs, named, duplicates }: Batch) {
     const known = repeatableSave(request, { body: request.body, duplicates });
-    const { made, isReplayed } = await callMemory(deps, request, reply, async (db, key, reach) => {
+    const { made, isReplayed } = await callMemory(deps, request, reply, async (db, user, reach) => {
+      const { key } = user;
       requireRead(key, duplicates);
       const saved = await saveOnce(deps, db, request, {
         known,
         async prepare() {
           const atoms = inputs.map((input) => atomFields(input, clock.now()));
-          const { id: libraryId } = await requireLibrary(db, key, named);
+          const { id: libraryId } = await requireLibrary(db, user, named);
           const contents = atoms.map(({ content }) => content);
           const near = await findDuplicateAtoms(db, reach, { libraryId, contents, policy: duplicates });
           const refused = duplicates === "refuse" ? refusing(near) : [];

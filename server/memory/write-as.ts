@@ -11,6 +11,7 @@ import { decideAgain, decideStored, type Granted, notAMember, type Refused } fro
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import { Problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";
+import { libraryUser } from "./library-use.ts";
 import { reachOfCall } from "./reach-of-call.ts";
 
 /** A change of the memory. */
@@ -52,13 +53,16 @@ export async function writeAs<T>(
   // The transaction says what has become of the call: an answer that it was refused must not go with a row that stays.
   if (openCall !== null) openCall.onCut = () => {};
   try {
-    return await db.transaction().execute(async (tx) => {
+    const result = await db.transaction().execute(async (tx) => {
       const reach = reachOfCall(granted.key, request);
       const result = await write(tx, reach);
       const isOfSubject = (key: KeyRecord) => reachOfCall(key, request).subject === reach.subject;
       await assertMayCommit(deps, tx, { granted, operation, libraryId: libraryOf(result), isOfSubject });
       return result;
     });
+    const libraryId = libraryOf(result);
+    if (libraryId !== undefined) libraryUser(deps, granted.key).noteLibrary(libraryId);
+    return result;
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error;
     if (error.refused === "unreachable") return undefined;

@@ -18,6 +18,8 @@ export type CountedAnswer = {
 export type UsageRecorder = {
   /** Notes that a key was used: one store in memory, written to the database in batches. */
   record(key: KeyRecord, at: number, consumer: Consumer): void;
+  /** Notes that a call of a key has read or written in a library: likewise. */
+  noteLibrary(key: KeyRecord, libraryId: string, at: number): void;
   /** Counts a request that was let through to an operation: likewise. */
   countRequest(key: KeyRecord, operation: OperationName, at: number): void;
   /** Counts what a model's answer to a key used: likewise. */

@@ -4,6 +4,7 @@ import { sanitizeUntrusted } from "../../domain/redact.ts";
 import type { TokenCount } from "../../domain/usage/token-count.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
+import { type NotedLibrary, recordLibraries } from "../../store/keys/key-libraries.ts";
 import { type NotedNetwork, recordNetworks } from "../../store/keys/key-networks.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -14,11 +15,11 @@ import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.t
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
 import type { CountTokens } from "./token-metrics.ts";
 import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts";
+import { UsedLibraries } from "./used-libraries.ts";
+import { WaitingNotes } from "./waiting-notes.ts";
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;
-/** Networks that wait at most, while the database is away: some 20 MB. Those beyond are noted the next day. */
-const MAX_WAITING_NETWORKS = 100_000;
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
 
@@ -61,7 +62,9 @@ export class UsageBuffer implements UsageRecorder {
   #unwritten = new Map<string, VersionUse>();
   #seen: SeenConsumers = new Map();
   readonly #networks = new CallerNetworks();
-  #unwrittenNetworks: readonly NotedNetwork[] = [];
+  readonly #unwrittenNetworks: WaitingNotes<NotedNetwork>;
+  readonly #libraries = new UsedLibraries();
+  readonly #unwrittenLibraries: WaitingNotes<NotedLibrary>;
   readonly #requests = new RequestCounter();
   readonly #unwrittenRequests: CountBuffer<number>;
   readonly #tokens: TokenCounter;
@@ -72,6 +75,8 @@ export class UsageBuffer implements UsageRecorder {
     this.#store = store;
     this.#log = log;
     this.#replica = replica;
+    this.#unwrittenNetworks = new WaitingNotes((noted) => recordNetworks(store, noted));
+    this.#unwrittenLibraries = new WaitingNotes((noted) => recordLibraries(store, noted));
     this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log);
     this.#tokens = new TokenCounter(countTokens);
     this.#unwrittenTokens = new CountBuffer(TOKENS, store, log);
@@ -81,6 +86,10 @@ export class UsageBuffer implements UsageRecorder {
     this.#replica.noteUse(key, at);
     noteConsumer(this.#seen, key, consumer);
     this.#networks.note(key, at, consumer);
+  }
+
+  noteLibrary(key: KeyRecord, libraryId: string, at: number): void {
+    this.#libraries.note(key, libraryId, at);
   }
 
   countRequest(key: KeyRecord, operation: OperationName, at: number): void {
@@ -96,6 +105,7 @@ export class UsageBuffer implements UsageRecorder {
     this.addRequests(this.#requests.drain());
     this.addTokens(this.#tokens.drain());
     this.addNetworks(this.#networks.drain());
+    this.addLibraries(this.#libraries.drain());
   }
 
   /** Takes in what another thread has counted. */
@@ -110,8 +120,12 @@ export class UsageBuffer implements UsageRecorder {
 
   /** Likewise of the networks that keys were called from. */
   addNetworks(networks: readonly NotedNetwork[]): void {
-    if (networks.length === 0) return;
-    this.#unwrittenNetworks = [...this.#unwrittenNetworks, ...networks].slice(0, MAX_WAITING_NETWORKS);
+    this.#unwrittenNetworks.add(networks);
+  }
+
+  /** Likewise of the libraries that keys have used. */
+  addLibraries(libraries: readonly NotedLibrary[]): void {
+    this.#unwrittenLibraries.add(libraries);
   }
 
   /** Takes in the clients that another thread has seen. */
@@ -162,18 +176,15 @@ export class UsageBuffer implements UsageRecorder {
     this.collectCounts();
     await this.#unwrittenRequests.write();
     await this.#unwrittenTokens.write();
-    await this.#writeNetworks();
+    await this.#writeNotes(this.#unwrittenNetworks, "from which networks keys were called");
+    await this.#writeNotes(this.#unwrittenLibraries, "which libraries keys have used");
   }
 
-  async #writeNetworks(): Promise<void> {
+  async #writeNotes(notes: Pick<WaitingNotes<unknown>, "write">, what: string): Promise<void> {
     try {
-      while (this.#unwrittenNetworks.length > 0) {
-        const written = this.#unwrittenNetworks.slice(0, ROWS_AT_ONCE);
-        await recordNetworks(this.#store, written);
-        this.#unwrittenNetworks = this.#unwrittenNetworks.slice(written.length);
-      }
+      await notes.write();
     } catch (error) {
-      this.#log.warn({ error }, "could not store from which networks keys were called; it is tried again");
+      this.#log.warn({ error }, `could not store ${what}; it is tried again`);
     }
   }
 }

@@ -42,6 +42,9 @@ export type Database = {
   networks_known: { since: Generated<Date> };
   /** By network the last day, as `2026-11-25`. */
   key_networks: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
+  libraries_known: { since: Generated<Date> };
+  /** By the library's id the last day, as `2026-11-25`. */
+  key_libraries_used: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
   leaders: { cluster: string; epoch: number; term: Generated<string> };
   cluster_names: { cluster: string; name: string };
   audit_events: AuditEventsTable;
@@ -257,6 +260,8 @@ type ReplicasTable = {
   own_time: Date | null;
   /** Whether it notes from which networks keys are called. */
   notes_networks: Generated<boolean>;
+  /** Likewise which libraries they use. */
+  notes_libraries: Generated<boolean>;
 };
 
 type IdempotencyKeysTable = {

@@ -7,7 +7,10 @@ import { type ListPage, PAGE_BYTES, type PageSize } from "./page.ts";
 const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, valid_from,
   valid_to, updated_at`;
 
-/** An atom's revisions, newest first, those below `before` where it is given; undefined when there is no such atom. */
+/** An atom's revisions, newest first, those below `before` where it is given; `libraryId` is the atom's. */
+type AtomRevisions = ListPage<AtomRevision> & { readonly libraryId: string };
+
+/** Undefined when there is no such atom. */
 export async function listRevisions(
   db: QueryExecutorProvider,
   reach: Reach,
@@ -17,7 +20,7 @@ export async function listRevisions(
     limit,
     bytes = PAGE_BYTES,
   }: Pick<PageSize, "bytes"> & { readonly before: number | null; readonly limit: number },
-): Promise<ListPage<AtomRevision> | undefined> {
+): Promise<AtomRevisions | undefined> {
   const [present] = await findAtoms(db, reach, [id]);
   if (present === undefined) return undefined;
   const { rows } = await sql<Omit<AtomRow, "created_ms"> & { found: number }>`
@@ -45,5 +48,5 @@ export async function listRevisions(
     ...fieldsOf(row),
     updatedAt: Math.round(row.updated_ms),
   }));
-  return { items, isMore: items.length < (rows[0]?.found ?? 0) };
+  return { items, isMore: items.length < (rows[0]?.found ?? 0), libraryId: present.library.id };
 }

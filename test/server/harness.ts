@@ -79,7 +79,7 @@ export type HarnessOptions = {
 /**
  * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
  * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded,
- * `counted` the operations that requests were counted by, `answered` the models' answers that were counted.
+ * `libraries` those that calls used, each after its key, `counted` the operations that requests were counted by, `answered` the models' answers that were counted.
  */
 export async function startHarness({
   mounts = [],
@@ -99,6 +99,7 @@ export async function startHarness({
   const lines: string[] = [];
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
+  const libraries: string[] = [];
   const counted: OperationName[] = [];
   const answered: (CountedAnswer & { readonly keyId: string })[] = [];
   let current = true;
@@ -113,6 +114,7 @@ export async function startHarness({
     recordRoom: new RecordRoom(clock.monotonic),
     usage: {
       record: (key, at) => used.push({ key, at }),
+      noteLibrary: ({ keyId }, libraryId) => libraries.push(`${keyId} ${libraryId}`),
       countRequest: (_key, operation) => counted.push(operation),
       countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
     },
@@ -153,6 +155,7 @@ export async function startHarness({
     lines,
     refused,
     used,
+    libraries,
     counted,
     answered,
     streams,

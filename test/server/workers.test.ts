@@ -11,12 +11,14 @@ import { Lease } from "../../server/key-index/lease.ts";
 import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../server/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
+import { librariesOfKey } from "../../store/keys/key-libraries.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
+import { saveLibrary } from "../../store/memory/libraries.ts";
 import type { TeamDraft } from "../../store/teams/teams.ts";
 import { readUsage } from "../../store/usage/read-usage.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until, untilNoLonger } from "../env/until.ts";
-import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
+import { gatewayDraft, type Home, libraryDraft, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
 import { testClock } from "./harness.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./management/issuer.ts";
@@ -342,7 +344,10 @@ describeOnPostgres("two worker threads", (store) => {
   });
 
   test("drain at the end: an answer under way is finished, nothing new is begun, and uses and counts are written", async () => {
-    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes", "gateway:embed"] }) });
+    const policy = policyOf({ scopes: ["gateway:routes", "gateway:embed", "memory:read"] });
+    const key = await storeKey(store(), home, { policy });
+    const library = libraryDraft(home);
+    await run(store(), (tx) => saveLibrary(tx, library));
     let accepted = 0;
     await until("both know the key", async () => {
       const answers = await callAll(key.plaintext);
@@ -354,13 +359,19 @@ describeOnPostgres("two worker threads", (store) => {
       await (await fetch(`${server.url}/g/${publicId}/v1/embeddings`, { method: "POST", headers, body: "{}" })).json();
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, embed));
+    const headers = { authorization: `Bearer ${key.plaintext}` };
+    expect((await fetch(`${server.url}/api/v1/memory/atoms?library=${library.name}`, { headers })).status).toBe(200);
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
     const uses = await store().db.selectFrom("key_usage").selectAll().where("key_id", "=", key.keyId).execute();
     expect(uses).toHaveLength(1);
     const counts = await readRequestCounts(store().db, key.keyId, 0);
-    expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes", "gateway:embed"]));
-    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted + CONNECTIONS);
+    expect(new Set(counts.map(({ scope }) => scope))).toEqual(
+      new Set(["gateway:routes", "gateway:embed", "memory:read"]),
+    );
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted + CONNECTIONS + 1);
+    const { used } = await librariesOfKey(store().db, key.keyId);
+    expect(used.map((one) => one.library?.name)).toEqual([library.name]);
     const figures = { calls: CONNECTIONS, input: 8 * CONNECTIONS };
     const usage = {
       from: 0,

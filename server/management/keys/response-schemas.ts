@@ -3,7 +3,7 @@ import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
-import { NETWORKS_KEPT_DAYS } from "../../../store/keys/key-networks.ts";
+import { NOTES_KEPT_DAYS } from "../../../store/keys/daily-notes.ts";
 import {
   CHANGE_FIELD,
   closedObject,
@@ -61,7 +61,7 @@ export const KEY = closedObject(
         network: { ...TEXT, description: "A /24 of IPv4, or a /56 of IPv6." },
         lastSeenOn: { ...TEXT, description: "The last day in UTC, as 2026-11-25." },
       }),
-      description: `From where it was called in the last ${NETWORKS_KEPT_DAYS} days: the last ${MAX_CALLER_NETWORKS} networks, the last first.`,
+      description: `From where it was called in the last ${NOTES_KEPT_DAYS} days: the last ${MAX_CALLER_NETWORKS} networks, the last first.`,
     },
     createdAt: TIMESTAMP,
     declaredIn: declaredInSchema("PlatformKey"),

@@ -90,7 +90,7 @@ export async function useTokens(tx: Tx, libraryId: string, tokens: number): Prom
 export type ExtractionJob = {
   readonly id: string;
   readonly state: JobState;
-  readonly library: { readonly namespace: string; readonly name: string };
+  readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
   readonly calls: number;
   readonly done: number;
   /** Statements that the model found, those of them that the library had almost so, and the atoms of the others. */
@@ -120,6 +120,6 @@ export async function findJob(db: Db, reach: Reach, id: string): Promise<Extract
     where j.id = ${id}::uuid and ${isReachable(reach)}`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { library_id: _libraryId, namespace, name, ...job } = row;
-  return { ...job, library: { namespace, name } };
+  const { library_id: libraryId, namespace, name, ...job } = row;
+  return { ...job, library: { id: libraryId, namespace, name } };
 }

@@ -67,6 +67,7 @@ export async function startEmbeddedLibrary(
     },
     usage: {
       record: ({ keyId }) => used.push(keyId),
+      noteLibrary: () => {},
       countRequest: () => {},
       countAnswer: ({ keyId }, answer) => answered.push({ keyId, ...answer }),
     },

@@ -99,7 +99,7 @@ export async function startExtractingLibrary(
       installationLimits: null,
       budgets: budgetsOn(ledgerThatIsAway(), systemClock),
     },
-    usage: { record: () => {}, countRequest: () => {}, countAnswer: () => {} },
+    usage: { record: () => {}, noteLibrary: () => {}, countRequest: () => {}, countAnswer: () => {} },
     config: parseServerConfig({}, { allowPrivateUpstreams: "127.0.0.0/8" }),
   });
   const generator: TextGenerator = {

@@ -1,11 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import {
-  NETWORKS_KEPT_DAYS,
-  networksKnownSince,
-  readNetworks,
-  recordNetworks,
-} from "../../../store/keys/key-networks.ts";
+import { NOTES_KEPT_DAYS } from "../../../store/keys/daily-notes.ts";
+import { networksKnownSince, readNetworks, recordNetworks } from "../../../store/keys/key-networks.ts";
 import { deregisterReplica, registerReplica } from "../../../store/replicas/replicas.ts";
 import { prune } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
@@ -45,8 +41,8 @@ describeOnEachEngine("The networks that a key was called from", (store) => {
     expect((await known(key)).map(({ network }) => network)).toHaveLength(16);
     expect(await known(key)).toContainEqual({ network: "203.0.113.0/24", lastSeenOn: day(0) });
     const [mixed, old] = [unique("key"), unique("key")];
-    await note(mixed, ["192.0.2.0/24", NETWORKS_KEPT_DAYS + 2], ["198.51.100.0/24", 1]);
-    await note(old, ["192.0.2.0/24", NETWORKS_KEPT_DAYS + 2]);
+    await note(mixed, ["192.0.2.0/24", NOTES_KEPT_DAYS + 2], ["198.51.100.0/24", 1]);
+    await note(old, ["192.0.2.0/24", NOTES_KEPT_DAYS + 2]);
     expect(await known(mixed)).toEqual([{ network: "198.51.100.0/24", lastSeenOn: day(1) }]);
     expect(await known(old)).toEqual([]);
     expect((await prune(store(), 90 * DAY)).networks).toBe(2);

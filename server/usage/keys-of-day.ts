@@ -1,0 +1,42 @@
+import { DAY_MS } from "../../domain/duration.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import type { KeyRow } from "../key-index/key-row.ts";
+
+/** More keys than one thread lets in on a day are not noted: some 40 MB at most. */
+const MAX_KEYS = 1 << 18;
+
+/** What is known of keys within a day, by the rows of one table of keys: each begins anew with another one. */
+export class KeysOfDay<Known> {
+  readonly #keys = new Map<number, Known>();
+  readonly #begin: () => Known;
+  #generation = -1;
+  #begins = Number.NaN;
+
+  /** @param begin what is known of a key at first */
+  constructor(begin: () => Known) {
+    this.#begin = begin;
+  }
+
+  /** The day of the last key, as `2026-11-25`. */
+  get day(): string {
+    return rfc3339(this.#begins).slice(0, 10);
+  }
+
+  /**
+   * What is known of a key on its day: undefined for one of too many.
+   *
+   * @param at milliseconds since the epoch, by the database's clock
+   */
+  find({ row, generation }: KeyRow, at: number): Known | undefined {
+    if (generation !== this.#generation || !(at >= this.#begins && at < this.#begins + DAY_MS)) {
+      this.#keys.clear();
+      this.#generation = generation;
+      this.#begins = Math.floor(at / DAY_MS) * DAY_MS;
+    }
+    const known = this.#keys.get(row);
+    if (known !== undefined || this.#keys.size >= MAX_KEYS) return known;
+    const begun = this.#begin();
+    this.#keys.set(row, begun);
+    return begun;
+  }
+}
