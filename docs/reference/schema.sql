@@ -649,6 +649,7 @@ create table teams (
   allowed_cidrs text[],
   limits jsonb,
   labels jsonb default '{}'::jsonb not null,
+  shared_budgets jsonb,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -828,6 +829,14 @@ begin
   update libraries_known set since = clock_timestamp();
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.limits_in_force(limits jsonb, shared jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when shared is null then limits
+    else coalesce(limits, '{"rate": null, "concurrent": null}') || jsonb_build_object('shared', shared) end
+$function$;
 CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -996,6 +1005,7 @@ CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, n
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_limits AFTER UPDATE OF limits ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.limits IS DISTINCT FROM new.limits) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_networks AFTER UPDATE OF allowed_cidrs ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.allowed_cidrs IS DISTINCT FROM new.allowed_cidrs) EXECUTE FUNCTION record_change('team', 'id');
+CREATE CONSTRAINT TRIGGER teams_feed_shared_budgets AFTER UPDATE OF shared_budgets ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.shared_budgets IS DISTINCT FROM new.shared_budgets) EXECUTE FUNCTION record_change('team', 'id');
 CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
 
 create view key_records as
@@ -1041,7 +1051,7 @@ create view key_records as
     k.allowed_cidrs,
     t.allowed_cidrs AS team_allowed_cidrs,
     k.rate_scope,
-    t.limits AS team_limits,
+    limits_in_force(t.limits, t.shared_budgets) AS team_limits,
     k.tokens_per_minute,
         CASE
             WHEN (k.budgets IS NOT NULL) THEN jsonb_build_object('owner', ((((((k.team_id || ' '::text) || k.cluster) || '/'::text) || k.namespace) || '/'::text) || k.name), 'items', k.budgets)
@@ -1111,6 +1121,7 @@ CREATE INDEX keys_by_end ON public.keys USING btree (ends_at, id);
 CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
 CREATE INDEX keys_by_place ON public.keys USING btree (team_id, cluster, namespace);
+CREATE INDEX keys_display_terms ON public.keys USING gin (key_terms(team_id, state, lower(display_name))) WITH (fastupdate=off) WHERE (display_name <> name);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);
