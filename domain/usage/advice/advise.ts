@@ -4,6 +4,7 @@ import { defined } from "../../defined.ts";
 import { DAY_MS } from "../../duration.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { adviseGateway } from "./advise-gateway.ts";
+import { adviseLibraries } from "./advise-libraries.ts";
 import { adviseLimits } from "./advise-limits.ts";
 import { adviseNetworks } from "./advise-networks.ts";
 import { adviseScopes } from "./advise-scopes.ts";
@@ -31,10 +32,11 @@ export function advise(use: KeyUse): Advice {
     (use.lastUsedAt === null || use.lastUsedAt < use.from);
   if (lacks !== null || isUnused) return { isUnused, lacks, points: [] };
   if (requests === 0) return { isUnused, lacks: "No request of it was counted, and it was used.", points: [] };
+  const scopes = adviseScopes(use);
   const points = [
-    adviseScopes(use),
+    scopes,
     ...adviseGateway(use),
-    ...libraryPoint(use),
+    ...adviseLibraries(use, scopes),
     adviseNetworks(use),
     adviseLimits(use),
   ];
@@ -51,11 +53,4 @@ function lackOf({ madeAt, countedSince, from, to }: KeyUse): string | null {
   if (madeAt > from) return `The key was made at ${rfc3339(madeAt)}, and ${whole}: nothing is narrowed yet.`;
   if (countedSince <= from) return null;
   return `Uses are counted completely since ${rfc3339(countedSince)} alone, and ${whole}: nothing is narrowed.`;
-}
-
-/** Requests of the memory are not counted by library. */
-function libraryPoint(use: KeyUse): AdvicePoint[] {
-  if (requestsWithin(use, ["memory:read", "memory:write", "memory:*"]) === 0) return [];
-  const why = "Requests are not counted by library, so that nothing is narrowed: name those that its callers need.";
-  return [{ field: "libraryAccess", change: {}, why }];
 }

@@ -1,13 +1,22 @@
 /** What is known of a key's use within a piece of time, and what advice of it says. */
 import type { CallerNetwork } from "../../access/caller-network.ts";
 import type { RequestScope } from "../../access/request-scope.ts";
+import type { UsedLibrary } from "../../access/used-library.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 
 /** What of a PlatformKey advice is about. */
 export type AdvisedSpec = Partial<
   Pick<
     Spec<"PlatformKey">,
-    "preset" | "scopes" | "gatewayRef" | "allowedModels" | "libraryAccess" | "allowedCIDRs" | "rateLimit"
+    | "preset"
+    | "scopes"
+    | "gatewayRef"
+    | "allowedModels"
+    | "libraryAccess"
+    | "mcpDefaultLibraryRef"
+    | "subjectAccess"
+    | "allowedCIDRs"
+    | "rateLimit"
   >
 >;
 
@@ -50,6 +59,11 @@ export type KeyUse = {
   readonly networks: readonly CallerNetwork[];
   /** Null while a server of an earlier version serves, which notes none. */
   readonly networksSince: number | null;
+  readonly libraries: readonly UsedLibrary[];
+  /** Null while a server of an earlier version serves, which notes none. */
+  readonly librariesSince: number | null;
+  /** How many libraries the key may reach. */
+  readonly reachableLibraries: number;
   readonly peakRequests: Peak;
   readonly peakTokens: Peak;
 };

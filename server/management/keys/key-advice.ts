@@ -5,6 +5,7 @@ import { ADVICE_DAYS, advise } from "../../../domain/usage/advice/advise.ts";
 import type { AdvicePoint, KeyUse } from "../../../domain/usage/advice/key-use.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { findKeyDeclaration, type KeyDeclaration } from "../../../store/keys/key-declarations.ts";
+import { librariesKnownSince, librariesOfKey } from "../../../store/keys/key-libraries.ts";
 import { networksKnownSince } from "../../../store/keys/key-networks.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { closedObject, TEXT, TIMESTAMP } from "../response-schemas.ts";
@@ -63,6 +64,7 @@ export async function adviseKey(db: Db, key: KeyJson, now: number): Promise<Advi
   const declaration = key.declaredIn === null ? undefined : await findKeyDeclaration(db, key.id);
   const spec = declaration?.spec ?? key.spec;
   const { answers, withoutTokens } = await answersOf(db, key.id, { from, to });
+  const { used, reachable } = await librariesOfKey(db, key.id);
   const use: KeyUse = {
     ...{ from, to, spec, answers, namespace: key.namespace },
     madeAt: Date.parse(key.createdAt),
@@ -72,6 +74,9 @@ export async function adviseKey(db: Db, key: KeyJson, now: number): Promise<Advi
     answersWithoutTokens: withoutTokens,
     networks: key.lastNetworks,
     networksSince: await networksKnownSince(db),
+    libraries: used,
+    librariesSince: await librariesKnownSince(db),
+    reachableLibraries: reachable,
     peakRequests: await peakOf(db, "requests", key.id, { from, to }),
     peakTokens: await peakOf(db, "tokens", key.id, { from, to }),
   };

@@ -24,7 +24,7 @@ test("advice is a manifest, and says before each field why", () => {
   expect(text).toMatch(
     /\n {2}# Preset MCPReadWrite stands for .* Not needed: memory:write\.\n {2}preset: MCPReadOnly\n/,
   );
-  expect(text).toContain("# spec.libraryAccess: Requests are not counted by library");
+  expect(text).toContain("# spec.libraryAccess: No library is known");
 });
 
 test("what was not used, and what is not known for long enough, is comments alone", () => {

@@ -38,5 +38,5 @@ test("the advised spec has what changes, without what goes, and all else as it w
     rotation: { interval: "720h" },
   });
   expect(advisedSpec(spec, advice)).not.toHaveProperty("preset");
-  expect(advice.points.find(({ field }) => field === "libraryAccess")?.why).toContain("not counted by library");
+  expect(advice.points.find(({ field }) => field === "libraryAccess")?.why).toContain("No library is known");
 });

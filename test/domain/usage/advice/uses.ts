@@ -12,6 +12,7 @@ export function useOf(given: Partial<KeyUse> = {}, requests: { readonly [S in Re
   return {
     ...{ namespace: "research", spec: {}, madeAt: FROM - DAY, from: FROM, to: TO, countedSince: FROM - DAY },
     ...{ lastUsedAt: TO - DAY, answers: [], answersWithoutTokens: 0, networks: [], networksSince: FROM - DAY },
+    ...{ libraries: [], librariesSince: FROM - DAY, reachableLibraries: 3 },
     ...{ peakRequests: NO_PEAK, peakTokens: NO_PEAK },
     requests: new Map(Object.entries(requests) as [RequestScope, number][]),
     ...given,

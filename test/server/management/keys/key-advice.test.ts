@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { NO_FIGURES } from "../../../../domain/usage/token-count.ts";
+import { recordLibraries } from "../../../../store/keys/key-libraries.ts";
 import { recordNetworks } from "../../../../store/keys/key-networks.ts";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
@@ -22,9 +23,10 @@ const keys: Record<string, string> = {};
 async function age(): Promise<void> {
   const { db } = pages.store;
   await sql`update keys set created_at = created_at - interval '60 days'
-    where id in (${keys.used}, ${keys.unused})`.execute(db);
+    where id in (${keys.used}, ${keys.unused}, ${keys.reader})`.execute(db);
   await sql`update schema_migrations set applied_at = applied_at - interval '60 days'`.execute(db);
   await sql`update networks_known set since = since - interval '60 days'`.execute(db);
+  await sql`update libraries_known set since = since - interval '60 days'`.execute(db);
 }
 
 beforeAll(async () => {
@@ -37,6 +39,12 @@ beforeAll(async () => {
     const made = await pages.send("POST", "/keys", { name, team: "research", spec: { preset: "GatewayDefault" } });
     keys[name] = made.body.id;
   }
+  const libraries: string[] = [];
+  for (const name of ["notes", "diary", "inbox"]) {
+    libraries.push((await pages.send("POST", "/libraries", { name, team: "research", spec: {} })).body.id);
+  }
+  const spec = { preset: "MCPReadOnly", mcpDefaultLibraryRef: { name: "inbox" } };
+  keys.reader = (await pages.send("POST", "/keys", { name: "reader", team: "research", spec })).body.id;
   const keyId = keys.used ?? "";
   await addRequestCounts(store, [{ keyId, slot, scope: "gateway:generate", count: 100 }], ignore);
   const of = { keyId, slot, gatewayId: gateway.id, routeId: "", model: HOSTILE, teamId: team.id };
@@ -44,6 +52,13 @@ beforeAll(async () => {
   await recordNetworks(store, [
     { keyId, network: "203.0.113.0/24", day: new Date(Date.now() - DAY).toISOString().slice(0, 10) },
   ]);
+  const reader = keys.reader ?? "";
+  await addRequestCounts(store, [{ keyId: reader, slot, scope: "memory:read", count: 9 }], ignore);
+  const day = new Date(slot).toISOString().slice(0, 10);
+  await recordLibraries(
+    store,
+    libraries.slice(0, 2).map((libraryId) => ({ keyId: reader, libraryId, day })),
+  );
   await age();
 });
 afterAll(() => pages.close());
@@ -77,6 +92,31 @@ describe("advice of a key", () => {
     });
   });
 
+  test("names of its libraries those that it has used, until a server serves that does not note them", async () => {
+    const { body } = await advice("reader");
+    const libraryAccess = { mode: "Restricted", libraryRefs: [{ name: "diary" }, { name: "notes" }] };
+    expect(body.points).toContainEqual({
+      field: "libraryAccess",
+      change: { libraryAccess, mcpDefaultLibraryRef: null },
+      why: expect.stringContaining("The key may reach 3."),
+    });
+    expect(parse(body.manifest).spec.libraryAccess).toEqual(libraryAccess);
+    expect(parse(body.manifest).spec).not.toHaveProperty("mcpDefaultLibraryRef");
+    const env = { KEYPLANE_SERVER: pages.url, KEYPLANE_TOKEN: TOKEN };
+    const { out } = await keyplane(["advise", keys.reader ?? ""], env);
+    expect(parse(out).spec.libraryAccess).toEqual(libraryAccess);
+    expect(out).toMatch(/# Used: (?:diary|notes) last on [^\n]*, (?:diary|notes) last on [^\n]*\n {2}libraryAccess:/);
+    expect((await pages.get(`/keys/${keys.reader}`)).text).toContain("libraryAccess: {&quot;mode&quot;");
+    await sql`insert into replicas (id, acked_seq) values ('earlier', 0)`.execute(pages.store.db);
+    const found = (await advice("reader")).body.points.find(
+      ({ field }: { field: string }) => field === "libraryAccess",
+    );
+    expect(found).toMatchObject({ change: {}, why: expect.stringContaining("earlier version") });
+    await sql`alter table replicas disable trigger user`.execute(pages.store.db);
+    await sql`delete from replicas where id = 'earlier'`.execute(pages.store.db);
+    await sql`alter table replicas enable trigger user`.execute(pages.store.db);
+  });
+
   test("is not for those who may not see the key", async () => {
     await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "viewer", subject: "vera" }] } });
     const vera = await pages.as("vera");
@@ -101,10 +141,10 @@ describe("advice of a key", () => {
     const all = await keyplane(["advise", "--team", "research"], env);
     const documents = parseAllDocuments(all.out);
     const manifests = documents.map((document) => document.toJS()).filter((one) => one !== null);
-    expect(manifests.map(({ metadata }) => metadata.name)).toEqual(["used"]);
+    expect(manifests.map(({ metadata }) => metadata.name).toSorted()).toEqual(["reader", "used"]);
     expect(all.out).toContain("was not used from");
     const items = JSON.parse((await keyplane(["advise", "--team", "research", "-o", "json"], env)).out).items;
-    expect(items).toHaveLength(3);
+    expect(items).toHaveLength(4);
     expect((await keyplane(["advise"], env)).code).toBe(2);
     expect((await keyplane(["advise", keys.used ?? "", "--team", "research"], env)).code).toBe(2);
   });

@@ -1,0 +1,111 @@
+import { MAX_USED_LIBRARIES } from "../../access/used-library.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import { type AdvicePoint, type AdvisedSpec, type KeyUse, requestsWithin } from "./key-use.ts";
+
+/** So many libraries are named in a sentence. */
+const MAX_NAMED = 10;
+
+type LibraryName = { readonly namespace: string; readonly name: string };
+type LibraryRef = NonNullable<AdvisedSpec["mcpDefaultLibraryRef"]>;
+
+/** What a key may have with a scope of the memory alone. */
+const OF_MEMORY = ["libraryAccess", "mcpDefaultLibraryRef", "subjectAccess"] as const;
+
+/**
+ * The libraries that the key has used, where it may reach more. For one that did not call the memory nothing is said,
+ * but where the scopes that are advised leave no room for what it declares of the memory.
+ */
+export function adviseLibraries(use: KeyUse, scopesPoint: Pick<AdvicePoint, "change">): AdvicePoint[] {
+  if (requestsWithin(use, ["memory:read", "memory:write", "memory:*"]) > 0) return [libraryPoint(use)];
+  const { preset, scopes } = scopesPoint.change;
+  const declared = OF_MEMORY.filter((field) => use.spec[field] !== undefined);
+  if (preset !== undefined || scopes === undefined || declared.length === 0) return [];
+  const change = Object.fromEntries(declared.map((field) => [field, undefined]));
+  const why = `No call was of the memory, and without a scope of it a key has no ${declared.join(", ")}.`;
+  return [{ field: "libraryAccess", change, why }];
+}
+
+function libraryPoint(use: KeyUse): AdvicePoint {
+  const { namespace, libraries, librariesSince, reachableLibraries, from } = use;
+  const stay = (why: string): AdvicePoint => ({ field: "libraryAccess", change: {}, why });
+  if (librariesSince === null) {
+    return stay("A server of an earlier version serves, which does not note which libraries are used.");
+  }
+  if (librariesSince > from) {
+    return stay(
+      `Which libraries are used is known since ${rfc3339(librariesSince)} alone, so that nothing is narrowed.`,
+    );
+  }
+  if (libraries.length >= MAX_USED_LIBRARIES) {
+    return stay(`The key uses ${MAX_USED_LIBRARIES} libraries or more, of which no more are kept.`);
+  }
+  const since = rfc3339(from).slice(0, 10);
+  const recent = libraries.filter(({ lastUsedOn }) => lastUsedOn >= since);
+  const needed = recent.flatMap(({ library }) => library ?? []);
+  if (recent.length === 0) return stay("No library is known that a call has read or written in.");
+  const said = usedText(use, recent);
+  if (needed.length === 0) return stay(said);
+  if (needed.length >= reachableLibraries) return stay(`${said} The key may reach no other.`);
+  const nameless = needed.find((library) => library.namespace === "" && namespace !== "");
+  if (nameless !== undefined) {
+    return stay(`${said} ${nameless.name} has no namespace, and a key of a namespace cannot name it in a list.`);
+  }
+  const libraryRefs = needed.map((library) => refOf(use, library)).toSorted(byName);
+  const { change, why } = defaultOf(use, needed, libraryRefs);
+  return {
+    field: "libraryAccess",
+    change: { libraryAccess: { mode: "Restricted", libraryRefs }, ...change },
+    why: `${said} The key may reach ${reachableLibraries}. Of reads of all libraries those count that answers came from.${why}`,
+  };
+}
+
+/** A default has to be one of the list: one that no call used goes, or makes room for the only one that is left. */
+function defaultOf(
+  use: KeyUse,
+  needed: readonly LibraryName[],
+  libraryRefs: readonly LibraryRef[],
+): { readonly change: AdvicePoint["change"]; readonly why: string } {
+  const declared = use.spec.mcpDefaultLibraryRef;
+  if (declared === undefined || needed.some((library) => leadsTo(use, declared, library)))
+    return { change: {}, why: "" };
+  const [only, ...others] = libraryRefs;
+  const isOnly = others.length === 0;
+  return {
+    change: { mcpDefaultLibraryRef: isOnly ? only : undefined },
+    why: ` mcpDefaultLibraryRef was not used, and has to be one of the list: it ${isOnly ? "is the only one then" : "goes"}.`,
+  };
+}
+
+/** As the key names it already, so that its default is written as in the list; else as briefly as it can be. */
+function refOf(use: KeyUse, library: LibraryName): LibraryRef {
+  const { spec, namespace } = use;
+  const declared = [spec.mcpDefaultLibraryRef ?? [], spec.libraryAccess?.libraryRefs ?? []].flat();
+  const known = declared.find((ref) => leadsTo(use, ref, library));
+  if (known !== undefined) return known;
+  const { name, namespace: where } = library;
+  return where === namespace || where === "" ? { name } : { name, namespace: where };
+}
+
+/** A key without a namespace names a library by its name alone, where its team has one of that name. */
+function leadsTo({ namespace }: KeyUse, ref: LibraryRef, library: LibraryName): boolean {
+  if (ref.name !== library.name) return false;
+  const where = ref.namespace ?? namespace;
+  return where === library.namespace || where === "";
+}
+
+function byName(one: LibraryRef, other: LibraryRef): number {
+  const [left, right] = [one, other].map(({ namespace = "", name }) => `${namespace}/${name}`);
+  return (left ?? "") < (right ?? "") ? -1 : 1;
+}
+
+function usedText({ namespace }: KeyUse, recent: KeyUse["libraries"]): string {
+  const present = recent.flatMap(({ library, lastUsedOn }) => (library === null ? [] : [{ ...library, lastUsedOn }]));
+  const names = present.map(({ namespace: where, name, lastUsedOn }) => {
+    return `${where === namespace || where === "" ? name : `${where}/${name}`} last on ${lastUsedOn}`;
+  });
+  const more = names.length - MAX_NAMED;
+  const used = `Used: ${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  const gone = recent.length - present.length;
+  const lost = `It may not reach any more ${gone === 1 ? "a library" : `${gone} libraries`} that it used.`;
+  return [...(present.length > 0 ? [used] : []), ...(gone > 0 ? [lost] : [])].join(" ");
+}
