@@ -2,7 +2,7 @@ import { DAY_MS } from "../../domain/duration.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { KeyRow } from "../key-index/key-row.ts";
 
-/** More keys than one thread lets in on a day are not noted: some 40 MB at most. */
+/** Of more keys than these one thread notes nothing on a day: some 40 MB where there is one thing to note of each. */
 const MAX_KEYS = 1 << 18;
 
 /** What is known of keys within a day, by the rows of one table of keys: each begins anew with another one. */
