@@ -1,15 +1,16 @@
 /**
  * What an agent's memory holds and what is asked of it, in two halves that look alike and share nothing: by `chosen` a
- * ranking is chosen, and `held-out` says how well it does on what it was not chosen by.
+ * ranking is chosen, and `held-out` says how well it does on what it was not chosen by. `unseen` is a third memory, of more
+ * languages, written as people and agents write, without a look at the ranking or at the other two.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 
-export const CORPUS_NAMES = ["chosen", "held-out"] as const;
+export const CORPUS_NAMES = ["chosen", "held-out", "unseen"] as const;
 export type CorpusName = (typeof CORPUS_NAMES)[number];
 
-export const LANGUAGES = ["en", "de", "zh", "ja", "ru", "fr"] as const;
+export const LANGUAGES = ["en", "de", "zh", "ja", "ru", "fr", "es", "ko", "pt"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** What makes each kind of question hard. */
@@ -62,7 +63,7 @@ export interface Corpus {
   readonly questions: readonly Question[];
 }
 
-/** Reads a half of the corpus from the file of its name, whose shape and rules `corpus.test.ts` holds. */
+/** Reads a corpus from the file of its name, whose shape and rules `corpus.test.ts` holds. */
 export function readCorpus(name: CorpusName): Corpus {
   return parse(readFileSync(join(import.meta.dirname, `${name}.yaml`), "utf8"));
 }
