@@ -1,6 +1,6 @@
 import { flatten } from "./search-words.ts";
 
-/** Numbers as people write them in words, folded, in four languages; without those that are an article too. */
+/** Numbers as people write them in words, folded, in six languages; without those that are an article too, or a word of another language. */
 const SPELLED: ReadonlySet<string> = new Set(
   `one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
   nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
@@ -9,22 +9,23 @@ const SPELLED: ReadonlySet<string> = new Set(
   deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante cinquante
   soixante cent
   два две три четыре пять шесть семь восемь девять десять одиннадцать двенадцать пятнадцать двадцать тридцать сорок
-  пятьдесят шестьдесят девяносто сто двух трех четырех пяти шести семи восьми девяти десяти двадцати тридцати`.split(
-    /\s+/,
-  ),
+  пятьдесят шестьдесят девяносто сто двух трех четырех пяти шести семи восьми девяти десяти двадцати тридцати
+  tres cuatro cinco seis siete ocho nueve diez doce quince veinte treinta cuarenta sesenta setenta ochenta noventa cien
+  dois duas quatro sete oito nove dez doze vinte trinta quarenta cinquenta sessenta oitenta`.split(/\s+/),
 );
 const DIGITS = /^[0-9]+$/;
 /** What is counted: no single letter, as in the name of a machine, and of no script without spaces. */
-const UNIT = /^(?!.*\p{Script=Han})\p{Alphabetic}{2,}$/u;
+const UNIT = /^(?!.*[\p{Script=Han}\p{Script=Hangul}])\p{Alphabetic}{2,}$/u;
 /** Words that begin with the same letters, so many, are one unit: `day` and `days`, `день` and not `дней`. */
 const STEM = 3;
-/** In Chinese and Japanese, a number and the one character behind it that says what is counted. */
-const RUN = /([0-9一二三四五六七八九十百千万两零〇]+) ?个?(\p{Script=Han})/gu;
+/** In Chinese, Japanese and Korean, a number and the one character behind it that says what is counted. */
+const RUN = /([0-9一二三四五六七八九十百千万两零〇]+) ?个?([\p{Script=Han}\p{Script=Hangul}])/gu;
 
 const ASKS = new RegExp(
   [
     " how (?:many|much|long|large|big|old|far|fast|soon|often|high|late|early) ",
     " wie (?:viel|lang|gross|oft|weit|hoch|schnell|spat|fruh)| wieviel",
+    " cuant[oa]s? | quant[oa]s? |몇|얼마",
     " combien | сколько |多少|多久|多长|几|何\\p{Script=Han}|いくら|いくつ|どのくらい|どれくらい",
   ].join("|"),
   "u",
@@ -33,7 +34,7 @@ const ASKS = new RegExp(
 /** What a text counts: of the beginning of each unit the numbers that stand before it. */
 export type Quantities = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Whether somewhere a question is for a number of something, in one of six languages. */
+/** Whether somewhere a question is for a number of something, in one of nine languages. */
 export function asksForQuantity(question: string): boolean {
   return ASKS.test(` ${flatten(question)} `);
 }

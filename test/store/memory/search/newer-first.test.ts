@@ -61,6 +61,28 @@ describe("a word of change", () => {
     expect(await ordered(atom(older, 0), atom(newer, 9))).toEqual([newer, older]);
   });
 
+  test.for([
+    [
+      "Los pagos con tarjeta los procesa Kestrelpay, cuyo contrato se renueva solo cada mayo.",
+      "Ahora",
+      "se pregunta primero a Nordhafen, y a Kestrelpay por devoluciones de pedidos anteriores a esta primavera.",
+    ],
+    [
+      "Os cartões são processados pela Kestrelpay, cujo contrato se renova sozinho todos os anos em maio.",
+      "Agora",
+      "pergunta-se primeiro à Nordhafen, e à Kestrelpay apenas por devoluções de encomendas anteriores a esta primavera.",
+    ],
+    [
+      "카드 결제는 Kestrelpay가 처리하고 계약은 해마다 오월에 자동으로 갱신된다.",
+      "이제",
+      "먼저 노르트하펜에 요청하고 Kestrelpay에는 지난봄까지 들어온 주문의 환불만 맡긴다.",
+    ],
+  ] as const)("counts in any of its languages: %s", async ([first, changed, rest]) => {
+    const unchanged = `— ${rest}`;
+    expect((await ordered(atom(first, 0), atom(unchanged, 9)))[0]).toBe(first);
+    expect((await ordered(atom(first, 0), atom(`${changed} ${rest}`, 9)))[0]).toBe(`${changed} ${rest}`);
+  });
+
   test("is about the older atom that is most like it, and about no other", async () => {
     const likest = "Kestrelpay is asked for refunds of older orders.";
     const places = [atom(older, 0), atom(likest, 1, { closeness: 0.5 }), atom(newer, 9, { closeness: 0.4 })];
