@@ -23,14 +23,14 @@ const MODELS: readonly Model[] = ["none", "perfect"];
 const ASKS = ["search", "recall"] as const;
 
 /**
- * Asks what an agent would ask of two memories, of which the ranking was chosen by the first: what share of the questions
+ * Asks what an agent would ask of three memories, of which the ranking was chosen by the first: what share of the questions
  * has its answer among the first five, and in what share of the contradictions the newer atom comes first.
  */
 export async function benchRecall(): Promise<string> {
   const heads = [...Object.keys(KINDS), "all", "newer first"];
   const rows: string[][] = [];
   for (const name of CORPUS_NAMES) {
-    for (const others of [0, OTHERS]) {
+    for (const others of new Set([0, OTHERS])) {
       for (const model of MODELS) rows.push(...(await onPGlite((store) => measure(store, { name, others, model }))));
     }
   }
