@@ -21,6 +21,7 @@ import { lateUsesKnownAt } from "./stale-consumers.ts";
 import {
   isLiving,
   type KeyPolicy,
+  numbersOf,
   type RevocationReason,
   type StoredKey,
   type StoredVersion,
@@ -126,12 +127,13 @@ function planPolicy(
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   const { declared, references, verdict } = observed;
   if (isOutdated(observed, key)) return undefined;
+  if (verdict.unreadable.length > 0) return planSuspension(observed, key);
   if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
   const policy = policyOf(declared, references);
   const isAsDeclared =
     key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
   if (isAsDeclared) return undefined;
-  if (references.teamId === null && isWider(key, policy, declared)) return planHeld(observed, key);
+  if (references.teamId === null && isWider(key, policy, declared)) return planSuspension(observed, key);
   return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter, keptEnds: verdict.keptEnds };
 }
 
@@ -142,8 +144,23 @@ function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKe
   return !isNoWider(policy, key.policy) || key.versions.filter(isLiving).some(endsLater);
 }
 
-/** A declaration that is not applied, as one that breaks a policy, can suspend the key and nothing else. */
+/**
+ * A declaration that breaks a policy can suspend the key and nothing else. What policies ask comes to hold of the key as
+ * it was issued: else an edit that is not applied would keep off all that comes later.
+ */
 function planHeld(
+  { declared, verdict }: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  const { expiresAt, expiresAfter, state } = declared;
+  const suspended = key.policy.suspended || state === "Suspended";
+  const policy = { ...key.policy, ...numbersOf(declared), expiresAt, suspended };
+  if (samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict)) return undefined;
+  return { do: "UpdatePolicy", policy, expiresAfter, keptEnds: verdict.keptEnds };
+}
+
+/** A declaration that waits can suspend the key and nothing else. */
+function planSuspension(
   { declared }: ObservedDeclaration,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {

@@ -95,6 +95,14 @@ export type StoredKey = KeyIdentity & {
   readonly versions: readonly StoredVersion[];
 };
 
+/** What of a key's policy is bounded by policies of its team, besides its end. */
+export type KeyNumbers = Pick<KeyPolicy, "rateLimit" | "concurrent" | "tokenLimit" | "budgets">;
+
+/** Those numbers alone. */
+export function numbersOf({ rateLimit, concurrent, tokenLimit, budgets }: KeyNumbers): KeyNumbers {
+  return { rateLimit, concurrent, tokenLimit, budgets };
+}
+
 /** Whether a version has not ended. */
 export function isLiving({ state }: StoredVersion): boolean {
   return state === "reserved" || state === "active" || state === "retiring";

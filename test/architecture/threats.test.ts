@@ -43,6 +43,7 @@ describe("docs/security/threats.md", () => {
       "b155",
       "b156",
       "b157",
+      "b160",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -4,8 +4,8 @@
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
 import type { DeclaredKey } from "../declared-key.ts";
-import type { StoredKey } from "../stored-key.ts";
-import type { KeptEnd } from "../version-end.ts";
+import { isLiving, numbersOf, type StoredKey } from "../stored-key.ts";
+import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { currentVersion } from "./bound-life.ts";
 import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
@@ -105,24 +105,51 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const endsAt = lowest(deadlines);
   // The end that there is moves no later before it is known since when the rule holds.
   const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
-  const isHeld = added.length > 0 || (unreadable.length > 0 && !key.isApplied);
-  const bound = isHeld ? boundNumbers(asIssued(declared, stored), stored, policies, now).effective : effective;
-  const kept = withKeptEnd(bound, stored, policies, now);
+  if (added.length > 0 || (unreadable.length > 0 && !key.isApplied)) {
+    return holdAsIssued(key, stored, added.map(violationText));
+  }
+  const kept = withKeptEnd(effective, stored, policies, now);
   return {
     effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt, asBefore]) },
     verdict: {
-      ...{ refused: [], unreadable, endsAt, nextAt, keptEnds },
-      notApplied: added.map(violationText),
+      ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
       ends: lasting.map(violationText),
       bounded: [...bounding.map(violationText), ...coming],
     },
   };
 }
 
-/** What a declaration that is not applied asks of versions: the life that they have, and no rotation. */
-function asIssued(declared: DeclaredKey, stored: StoredKey): DeclaredKey {
-  const rotationTrigger = currentVersion(stored)?.rotationTrigger ?? null;
-  return { ...declared, expiresAfter: lifeOfVersion(stored), rotationTrigger, rotationInterval: null };
+/**
+ * Holds a key whose declaration is not applied as the one that was issued: what policies ask comes to hold of it all the
+ * same, and nothing of it ends later (threats b160).
+ */
+function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
+  const declared = asIssued(key, stored);
+  const { effective, verdict } = holdIssued({ ...key, declared, isApplied: true, isBoundAsDeclared: true }, stored);
+  const current = currentVersion(stored);
+  const endOf = (version: StoredKey["versions"][number]) =>
+    version === current ? versionEnd(version, effective.expiresAfter, verdict.keptEnds) : version.expiresAt;
+  const keptEnds = stored.versions.filter(isLiving).map((version) => ({
+    number: version.number,
+    expiresAt: lowest([version.expiresAt, endOf(version)]),
+  }));
+  return {
+    effective: { ...effective, gatewayRef: key.declared.gatewayRef },
+    verdict: { ...verdict, notApplied, keptEnds },
+  };
+}
+
+/** What holds of a key in the place of its declaration: what the store has of it, and no rotation. */
+function asIssued({ declared, isBoundAsDeclared }: HeldKey, stored: StoredKey): DeclaredKey {
+  const { scopes, allowedModels, allowedCIDRs, expiresAt, boundGatewayId } = stored.policy;
+  const boundTo = boundGatewayId === null ? null : ANOTHER_GATEWAY;
+  return {
+    ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
+    gatewayRef: isBoundAsDeclared ? declared.gatewayRef : boundTo,
+    expiresAfter: lifeOfVersion(stored),
+    rotationTrigger: currentVersion(stored)?.rotationTrigger ?? null,
+    rotationInterval: null,
+  };
 }
 
 /**

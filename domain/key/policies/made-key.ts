@@ -8,7 +8,7 @@ import type { Spec } from "../../kinds/kinds.ts";
 import type { ApiManagedKeySpec } from "../api-managed-key.ts";
 import { declareKey } from "../declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../declared-key.ts";
-import { isLiving, type KeyPolicy, type StoredKey } from "../stored-key.ts";
+import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored-key.ts";
 import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lifeOfVersion } from "./bound-numbers.ts";
@@ -33,18 +33,10 @@ export type HeldValues = {
   readonly keptEnds: readonly KeptEnd[];
 };
 
-/** What of a key's policy its policies bound by numbers, besides its end. */
-type HeldNumbers = Pick<KeyPolicy, "rateLimit" | "concurrent" | "tokenLimit" | "budgets">;
-
-/** Those numbers alone. */
-export function numbersOf({ rateLimit, concurrent, tokenLimit, budgets }: HeldNumbers): HeldNumbers {
-  return { rateLimit, concurrent, tokenLimit, budgets };
-}
-
 /** What a key that is to be made comes to: what it breaks, or the values that hold of it. */
 type NewKeyVerdict = {
   readonly violations: readonly Violation[];
-  readonly held: Pick<HeldValues, "expiresAfter"> & HeldNumbers;
+  readonly held: Pick<HeldValues, "expiresAfter"> & KeyNumbers;
 };
 
 /** Judges a key that is to be made, with the defaults of its team's policies where it asks for nothing. */

@@ -8,10 +8,9 @@ import {
   judgeNewKey,
   lifeOfNext,
   type MadeKeyVerdict,
-  numbersOf,
 } from "../../../domain/key/policies/made-key.ts";
 import type { TeamPolicies } from "../../../domain/key/policies/team-policies.ts";
-import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
+import { type KeyPolicy, numbersOf } from "../../../domain/key/stored-key.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";

@@ -98,6 +98,35 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect((await world.stored("agent")).policy).toMatchObject({ scopes: ["memory:read"], suspended: true });
   });
 
+  it("b160: is not freed by an edit that is not applied of what comes to hold later", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      key("agent", { scopes: ["memory:read"], displayName: "as it was" }),
+    );
+    const plaintext = await world.plaintextOf("agent");
+    const budgets = [{ tokens: 100, period: "Month" }];
+    const rules = { budgets, rateLimit: { requestsPerMinute: { default: 60 }, tokensPerMinute: { default: 5 } } };
+    await world.declare(policy({ allowedScopes: ["memory:read"], ...rules }));
+    await world.declare(key("agent", { ...WRITER, displayName: "another", rateLimit: { requestsPerMinute: 6_000 } }));
+    expect((await world.stored("agent")).policy).toMatchObject({ rateLimit: null, tokenLimit: null, budgets: null });
+    await world.advance(7 * DAY + HOUR);
+    expect((await world.stored("agent")).policy).toMatchObject({
+      ...{ displayName: "as it was", scopes: ["memory:read"], expiresAt: null },
+      rateLimit: { requestsPerMinute: 60, burst: 60 },
+      tokenLimit: { tokensPerMinute: 5 },
+      budgets: [{ tokens: 100, period: "Month", onExhausted: "Refuse" }],
+    });
+    await world.declare(policy({ allowedScopes: ["gateway:embed"], ...rules }));
+    const { policy: kept, versions } = await world.stored("agent");
+    expect(kept).toMatchObject({ displayName: "as it was", scopes: ["memory:read"] });
+    expect(kept.expiresAt).not.toBeNull();
+    expect(versions).toHaveLength(1);
+    await world.advance(7 * DAY + HOUR);
+    expect(world.record(plaintext)?.expiresAt).toBe(kept.expiresAt);
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+  });
+
   it("is not freed of it where the team gives up its namespace", async (context) => {
     const world = await startWorld(context, setup(), key("agent", WRITER));
     await world.declare(READ_ONLY);

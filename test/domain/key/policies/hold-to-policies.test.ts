@@ -176,6 +176,31 @@ describe("a key that was issued", () => {
     expect(applied).toMatchObject({ expiresAfter: 375 * DAY, rotationTrigger: "next", rotationInterval: 2 * DAY });
   });
 
+  test("b160: ends at its deadline though an edit adds more of what the rule refuses", () => {
+    const { effective, verdict } = hold({
+      key: { scopes: ["memory:read", "gateway:embed"], allowedCIDRs: ["10.0.0.0/8"] },
+      rules: { allowedScopes: ["memory:write"], expiry: { required: true } },
+      stored: { budgets: null },
+    });
+    expect(verdict.notApplied).toEqual([expect.stringContaining("memory:read, gateway:embed may not be given")]);
+    expect(verdict.ends).toEqual([
+      expect.stringContaining("must have an end"),
+      expect.stringContaining("memory:read may not be given"),
+    ]);
+    expect(effective).toMatchObject({ scopes: ["memory:read"], allowedCIDRs: null, expiresAt: NOW + GRACE });
+  });
+
+  test("b160: whose edit is not applied has none of its versions end later than it did", () => {
+    const key = { scopes: ["memory:read", "gateway:embed"], expiresAfter: "9000h" };
+    const rules = { allowedScopes: ["memory:read"], expiry: { max: "2400h" } };
+    expect(hold({ key, rules, expiresAt: NOW + DAY, since: NOW - GRACE }).verdict.keptEnds).toEqual([
+      { number: 1, expiresAt: NOW + DAY },
+    ]);
+    expect(hold({ key, rules, since: NOW - GRACE }).verdict.keptEnds).toEqual([
+      { number: 1, expiresAt: NOW + 90 * DAY },
+    ]);
+  });
+
   test("is given a default once the grace period is over", () => {
     const rules = { expiry: { default: "480h" }, rateLimit: { requestsPerMinute: { default: 60 } } };
     const before = hold({ rules });
