@@ -11,7 +11,7 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import { withPolicyDefaults } from "../../domain/key/policies/policy-defaults.ts";
-import { isLiving, type StoredKey } from "../../domain/key/stored-key.ts";
+import { isLiving, numbersOf, type StoredKey } from "../../domain/key/stored-key.ts";
 import { versionEnd } from "../../domain/key/version-end.ts";
 import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
@@ -119,14 +119,14 @@ function heldNow(object: KeyObject, { before, since, now }: ForecastInput): Stor
   // A key whose status says nothing of policies has their defaults already.
   const hasDefaults = findCondition(object.status?.conditions, "PolicyViolated") === undefined;
   const { policies } = policiesIn(before, before.teamOf(namespace), since);
-  const { rateLimit, concurrent } = hasDefaults ? withPolicyDefaults(declared, policies) : effective;
+  const held = numbersOf(hasDefaults ? withPolicyDefaults(declared, policies) : effective);
   const { expiresAt } = effective;
   const versions = stored.versions.map((version) =>
     policies.length > 0 && isLiving(version)
       ? { ...version, expiresAt: versionEnd(version, effective.expiresAfter, verdict.keptEnds) }
       : version,
   );
-  return { ...stored, versions, policy: { ...stored.policy, expiresAt, rateLimit, concurrent } };
+  return { ...stored, versions, policy: { ...stored.policy, ...held, expiresAt } };
 }
 
 /** What an import will learn: neither the secret itself is looked at, nor a key that is to be taken over. */

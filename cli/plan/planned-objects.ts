@@ -32,7 +32,7 @@ const ENDS: { readonly [reason in RevocationReason]?: string } = {
 
 /** The spec's fields that a policy's changes show already. */
 const SHOWN =
-  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|subjectAccess|allowedCIDRs|allowedModels|state|expiresAt|rateLimit)\b/;
+  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|subjectAccess|allowedCIDRs|allowedModels|state|expiresAt|rateLimit|budgets)\b/;
 
 /** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;

@@ -1,4 +1,5 @@
 import {
+  byName,
   NO_POLICIES,
   policyForTeam,
   type TeamPolicies,
@@ -17,6 +18,7 @@ export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team
   return {
     policies: readable
       .filter(({ deleting, spec }) => !deleting && selectsTeam(spec.teamSelector, { name: team, labels }))
+      .toSorted(byName)
       .map((policy) => teamPolicy(policy, team)),
     unreadable: cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid)),
   };

@@ -1,6 +1,6 @@
 import { declarePolicy } from "../key/policies/declared-policy.ts";
 import { type RuleName, rulesOf } from "../key/policies/rules-in-force.ts";
-import { NO_POLICIES, type TeamPolicies } from "../key/policies/team-policies.ts";
+import { byName, NO_POLICIES, type TeamPolicies } from "../key/policies/team-policies.ts";
 import { selectsTeam } from "../key/policies/team-selector.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
@@ -13,7 +13,8 @@ export function policiesIn(world: ManifestWorld, team: string | null, since: Rul
   const labels = world.find("PlatformTeam", { namespace: "", name: team })?.labels ?? {};
   const policies = world.objects
     .filter((object) => isOfKind(object, "PlatformKeyPolicy"))
-    .filter(({ spec }) => selectsTeam(spec.teamSelector, { name: team, labels }));
+    .filter(({ spec }) => selectsTeam(spec.teamSelector, { name: team, labels }))
+    .toSorted(byName);
   return {
     policies: policies.map((policy) => ({
       ...declarePolicy(policy.name, policy.spec),

@@ -44,6 +44,9 @@ describe("docs/security/threats.md", () => {
       "b156",
       "b157",
       "b160",
+      "b161",
+      "b162",
+      "b163",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

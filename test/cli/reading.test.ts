@@ -402,6 +402,28 @@ describe("keyplane describe", () => {
     expect(events[0]).toMatchObject({ reason: "key.reserved", kind: "PlatformKey", namespace: "dev", name: "agent" });
   });
 
+  test("b163: shows of a key the budgets that a policy asks for, at every source", async () => {
+    const policy = `apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKeyPolicy
+metadata: { name: capped }
+spec: { teamSelector: {}, gracePeriod: 1h, budgets: [{ tokens: 900, period: Total }] }
+---
+`;
+    writeFileSync(join(home.manifests, "policy.yaml"), policy);
+    const { waitFor } = up;
+    await until("the policy is in force", async () =>
+      (await keyplane(["get", "policies", ...data])).out.includes("capped"),
+    );
+    writeFileSync(join(home.manifests, "capped.yaml"), key("capped", "preset: GatewayDefault"));
+    await waitFor("dev", "capped", "Ready");
+    for (const source of [data, server]) {
+      const { out } = await keyplane(["describe", "key", "dev/capped", ...source]);
+      expect(out).toMatch(/^Budgets: +900 tokens in all, refuses: 0 used \(0 %\)$/m);
+    }
+    rmSync(join(home.manifests, "capped.yaml"));
+    rmSync(join(home.manifests, "policy.yaml"));
+  });
+
   test("shows of a key with a budget what is used of it, at every source, and its condition", async () => {
     const budgeted = key("budgeted", "preset: GatewayDefault, budgets: [{ tokens: 1000, period: Total }]");
     writeFileSync(join(home.manifests, "budgeted.yaml"), budgeted);

@@ -1,5 +1,5 @@
 /** The budgets that policies ask of a key: of each unit and period one that refuses, no larger than they say. */
-import { type Budget, withSize } from "../../budget/budget.ts";
+import { type Budget, type BudgetSpec, declareBudgets, withSize } from "../../budget/budget.ts";
 import { budgetUnit, mostOf, sizeOf } from "../../budget/budget-size.ts";
 import { boundValue } from "./bounds.ts";
 
@@ -12,6 +12,21 @@ const kindOf = (budget: Budget): string => `${budgetUnit(budget)} ${budget.perio
 /** The budget of the same kind that refuses; undefined where a key has none, so that it may use any amount. */
 export function refusingOf(budgets: Budgets, like: Budget): Budget | undefined {
   return budgets?.find((budget) => budget.onExhausted === "Refuse" && kindOf(budget) === kindOf(like));
+}
+
+/** What a policy asks: one that refuses of each unit and period. */
+export type PolicyBudgets = readonly Budget[];
+
+/** Reads a policy's valid `budgets` as they are stored where they bound a key's: `1.5` and `1.50` are one. */
+export function declarePolicyBudgets(specs: readonly BudgetSpec[] | undefined): PolicyBudgets {
+  const budgets = declareBudgets(specs) ?? [];
+  return budgets.map((budget) => withSize(budget, sizeOf(budgetUnit(budget), mostOf(budget))));
+}
+
+/** Whether a key asks for more of what a policy bounds than it did; its other budgets are no matter of that. */
+export function asksForMore(asked: Budgets, had: Budgets, rules: readonly Budget[]): boolean {
+  const most = (budgets: Budgets, rule: Budget) => amountOf(refusingOf(budgets, rule)) ?? Number.POSITIVE_INFINITY;
+  return rules.some((rule) => most(asked, rule) > most(had, rule));
 }
 
 /** Of the budgets of several policies the smallest of each kind. */

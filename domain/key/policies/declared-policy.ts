@@ -1,8 +1,8 @@
 import type { Preset, Scope } from "../../access/scopes.ts";
-import { type Budget, declareBudgets } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 import type { NamedRef } from "../declared-key.ts";
+import { declarePolicyBudgets, type PolicyBudgets } from "./bound-budgets.ts";
 
 /** A default and a highest value; null for none. */
 export type Bounds = { readonly default: number | null; readonly max: number | null };
@@ -25,7 +25,7 @@ export type DeclaredPolicy = {
   readonly concurrent: Bounds;
   readonly tokensPerMinute: Bounds;
   /** One that refuses of each unit and period; empty where none is asked. */
-  readonly budgets: readonly Budget[];
+  readonly budgets: PolicyBudgets;
 };
 
 /** Reads a valid spec. */
@@ -46,7 +46,7 @@ export function declarePolicy(name: string, spec: PlatformKeyPolicySpec): Declar
     requestsPerMinute: boundsOf(rateLimit?.requestsPerMinute),
     concurrent: boundsOf(rateLimit?.concurrent),
     tokensPerMinute: boundsOf(rateLimit?.tokensPerMinute),
-    budgets: declareBudgets(spec.budgets) ?? [],
+    budgets: declarePolicyBudgets(spec.budgets),
   };
 }
 

@@ -3,13 +3,14 @@
  * what breaks a rule is refused, and what was there before a rule comes under the same deadlines as a declared key.
  */
 import { isDeepStrictEqual } from "node:util";
-import { areBudgetsKept } from "../../budget/budget.ts";
+import type { Budget } from "../../budget/budget.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 import type { ApiManagedKeySpec } from "../api-managed-key.ts";
 import { declareKey } from "../declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../declared-key.ts";
 import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored-key.ts";
 import { type KeptEnd, versionEnd } from "../version-end.ts";
+import { asksForMore } from "./bound-budgets.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
@@ -69,7 +70,8 @@ export function judgeChange(
     const isMore = IS_MORE[violation.rule];
     if (isMore === undefined) return isAdded(violation, known);
     const given = (one: MadeKey) => withPolicyDefaults(declareMade(one), policies);
-    return isMore(given(after), given(before), facts);
+    const broken = policies.find(({ name }) => name === violation.policy);
+    return isMore(given(after), given(before), facts, broken?.budgets ?? []);
   });
 }
 
@@ -171,21 +173,23 @@ const NO_BOUNDS = { default: null, max: null };
 
 type Asked = (key: DeclaredKey, facts: KeyFacts) => number;
 
-/** Whether a key asks for more than it did, of rules of which more is wider. */
-const IS_MORE: Readonly<Partial<Record<RuleName, (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts) => boolean>>> =
-  {
-    "expiry.max": isMoreOf(lifeOf),
-    "rotation.maxInterval": isMoreOf(lifeOf),
-    "rateLimit.requestsPerMinute.max": isMoreOf(({ rateLimit }) =>
-      rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
-    ),
-    "rateLimit.concurrent.max": isMoreOf(({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT),
-    "rateLimit.tokensPerMinute.max": isMoreOf(
-      ({ tokenLimit }) => tokenLimit?.tokensPerMinute ?? Number.POSITIVE_INFINITY,
-    ),
-    budgets: (asked, had) => !areBudgetsKept(asked.budgets, had.budgets),
-  };
+/** @param budgets those of the policy that is broken */
+type IsMore = (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts, budgets: readonly Budget[]) => boolean;
 
-function isMoreOf(amount: Asked): (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts) => boolean {
+/** Whether a key asks for more than it did, of rules of which more is wider. */
+const IS_MORE: Readonly<Partial<Record<RuleName, IsMore>>> = {
+  "expiry.max": isMoreOf(lifeOf),
+  "rotation.maxInterval": isMoreOf(lifeOf),
+  "rateLimit.requestsPerMinute.max": isMoreOf(({ rateLimit }) =>
+    rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
+  ),
+  "rateLimit.concurrent.max": isMoreOf(({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT),
+  "rateLimit.tokensPerMinute.max": isMoreOf(
+    ({ tokenLimit }) => tokenLimit?.tokensPerMinute ?? Number.POSITIVE_INFINITY,
+  ),
+  budgets: (asked, had, _facts, rules) => asksForMore(asked.budgets, had.budgets, rules),
+};
+
+function isMoreOf(amount: Asked): IsMore {
   return (asked, had, facts) => amount(asked, facts) > amount(had, facts);
 }

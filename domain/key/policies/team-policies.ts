@@ -15,6 +15,11 @@ export type TeamPolicies = {
 /** No policies at all. */
 export const NO_POLICIES: TeamPolicies = { policies: [], unreadable: [] };
 
+/** The order of policies: of two that ask for as much it decides which one's time zone holds, wherever they were found. */
+export function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name);
+}
+
 /** When a rule holds for the keys that were issued before, in milliseconds since the epoch; null where not known yet. */
 export function dueAt({ since, gracePeriod }: TeamPolicy, rule: RuleName): number | null {
   const from = since[rule];

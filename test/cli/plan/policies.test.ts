@@ -70,3 +70,31 @@ test("a plan says nothing where a policy and its keys stay as they are", async (
   const files = { ...FILES, policy: policy(rules) };
   expect(await plan(files, files)).toEqual([]);
 });
+
+const AMOUNTS =
+  "rateLimit: { tokensPerMinute: { default: 4 } }, budgets: [{ period: Month, tokens: 100 }, { period: Day, cost: '1.5', currency: USD }]";
+
+test("b161: a plan takes tokens and budgets of a policy for held that are", async () => {
+  const files = { ...FILES, policy: policy(AMOUNTS) };
+  expect(await plan(files, files)).toEqual([]);
+});
+
+test("b161: a plan says which tokens and budgets of a new policy come to hold", async () => {
+  const said = await plan(FILES, { ...FILES, policy: policy(`gracePeriod: 1h, ${AMOUNTS}`) });
+  expect(said).toHaveLength(3);
+  expect(said[1]).toMatch(/4 tokens a minute come to hold.* 100 tokens a month \(UTC\) come to hold.* 1.50 USD a day/);
+});
+
+test("b161: a plan names a key's budgets that change once", async () => {
+  const budgeted = (tokens: number) =>
+    key("reader", `scopes: [memory:read], budgets: [{ period: Month, tokens: ${tokens} }]`);
+  expect(await plan({ ...FILES, reader: budgeted(100) }, { ...FILES, reader: budgeted(90) })).toEqual([
+    "update PlatformKey dev/reader: budgets: 100 tokens a month (UTC), refuses -> 90 tokens a month (UTC), refuses",
+  ]);
+});
+
+test("b161: a plan says nothing of two policies whose budgets are as large, in whichever order it finds them", async () => {
+  const rules = (zone: string) => `budgets: [{ period: Month, tokens: 100, timeZone: ${zone} }]`;
+  const [berlin, utc] = [policy(rules("Europe/Berlin")), policy(rules("UTC")).replace("production", "another")];
+  expect(await plan({ ...FILES, a: berlin, b: utc }, { ...FILES, a: utc, b: berlin })).toEqual([]);
+});

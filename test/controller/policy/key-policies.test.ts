@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
@@ -125,6 +126,19 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     await world.advance(7 * DAY + HOUR);
     expect(world.record(plaintext)?.expiresAt).toBe(kept.expiresAt);
     expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+  });
+
+  it("b161: has the budget of the first of two policies that ask for as much, and is written to no second time", async (context) => {
+    const budgets = (timeZone: string) => ({ budgets: [{ cost: "1.5", currency: "USD", period: "Month", timeZone }] });
+    const world = await startWorld(context, setup(), policy(budgets("Europe/Berlin")));
+    await world.declare({ ...policy(budgets("UTC")), name: "another" });
+    await world.declare(key("agent"));
+    const { id, policy: held } = await world.stored("agent");
+    expect(held.budgets).toMatchObject([{ cost: "1.50", timeZone: "UTC" }]);
+    const written = sql<{ kind: string }>`select kind from audit_events where key_id = ${id}`;
+    const kinds = (await written.execute(world.store.db)).rows.map(({ kind }) => kind);
+    expect(kinds).toContain("key.reserved");
+    expect(kinds).not.toContain("key.policy_updated");
   });
 
   it("is not freed of it where the team gives up its namespace", async (context) => {

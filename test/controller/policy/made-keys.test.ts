@@ -86,12 +86,24 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("is written to by no look where all is as policies ask", async (context) => {
-    const rules = { expiry: { default: "720h" }, rateLimit: { requestsPerMinute: { default: 30 } } };
+    const rules = {
+      ...{ expiry: { default: "720h" }, rateLimit: { requestsPerMinute: { default: 30 } } },
+      budgets: [
+        { cost: "1.5", currency: "USD", period: "Month" },
+        { tokens: 100, period: "Total" },
+      ],
+    };
     const { world, make } = await startBoth(context, setup(), policy(rules));
     const { db } = world.store;
     const limits = { requestsPerMinute: 5, burst: 3, tokensPerMinute: 100, scope: "Installation", concurrent: 3 };
     const ids: string[] = [];
-    for (const more of [{ rateLimit: limits }, { expiresAt: "2999-01-01T00:00:00.5Z" }, { expiresAfter: "1h" }, {}]) {
+    for (const more of [
+      { rateLimit: limits },
+      { expiresAt: "2999-01-01T00:00:00.5Z" },
+      { expiresAfter: "1h" },
+      { budgets: [{ cost: "1.0", currency: "USD", period: "Month" }] },
+      {},
+    ]) {
       ids.push((await make({ preset: "MCPReadOnly", ...more })).body.id);
     }
     // What is put right shows that the others were looked at too.

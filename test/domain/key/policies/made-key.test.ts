@@ -77,7 +77,7 @@ describe("a change of a key that was made by hand", () => {
     scopes: ["memory:write"],
     expiresAfter: "480h",
     rateLimit: limits(20, 20),
-    budgets: budgets(20, 20),
+    budgets: [...budgets(20, 20), weekly(20)],
   });
   const rulesBroken = (after: Partial<MadeKey["spec"]>) =>
     judgeChange(broken, made({ ...broken.spec, ...after }), stored(), [policyOf(RULES)], FACTS).map(({ rule }) => rule);
@@ -95,12 +95,15 @@ describe("a change of a key that was made by hand", () => {
       { rateLimit: { requestsPerMinute: 20, burst: 1, concurrent: 20, scope: "Replica" } },
       ["rateLimit.tokensPerMinute.max"],
     ],
+    ["that has a larger one that no policy asks for", { budgets: [...budgets(20, 20), weekly(30)] }, []],
+    ["that drops one that no policy asks for", { budgets: budgets(20, 20) }, []],
     ["that has a smaller budget, too large still", { budgets: budgets(20, 19) }, []],
     ["that has a larger budget beside a smaller one", { budgets: budgets(1, 21) }, ["budgets"]],
     ["that leaves its budgets to the policy", { budgets: [] }, []],
+    ["that has its periods begin elsewhere", { budgets: budgets(20, 20, "Europe/Berlin") }, []],
     ["that is only warned", { budgets: budgets(20, 20).map((one) => ({ ...one, onExhausted: "Alert" as const })) }, []],
     ["that asks for more calls", { rateLimit: limits(20, 21) }, ["rateLimit.concurrent.max"]],
-  ])("b148: %s is judged by what it adds", ([, after, rules]) => {
+  ])("b148, b162: %s is judged by what it adds", ([, after, rules]) => {
     expect(rulesBroken(after)).toEqual(rules);
   });
 });
@@ -145,8 +148,11 @@ function limits(
   return { requestsPerMinute, burst: 1, concurrent, tokensPerMinute, scope: "Replica" };
 }
 
-function budgets(daily: number, monthly: number): NonNullable<MadeKey["spec"]["budgets"]> {
-  const more = { timeZone: "UTC", onExhausted: "Refuse" } as const;
+/** No policy asks for one. */
+const weekly = (tokens: number) => ({ tokens, period: "Week", timeZone: "UTC", onExhausted: "Refuse" }) as const;
+
+function budgets(daily: number, monthly: number, timeZone = "UTC"): NonNullable<MadeKey["spec"]["budgets"]> {
+  const more = { timeZone, onExhausted: "Refuse" } as const;
   return [
     { tokens: daily, period: "Day", ...more },
     { tokens: monthly, period: "Month", ...more },
