@@ -52,12 +52,11 @@ async function callersOf(source: Source, { callers, ...object }: ListedObject): 
   return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
 }
 
-/** How far its budgets are used, those of a key that policies ask for included: undefined where that cannot be asked. */
+/** How far its budgets are used, those that policies ask for or have it share included: undefined where that cannot be asked. */
 async function budgetsOf(source: Source, object: ListedObject): Promise<ListedObject["budgets"]> {
-  const { kind, spec, status } = object;
+  const { kind, status } = object;
   const keyId = keyIdOf(object);
   if (keyId !== undefined) return source.budgets("keys", keyId).catch(() => undefined);
-  if (spec === undefined || !("budgets" in spec) || !spec.budgets?.length) return undefined;
   const teamId = kind === "PlatformTeam" && status !== undefined && "teamID" in status ? status.teamID : undefined;
   return teamId === undefined ? undefined : source.budgets("teams", teamId).catch(() => undefined);
 }
