@@ -393,6 +393,7 @@ class Exchange implements AttemptListener {
 
   #breakOff(shown: Problem): void {
     if (this.#done) return;
+    if (this.#response.begun) this.#call.trace?.breakOff(shown.code);
     this.#response.breakOff(shown);
     this.#finish();
   }

@@ -22,6 +22,7 @@ export class RequestTrace {
   readonly #method: string;
   readonly #context: Context;
   readonly #span: Span;
+  #brokenOff: string | undefined;
 
   constructor(tracer: Tracer, caller: Context, method: string) {
     this.#tracer = tracer;
@@ -41,6 +42,15 @@ export class RequestTrace {
     return new UpstreamTrace(span, trace.setSpan(this.#context, span));
   }
 
+  /**
+   * Its answer has begun, and goes no further.
+   *
+   * @param why the type of the problem, in few words that are the same for all of its kind
+   */
+  breakOff(why: string): void {
+    this.#brokenOff = why;
+  }
+
   end({ status, isAnswered, route, access }: RequestEnd): void {
     const span = this.#span;
     if (route !== undefined) {
@@ -52,8 +62,9 @@ export class RequestTrace {
       span.setAttribute("keyplane.key.id", access.key.keyId);
       span.setAttribute("keyplane.team.id", access.key.teamId);
     }
-    if (isAnswered) span.setAttribute("http.response.status_code", status);
-    if (!isAnswered) fail(span, "client_closed");
+    const isWhole = isAnswered && this.#brokenOff === undefined;
+    if (isWhole) span.setAttribute("http.response.status_code", status);
+    if (!isWhole) fail(span, this.#brokenOff ?? "client_closed");
     else if (status >= 500) fail(span, String(status));
     span.end();
   }

@@ -47,6 +47,7 @@ describe("docs/security/threats.md", () => {
       "b161",
       "b162",
       "b163",
+      "b164",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -154,6 +154,21 @@ describe("a call of a model", () => {
   });
 });
 
+test("b164: an answer that breaks off is none that its caller left", async () => {
+  upstream.answerWith((response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+    response.write("{", () => response.destroy());
+  });
+  await start();
+  await expect(ask(harness.addKey())).rejects.toThrow();
+  const { server, clients } = await spans(2);
+  expect([server.attributes["error.type"], clients[0]?.attributes["error.type"]]).toEqual([
+    "bad_gateway",
+    "bad_gateway",
+  ]);
+  expect(server.attributes).not.toHaveProperty("http.response.status_code");
+});
+
 describe("b147: what callers send of a trace", () => {
   test.for([
     ["nothing", {}],
