@@ -28,6 +28,8 @@ export class DrawTurns {
   /** Those that wait by their teams, the one first whose turn is longest ago. */
   readonly #teams = new Map<string, Waiting[]>();
   #underWay = 0;
+  /** Of those the ones that nothing waits for any more. */
+  #late = 0;
 
   constructor(deps: DrawTurnsDeps) {
     this.#deps = deps;
@@ -35,9 +37,11 @@ export class DrawTurns {
 
   /**
    * @param line is made as it is sent; of one budget and period there is one at a time
-   * @throws what its statement has failed with, or one that was sent before it
+   * @throws what its statement has failed with, or one that was sent before it; at once while as many as may be under
+   *   way are late
    */
-  draw(teamId: string, line: () => LedgerLine): Promise<LedgerAnswer> {
+  async draw(teamId: string, line: () => LedgerLine): Promise<LedgerAnswer> {
+    if (this.#late === MOST_STATEMENTS) throw new Error("the ledger has not answered the statements before");
     const { promise, resolve, reject } = Promise.withResolvers<LedgerAnswer>();
     const waiting = this.#teams.get(teamId) ?? [];
     waiting.push({ line, resolve, reject });
@@ -75,8 +79,9 @@ export class DrawTurns {
 
   async #send(sent: readonly Waiting[]): Promise<void> {
     this.#underWay++;
+    const written = this.#written(sent);
     try {
-      const answers = await answerWithin(this.#deps.answerMs, this.#deps.write(sent.map(({ line }) => line())));
+      const answers = await answerWithin(this.#deps.answerMs, written);
       for (const [place, { resolve, reject }] of sent.entries()) {
         const answer = answers[place];
         if (answer === undefined) reject(new Error("the ledger gave no answer to a line"));
@@ -85,10 +90,26 @@ export class DrawTurns {
     } catch (error) {
       for (const { reject } of sent) reject(error);
       // Those that wait would wait as long: one wait is enough.
+<<<<<<< HEAD
       this.#refuseWaiting(error);
+=======
+      this.#teams.clear();
+      for (const { reject } of all) reject(error);
+      // One that is late has its connection until it ends.
+      this.#late++;
+      await written.catch(ignore);
+      this.#late--;
+>>>>>>> c32289e1 (Count a draw on budgets that is late until it ends)
     } finally {
       this.#underWay--;
       this.#goOn();
     }
   }
+
+  /** Async, so that a line that cannot be made is a statement that fails. */
+  async #written(sent: readonly Waiting[]): Promise<readonly LedgerAnswer[]> {
+    return this.#deps.write(sent.map(({ line }) => line()));
+  }
 }
+
+const ignore = (): void => {};

@@ -48,6 +48,7 @@ describe("docs/security/threats.md", () => {
       "b162",
       "b163",
       "b164",
+      "b165",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

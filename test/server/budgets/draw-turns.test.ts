@@ -12,6 +12,7 @@ const keyOf = (teamId: string, name: string) =>
 
 /** A ledger whose statements are answered as the test says. */
 function heldLedger() {
+  const clock = testClock();
   const ledger = ledgerInMemory();
   const statements: { readonly lines: readonly LedgerLine[]; readonly answer: (error?: Error) => void }[] = [];
   let most = 0;
@@ -24,9 +25,10 @@ function heldLedger() {
     most = Math.max(most, statements.length);
     await promise;
     return ledger.write(holder, lines);
-  }, testClock());
+  }, clock);
   return {
     thread,
+    clock,
     statements,
     mostUnderWay: () => most,
     /** Lines that have asked for more. */
@@ -64,6 +66,7 @@ test("b152: what waits behind a statement that fails waits no longer", async () 
   expect([kinds.get("reserved")?.length, kinds.get("away")?.length]).toEqual([1, 59]);
 });
 
+<<<<<<< HEAD
 test("b152: what waits as its thread ends is granted no more: nothing could give it back", async () => {
   const { thread, statements, answerNext, asked } = heldLedger();
   const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
@@ -73,4 +76,22 @@ test("b152: what waits as its thread ends is granted no more: nothing could give
   await Promise.all(calls);
   clearInterval(answering);
   expect(asked()).toBe(2);
+=======
+test("b165: statements that are late keep their connections, and no other is sent beside two of them", async () => {
+  const { thread, clock, statements, answerNext } = heldLedger();
+  for (let i = 0; i < 4; i++) {
+    expect(await thread.reserve(keyOf("team", `k${i}`), callOf(10))).toMatchObject({ kind: "away" });
+    clock.advance(2_000);
+  }
+  expect(statements).toHaveLength(2);
+  answerNext();
+  answerNext();
+  const call = await until("a statement is sent again", () => {
+    clock.advance(2_000);
+    const reserved = thread.reserve(keyOf("team", "another"), callOf(10));
+    return statements.length === 1 ? { reserved } : undefined;
+  });
+  answerNext();
+  expect(await call.reserved).toMatchObject({ parts: [{}] });
+>>>>>>> c32289e1 (Count a draw on budgets that is late until it ends)
 });
