@@ -90,16 +90,11 @@ export class DrawTurns {
     } catch (error) {
       for (const { reject } of sent) reject(error);
       // Those that wait would wait as long: one wait is enough.
-<<<<<<< HEAD
       this.#refuseWaiting(error);
-=======
-      this.#teams.clear();
-      for (const { reject } of all) reject(error);
       // One that is late has its connection until it ends.
       this.#late++;
       await written.catch(ignore);
       this.#late--;
->>>>>>> c32289e1 (Count a draw on budgets that is late until it ends)
     } finally {
       this.#underWay--;
       this.#goOn();

@@ -66,7 +66,6 @@ test("b152: what waits behind a statement that fails waits no longer", async () 
   expect([kinds.get("reserved")?.length, kinds.get("away")?.length]).toEqual([1, 59]);
 });
 
-<<<<<<< HEAD
 test("b152: what waits as its thread ends is granted no more: nothing could give it back", async () => {
   const { thread, statements, answerNext, asked } = heldLedger();
   const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
@@ -76,7 +75,8 @@ test("b152: what waits as its thread ends is granted no more: nothing could give
   await Promise.all(calls);
   clearInterval(answering);
   expect(asked()).toBe(2);
-=======
+});
+
 test("b165: statements that are late keep their connections, and no other is sent beside two of them", async () => {
   const { thread, clock, statements, answerNext } = heldLedger();
   for (let i = 0; i < 4; i++) {
@@ -93,5 +93,4 @@ test("b165: statements that are late keep their connections, and no other is sen
   });
   answerNext();
   expect(await call.reserved).toMatchObject({ parts: [{}] });
->>>>>>> c32289e1 (Count a draw on budgets that is late until it ends)
 });
