@@ -49,6 +49,7 @@ describe("docs/security/threats.md", () => {
       "b163",
       "b164",
       "b165",
+      "b166",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -12,7 +12,6 @@ import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } 
 import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { asksForMore } from "./bound-budgets.ts";
 import { currentVersion } from "./bound-life.ts";
-import { lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
 import { type HoldResult, holdToPolicies, isAdded, type PolicyVerdict } from "./hold-to-policies.ts";
 import { judgeKey, type KeyFacts, lifeOf, UNDECLARED_CONCURRENT, type Violation } from "./judge-key.ts";
@@ -94,7 +93,13 @@ export function judgeMadeKey(
 
 function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): HoldResult {
   return holdToPolicies({
-    ...{ declared: declareMade(made), stored, ...facts, isApplied: true, isBoundAsDeclared: true },
+    ...{
+      declared: declareMade(made),
+      stored,
+      ...facts,
+      isApplied: team.unreadable.length === 0,
+      isBoundAsDeclared: true,
+    },
     team: { ...team, policies: team.policies.flatMap(asLives) },
   });
 }
@@ -119,12 +124,8 @@ export function isHeldSo({ policy, expiresAfter, keptEnds }: HeldValues, stored:
  * How long a version lives that is minted now, in milliseconds; null for no end. While a policy cannot be read, no longer
  * than the one before it.
  */
-export function lifeOfNext(
-  { expiresAfter }: HeldValues,
-  stored: StoredKey,
-  { unreadable }: TeamPolicies,
-): number | null {
-  return unreadable.length === 0 ? expiresAfter : lowest([expiresAfter, lifeOfVersion(stored)]);
+export function lifeOfNext(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): number | null {
+  return lowest([declareMade(made).expiresAfter, holdMadeKey(made, stored, team, facts).expiresAfter]);
 }
 
 /** As an import: its secret is with those who have it, and no controller rotates it. */

@@ -83,7 +83,7 @@ export async function holdChangedKey(tx: Tx, key: LoadedKey, asked: AskedChange)
 export async function lifeOfNextVersion(tx: Tx, key: LoadedKey): Promise<number | null> {
   if (key.spec === null) return null;
   const { team, facts } = await factsOf(tx, key);
-  return lifeOfNext(holdMadeKey({ spec: key.spec, gateway: null }, key, team, facts), key, team);
+  return lifeOfNext({ spec: key.spec, gateway: null }, key, team, facts);
 }
 
 /** What the policies of its team say of a living key that was made here; undefined of others, and without policies. */

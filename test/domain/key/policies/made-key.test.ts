@@ -131,12 +131,32 @@ describe("what holds of a key that was made before its policies", () => {
     expect(isHeldSo(holdMadeKey(made(), stored(), { policies: [], unreadable: [] }, FACTS), stored())).toBe(true);
   });
 
+  test("b166: stays as it was while a policy cannot be read: a deadline, a bound, and what readable ones ask", () => {
+    const held = holdMadeKey(
+      made({ rateLimit: limits(20, 20) }),
+      stored(),
+      {
+        policies: [policyOf({ allowedScopes: ["memory:write"], rateLimit: { concurrent: { max: 3 } } }, NOW - 8 * DAY)],
+        unreadable: [],
+      },
+      FACTS,
+    );
+    expect(held.policy).toMatchObject({ expiresAt: NOW - DAY, concurrent: 3 });
+    const before = storedKey({ ...stored(), policy: held.policy });
+    const unreadable = { policies: [], unreadable: ["uid"] };
+    const asked = made({ rateLimit: limits(20, 20) });
+    expect(isHeldSo(holdMadeKey(asked, before, unreadable, FACTS), before)).toBe(true);
+    const another = policyOf({ rateLimit: { concurrent: { max: 2 } } }, NOW - 8 * DAY);
+    const tighter = holdMadeKey(asked, before, { ...unreadable, policies: [another] }, FACTS);
+    expect(tighter.policy).toMatchObject({ expiresAt: NOW - DAY, concurrent: 2 });
+  });
+
   test("b131: a new version lives as long as the one before while a policy cannot be read", () => {
     const team = { policies: [], unreadable: ["uid"] };
     const key = stored(NOW + DAY);
     const life = NOW + DAY - (key.versions[0]?.mintedAt ?? 0);
-    expect(lifeOfNext(holdMadeKey(made(), key, team, FACTS), key, team)).toBe(life);
-    expect(lifeOfNext(holdMadeKey(made({ expiresAfter: "1h" }), key, team, FACTS), key, team)).toBe(DAY / 24);
+    expect(lifeOfNext(made(), key, team, FACTS)).toBe(life);
+    expect(lifeOfNext(made({ expiresAfter: "1h" }), key, team, FACTS)).toBe(DAY / 24);
   });
 });
 
