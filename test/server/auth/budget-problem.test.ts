@@ -36,7 +36,11 @@ test("b129: asks for a wait of an hour at most, and for no repetition where it w
 
 test("b129: where calls under way hold the rest, and where the database is away, says to try again", () => {
   expect(budgetProblem({ ...exhausted, spent: 10 }, NOW).headers).toEqual({ "retry-after": "2" });
-  expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({ status: 503, code: "unavailable" });
+  expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({
+    ...{ status: 503, code: "unavailable" },
+    detail:
+      "This key's budget of 5000000 tokens a month cannot be asked for room while the database does not answer: try again.",
+  });
 });
 
 test("b129: what servers that ended hold is no reason to try again soon", () => {
@@ -54,6 +58,14 @@ test("b145: says of a budget of cost what is used in its currency", () => {
   const refusal = { ...exhausted, budget: dollars, spent: 9_990_000, expected: 25_000.5 };
   expect(budgetProblem(refusal, NOW).detail).toContain(
     "This key's budget of 10.00 USD a month has no room for this call, which may cost 0.025001 USD: 9.99 USD are spent.",
+  );
+});
+
+test("b149: says of a budget that teams share whose it is", () => {
+  const shared = { ...dollars, of: "policy", policy: "staging", cost: "1000" } as const;
+  const refusal = { ...exhausted, budget: shared, spent: 999_990_000, expected: 20_000 };
+  expect(budgetProblem(refusal, NOW).detail).toBe(
+    "PlatformKeyPolicy staging's shared budget of 1000.00 USD a month has no room for this call, which may cost 0.02 USD: 999.99 USD are spent. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may cost less fits: lower the most that its answer may have.",
   );
 });
 
