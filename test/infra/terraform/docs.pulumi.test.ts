@@ -18,7 +18,7 @@ describeOnTofu("docs/guides/terraform.md", ({ makeEnvironment, manage }) => {
     const page = read("docs/guides/terraform.md");
     const script = scriptOf(page, ROOT)
       .replaceAll("http://127.0.0.1:8080", url)
-      .replaceAll("$PWD/data/bootstrap-token", tokenFile);
+      .replaceAll("$PWD/.keyplane/bootstrap-token", tokenFile);
     const approved = { TF_CLI_ARGS_apply: "-auto-approve", TF_CLI_ARGS_destroy: "-auto-approve" };
     const { stdout } = await run("bash", ["-c", script], {
       cwd: ROOT,
