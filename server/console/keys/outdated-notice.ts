@@ -5,8 +5,8 @@ import { moment } from "../times.ts";
 import { useOf } from "./key-in-use-panel.ts";
 
 /**
- * That the newest version of a key is used by no one, while older ones work on: what uses the key has not taken it over
- * yet, and stops to work with the older ones.
+ * Says that no use of the newest version of a key is known while older ones work: what uses the key has not read the new
+ * one yet, and is refused once the older ones end.
  */
 export function outdatedNotice({ versions, state }: KeyJson, lastUses: readonly LastUse[], now: number): Html | string {
   const newest = versions.find((version) => version.state === "active");
@@ -18,7 +18,7 @@ export function outdatedNotice({ versions, state }: KeyJson, lastUses: readonly 
     lastUses.find(({ version }) => version === number),
     now,
   );
-  return html`<div class="notice warn"><p><strong>Outdated.</strong> Version ${newest.number} works, and no use of it is known. What uses this key still has version ${number}, which works ${
+  return html`<div class="notice warn"><p><strong>Outdated.</strong> Version ${newest.number} works, and no use of it is known. Version ${number} works ${
     retiresAt === null ? "on for now" : html`until ${moment(retiresAt, now)}`
-  } (${use}): have it read the new one before.</p></div>`;
+  } (${use}): have what uses this key read version ${newest.number}${retiresAt !== null && " before then"}.</p></div>`;
 }
