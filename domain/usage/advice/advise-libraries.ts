@@ -37,7 +37,9 @@ function libraryPoint(use: KeyUse): AdvicePoint {
     );
   }
   if (libraries.length >= MAX_USED_LIBRARIES) {
-    return stay(`The key uses ${MAX_USED_LIBRARIES} libraries or more, of which no more are kept.`);
+    return stay(
+      `The key uses ${MAX_USED_LIBRARIES} libraries or more, and no more than that are noted, so that nothing is narrowed.`,
+    );
   }
   const since = rfc3339(from).slice(0, 10);
   const recent = libraries.filter(({ lastUsedOn }) => lastUsedOn >= since);
@@ -72,7 +74,7 @@ function defaultOf(
   const isOnly = others.length === 0;
   return {
     change: { mcpDefaultLibraryRef: isOnly ? only : undefined },
-    why: ` mcpDefaultLibraryRef was not used, and has to be one of the list: it ${isOnly ? "is the only one then" : "goes"}.`,
+    why: ` mcpDefaultLibraryRef was not used, and has to be one of the list: it ${isOnly ? "becomes the only one" : "is removed"}.`,
   };
 }
 
@@ -106,6 +108,6 @@ function usedText({ namespace }: KeyUse, recent: KeyUse["libraries"]): string {
   const more = names.length - MAX_NAMED;
   const used = `Used: ${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
   const gone = recent.length - present.length;
-  const lost = `It may not reach any more ${gone === 1 ? "a library" : `${gone} libraries`} that it used.`;
+  const lost = `It used ${gone === 1 ? "a library that is gone" : `${gone} libraries that are gone`}, or that it may no longer reach.`;
   return [...(present.length > 0 ? [used] : []), ...(gone > 0 ? [lost] : [])].join(" ");
 }

@@ -85,7 +85,7 @@ test.each<[what: string, use: Partial<KeyUse>, why: string]>([
   [
     "where those that were used are gone",
     { libraries: [gone, gone] },
-    "It may not reach any more 2 libraries that it used.",
+    "It used 2 libraries that are gone, or that it may no longer reach.",
   ],
   [
     "where there may be more than are kept",
@@ -127,6 +127,8 @@ test("the reason names the last day of each, and how many the key may reach", ()
   const many = Array.from({ length: 12 }, (_, place) => used(`library-${place}`));
   const why = pointFor({ libraries: [elsewhere, ...many, gone], reachableLibraries: 40 })?.why;
   expect(why).toContain("Used: prod/ops last on 2026-11-24, library-0 last on 2026-11-24");
-  expect(why).toContain("library-8 last on 2026-11-24 and 3 more. It may not reach any more a library that it used.");
+  expect(why).toContain(
+    "library-8 last on 2026-11-24 and 3 more. It used a library that is gone, or that it may no longer reach.",
+  );
   expect(why).toContain("The key may reach 40.");
 });
