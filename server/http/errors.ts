@@ -104,7 +104,7 @@ export const PROBLEMS = {
   budget_exceeded: {
     status: 429,
     title: "Budget exceeded",
-    detail: "A budget of this key or its team has no room for this call until it begins anew.",
+    detail: "A budget of this key, of its team or of several teams has no room for this call until it begins anew.",
   },
   headers_too_large: {
     status: 431,
