@@ -50,6 +50,7 @@ describe("docs/security/threats.md", () => {
       "b164",
       "b165",
       "b166",
+      "b170",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

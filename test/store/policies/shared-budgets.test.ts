@@ -25,10 +25,10 @@ const STAGING: PlatformKeyPolicySpec["teamSelector"] = {
 };
 
 describeOnEachEngine("b149: budgets that teams share", (store) => {
-  const declare = (cluster: string, spec: Partial<PlatformKeyPolicySpec>, name = "production") =>
+  const declare = (cluster: string, spec: Partial<PlatformKeyPolicySpec>, name = "production", uid = `uid-${name}`) =>
     run(store(), (tx) =>
       savePolicy(tx, {
-        ...{ cluster, uid: `uid-${name}`, name, teams: [], rules: [] },
+        ...{ cluster, uid, name, teams: [], rules: [] },
         spec: { teamSelector: {}, gracePeriod: "1h", sharedBudgets: [MONTHLY], ...spec } as PlatformKeyPolicySpec,
       }),
     );
@@ -79,6 +79,40 @@ describeOnEachEngine("b149: budgets that teams share", (store) => {
     expect(await sharedBy(teamId)).toEqual(shared);
     await run(store(), (tx) => forgetPolicies(tx, cluster));
     expect(await sharedBy(byHand)).toEqual([]);
+  });
+
+  test("b170: are those of the policies that can be read, while another cannot", async () => {
+    const draft = teamDraft(place());
+    const { cluster } = draft;
+    const before = await save(draft);
+    await declare(cluster, {});
+    await run(store(), (tx) => saveUnreadablePolicies(tx, cluster, ["uid-production"]));
+    await declare(cluster, { sharedBudgets: [{ ...MONTHLY, tokens: 5 }] }, "second");
+    const [production, second] = [
+      [`${cluster}/production`, MONTHLY],
+      [`${cluster}/second`, { ...MONTHLY, tokens: 5 }],
+    ];
+    const later = await save(teamDraft({ cluster, namespaces: [], name: unique("later") }));
+    expect([await sharedBy(before), await sharedBy(later)]).toEqual([[production, second], [second]]);
+    // The name of one that is made again and cannot be read is not known: it may be this one.
+    await run(store(), async (tx) => {
+      await saveUnreadablePolicies(tx, cluster, ["uid-unknown"]);
+      await removePolicies(tx, cluster, ["uid-production", "uid-second"]);
+    });
+    expect(await sharedBy(before)).toEqual([production, second]);
+    await run(store(), (tx) => removePolicies(tx, cluster, ["uid-unknown"]));
+    expect([await sharedBy(before), await sharedBy(later)]).toEqual([[], []]);
+  });
+
+  test("b170: are those of the last of two policies of a name, where one was made again", async () => {
+    const draft = teamDraft(place());
+    const { cluster } = draft;
+    const teamId = await save(draft);
+    await declare(cluster, {});
+    await declare(cluster, { sharedBudgets: [{ ...MONTHLY, tokens: 5 }] }, "production", "uid-again");
+    expect(await sharedBy(teamId)).toEqual([[`${cluster}/production`, { ...MONTHLY, tokens: 5 }]]);
+    await run(store(), (tx) => removePolicies(tx, cluster, ["uid-production"]));
+    expect(await sharedBy(teamId)).toEqual([[`${cluster}/production`, { ...MONTHLY, tokens: 5 }]]);
   });
 
   test("are seen by each of the teams, and by those who run the installation once", async () => {
