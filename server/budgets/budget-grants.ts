@@ -123,7 +123,7 @@ export class BudgetGrants {
       const isRefusing = budget.onExhausted === "Refuse";
       const measured = measureCall(budget, call, pricer, clock.now());
       const held = this.#heldOf(budget);
-      const refusal = isRefusing ? await this.#take(held, budget, key.teamId, measured.expected) : undefined;
+      const refusal = isRefusing ? await this.#take(held, budget, turnOf(budget, key), measured.expected) : undefined;
       if (refusal !== undefined) {
         this.settle({ parts }, UNUSED);
         return refusal === "unpriced"
@@ -170,7 +170,7 @@ export class BudgetGrants {
   async #take(
     held: Held,
     budget: OwnedBudget,
-    teamId: string,
+    turn: string,
     expected: number | undefined,
   ): Promise<BudgetRefusal | "unpriced" | undefined> {
     const { clock } = this.#deps;
@@ -195,7 +195,7 @@ export class BudgetGrants {
         };
       }
       if (now < this.#awayUntil) return { kind: "away", budget };
-      held.writing ??= this.#draw(held, teamId, expected - held.free).finally(() => {
+      held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
         held.writing = undefined;
       });
       try {
@@ -209,7 +209,7 @@ export class BudgetGrants {
   }
 
   /** Asks the ledger for more; where it has too little, that is remembered. */
-  async #draw(held: Held, teamId: string, wanted: number): Promise<void> {
+  async #draw(held: Held, turn: string, wanted: number): Promise<void> {
     const { clock } = this.#deps;
     let { most } = held;
     const line = (): LedgerLine => {
@@ -217,7 +217,7 @@ export class BudgetGrants {
       return this.#lineOf(held, wanted);
     };
     try {
-      const { granted, rest, spent, silent } = await this.#draws.draw(teamId, line);
+      const { granted, rest, spent, silent } = await this.#draws.draw(turn, line);
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
       else held.free += granted;
@@ -325,6 +325,11 @@ function asDeclared(held: Held, most: number): Held {
 
 function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {
   return beginsAt <= now && now < endsAt;
+}
+
+/** In whose turn a budget is drawn from: what several teams share waits behind no team's many. */
+function turnOf({ id, of }: OwnedBudget, { teamId }: KeyRecord): string {
+  return of === "policy" ? id : teamId;
 }
 
 function placeOf(id: string, { name }: Period): string {

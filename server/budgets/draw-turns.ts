@@ -25,8 +25,8 @@ type Waiting = {
  */
 export class DrawTurns {
   readonly #deps: DrawTurnsDeps;
-  /** Those that wait by their teams, the one first whose turn is longest ago. */
-  readonly #teams = new Map<string, Waiting[]>();
+  /** Those that wait by whose turn it is, the one first whose turn is longest ago. */
+  readonly #turns = new Map<string, Waiting[]>();
   #underWay = 0;
   /** Of those the ones that nothing waits for any more. */
   #late = 0;
@@ -36,16 +36,17 @@ export class DrawTurns {
   }
 
   /**
+   * @param turn of which team it is, or of what teams share: each has turns of its own
    * @param line is made as it is sent; of one budget and period there is one at a time
    * @throws what its statement has failed with, or one that was sent before it; at once while as many as may be under
    *   way are late
    */
-  async draw(teamId: string, line: () => LedgerLine): Promise<LedgerAnswer> {
+  async draw(turn: string, line: () => LedgerLine): Promise<LedgerAnswer> {
     if (this.#late === MOST_STATEMENTS) throw new Error("the ledger has not answered the statements before");
     const { promise, resolve, reject } = Promise.withResolvers<LedgerAnswer>();
-    const waiting = this.#teams.get(teamId) ?? [];
+    const waiting = this.#turns.get(turn) ?? [];
     waiting.push({ line, resolve, reject });
-    this.#teams.set(teamId, waiting);
+    this.#turns.set(turn, waiting);
     this.#goOn();
     return promise;
   }
@@ -56,23 +57,23 @@ export class DrawTurns {
   }
 
   #refuseWaiting(error: unknown): void {
-    const waiting = [...this.#teams.values()].flat();
-    this.#teams.clear();
+    const waiting = [...this.#turns.values()].flat();
+    this.#turns.clear();
     for (const { reject } of waiting) reject(error);
   }
 
   #goOn(): void {
-    while (this.#underWay < MOST_STATEMENTS && this.#teams.size > 0) void this.#send(this.#next());
+    while (this.#underWay < MOST_STATEMENTS && this.#turns.size > 0) void this.#send(this.#next());
   }
 
   #next(): Waiting[] {
     const next: Waiting[] = [];
-    for (const [teamId, waiting] of this.#teams) {
+    for (const [turn, waiting] of this.#turns) {
       if (next.length === MOST_LINES) break;
-      // Teams that are put last here are met again.
-      this.#teams.delete(teamId);
+      // Those that are put last here are met again.
+      this.#turns.delete(turn);
       next.push(...waiting.splice(0, 1));
-      if (waiting.length > 0) this.#teams.set(teamId, waiting);
+      if (waiting.length > 0) this.#turns.set(turn, waiting);
     }
     return next;
   }

@@ -51,6 +51,7 @@ describe("docs/security/threats.md", () => {
       "b165",
       "b166",
       "b170",
+      "b171",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -54,6 +54,23 @@ test("b152: a team with many budgets has two statements under way, and another t
   expect(mostUnderWay()).toBe(2);
 });
 
+test("b171: what several teams share is drawn from in a turn of its own, however many wait of the team that asked first", async () => {
+  const { thread, statements, answerNext } = heldLedger();
+  const shared = [{ owner: "c/all", items: ITEMS }];
+  const sharing = (teamId: string) => keyRecord({ teamId, teamLimits: { rate: null, concurrent: null, shared } });
+  const many = Array.from({ length: 500 }, (_, i) => thread.reserve(keyOf("hostile", `k${i}`), callOf(10)));
+  await until("its calls ask", () => statements.length === 2);
+  const first = thread.reserve(sharing("hostile"), callOf(10));
+  const other = thread.reserve(sharing("other"), callOf(10));
+  answerNext();
+  await until("the next statement is sent", () => statements.length === 2);
+  expect(statements[1]?.lines.map(({ budget }) => budget)).toContain("policy c/all tokens Month");
+  const answering = setInterval(answerNext, 1);
+  await Promise.all([...many, first]);
+  clearInterval(answering);
+  expect(await other).toMatchObject({ parts: [{}] });
+});
+
 test("b152: what waits behind a statement that fails waits no longer", async () => {
   const { thread, statements, answerNext } = heldLedger();
   const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
