@@ -4,8 +4,8 @@ import { sanitizeUntrusted } from "../../domain/redact.ts";
 import type { TokenCount } from "../../domain/usage/token-count.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type NotedLibrary, recordLibraries } from "../../store/keys/key-libraries.ts";
-import { type NotedNetwork, recordNetworks } from "../../store/keys/key-networks.ts";
+import { type NotedLibrary, noteLostLibraries, recordLibraries } from "../../store/keys/key-libraries.ts";
+import { type NotedNetwork, noteLostNetworks, recordNetworks } from "../../store/keys/key-networks.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
@@ -75,8 +75,14 @@ export class UsageBuffer implements UsageRecorder {
     this.#store = store;
     this.#log = log;
     this.#replica = replica;
-    this.#unwrittenNetworks = new WaitingNotes((noted) => recordNetworks(store, noted));
-    this.#unwrittenLibraries = new WaitingNotes((noted) => recordLibraries(store, noted));
+    this.#unwrittenNetworks = new WaitingNotes({
+      record: (noted) => recordNetworks(store, noted),
+      recordLoss: () => noteLostNetworks(store),
+    });
+    this.#unwrittenLibraries = new WaitingNotes({
+      record: (noted) => recordLibraries(store, noted),
+      recordLoss: () => noteLostLibraries(store),
+    });
     this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log);
     this.#tokens = new TokenCounter(countTokens);
     this.#unwrittenTokens = new CountBuffer(TOKENS, store, log);

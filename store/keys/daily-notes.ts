@@ -64,13 +64,18 @@ export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly str
 }
 
 /**
- * Since when every server has noted this, in milliseconds since the epoch; null while one of an earlier build serves.
+ * Since when every server has noted this, and none of it was lost, in milliseconds since the epoch; null while one of an earlier build serves.
  */
 export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promise<number | null> {
   const { rows } = await sql<{ since: number | null }>`
     select case when not exists (select from replicas where not ${sql.ref(noting)})
       then (extract(epoch from since) * 1000)::float8 end as since from ${sql.table(known)}`.execute(db);
   return rows[0]?.since ?? null;
+}
+
+/** Stores that notes were lost until now: what lacks in those of before says nothing. */
+export async function noteLost({ db }: Store, { known }: NotesOf): Promise<void> {
+  await sql`update ${sql.table(known)} set since = clock_timestamp()`.execute(db);
 }
 
 /**

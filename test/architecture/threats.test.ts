@@ -52,6 +52,7 @@ describe("docs/security/threats.md", () => {
       "b166",
       "b170",
       "b171",
+      "b172",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
