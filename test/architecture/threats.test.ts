@@ -53,6 +53,7 @@ describe("docs/security/threats.md", () => {
       "b170",
       "b171",
       "b172",
+      "b173",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

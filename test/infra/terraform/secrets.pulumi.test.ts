@@ -140,6 +140,22 @@ resource "teststore_secret" "reader" {
     expect(body.items).toMatchObject([{ spec: { preset: "MCPReadWrite" }, versions: [{ number: 1 }] }]);
   });
 
+  it("b173: is the new one also where both begin alike, as those of another system may", async () => {
+    await manage("POST", "teams", { name: "alike", spec: {} });
+    const { tofu, write } = await makeWorkspace({});
+    const [first, second] = ["a", "b"].map((character) => `inf_ourproject${character.repeat(30)}`);
+    const apply = async (version: number, given: string | undefined) => {
+      await write(
+        "main.tf",
+        `${REQUIRED_PROVIDERS}\nvariable "given" {\n  type = string\n  ephemeral = true\n}\nresource "keyplane_platform_key" "reader" {\n  name = "reader"\n  team = "alike"\n  preset = "MCPReadOnly"\n  overlap = "0s"\n  secret_wo = var.given\n  secret_wo_version = ${version}\n}\n`,
+      );
+      return tofu("apply", "-auto-approve", `-var=given=${given}`);
+    };
+    expect(await apply(1, first)).toMatchObject({ code: 0 });
+    expect(await apply(2, second)).toMatchObject({ code: 0 });
+    expect([await call(first ?? ""), await call(second ?? "")]).toEqual([401, 200]);
+  });
+
   it("is refused where it is none, and is not shown", async () => {
     await manage("POST", "teams", { name: "wrong", spec: {} });
     const { tofu, write } = await makeWorkspace({});

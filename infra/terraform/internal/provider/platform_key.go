@@ -157,10 +157,11 @@ func (key *platformKey) Create(ctx context.Context, request resource.CreateReque
 }
 
 // takeUp finds the key that an apply made which was interrupted before its state was written: one of this name whose
-// version in use has this very secret. Of any other key the refusal stays.
+// version in use has this very secret, as its prefix says of one that Keyplane has made. Of any other key the refusal
+// stays.
 func (key *platformKey) takeUp(ctx context.Context, model platformKeyModel, text string, refused error) (*api.Object, error) {
 	var refusal *api.Refusal
-	if text == "" || !errors.As(refused, &refusal) || refusal.Code != "exists" || refusal.ID == "" {
+	if !secret.IsMinted(text) || !errors.As(refused, &refusal) || refusal.Code != "exists" || refusal.ID == "" {
 		return nil, refused
 	}
 	object, err := key.client.Get(ctx, api.Keys, refusal.ID)
@@ -185,10 +186,17 @@ func explainSecret(err error) error {
 
 const anotherSecret = "Have the store take a new secret: write another number as secret_wo_version, and as the store's own version."
 
-// isCurrent says whether the version in use is of this secret.
+// isCurrent says whether the version in use is of this secret, as far as a prefix tells: of two versions that begin alike
+// it tells nothing.
 func isCurrent(object *api.Object, text string) bool {
 	current, found := object.Current()
-	return found && current.State == "active" && current.Prefix == secret.Prefix(text)
+	alike := 0
+	for _, version := range object.Versions {
+		if version.Prefix == secret.Prefix(text) {
+			alike++
+		}
+	}
+	return found && current.State == "active" && current.Prefix == secret.Prefix(text) && alike == 1
 }
 
 func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, response *resource.ReadResponse) {
@@ -302,13 +310,20 @@ func (key *platformKey) replaceSpec(ctx context.Context, state, model platformKe
 	return key.client.ReplaceKey(ctx, state.ID.ValueString(), etag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
 }
 
-// ensureVersion makes a version with this secret, where the version in use is not of it already.
+// ensureVersion makes a version with this secret, where the version in use is not of it already. Of a secret that Keyplane
+// has not made the server says so, by its hash.
 func (key *platformKey) ensureVersion(ctx context.Context, object *api.Object, text string, model platformKeyModel) (*api.Object, error) {
-	if isCurrent(object, text) {
+	hasIt := isCurrent(object, text)
+	if hasIt && secret.IsMinted(text) {
 		return object, nil
 	}
 	version := api.NewVersion{Source: sourceOf(text), Overlap: textOf(model.Overlap), Reason: textOf(model.Reason)}
-	return key.client.AddVersion(ctx, object.ID, version)
+	made, err := key.client.AddVersion(ctx, object.ID, version)
+	var refusal *api.Refusal
+	if hasIt && errors.As(err, &refusal) && refusal.Code == "conflict" {
+		return object, nil
+	}
+	return made, err
 }
 
 func (key *platformKey) Delete(ctx context.Context, request resource.DeleteRequest, response *resource.DeleteResponse) {

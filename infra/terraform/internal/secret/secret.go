@@ -45,6 +45,12 @@ func checksum(body string) string {
 	return string(digits)
 }
 
+// IsMinted says whether a secret is as Keyplane makes them, so that its prefix is its own: those of another system may all
+// begin alike.
+func IsMinted(text string) bool {
+	return len(text) == bodyLength+6 && text[:len(scheme)] == scheme && text[bodyLength:] == checksum(text[:bodyLength])
+}
+
 // Prefix is what of a secret may be shown: it identifies a version, and authenticates nothing.
 func Prefix(text string) string {
 	return text[:min(prefixLength, len(text))]

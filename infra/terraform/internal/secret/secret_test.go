@@ -13,6 +13,9 @@ func TestMint(t *testing.T) {
 	if one[55:] != checksum(one[:55]) {
 		t.Error("its checksum is another")
 	}
+	if !IsMinted(one) || IsMinted(one[:60]+"!") || IsMinted(one[:60]) || IsMinted("") {
+		t.Error("what is minted is not known by its form")
+	}
 	if one == other {
 		t.Error("the same twice")
 	}

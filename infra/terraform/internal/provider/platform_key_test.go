@@ -1,0 +1,58 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"keyplane.dev/terraform-provider-keyplane/internal/api"
+	"keyplane.dev/terraform-provider-keyplane/internal/secret"
+)
+
+// keyOf is a key whose version in use is of a secret, and a server that gives it another one, or refuses to.
+func keyOf(t *testing.T, text string, status int, body any) (*platformKey, *api.Object, *int) {
+	t.Helper()
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+		asked++
+		response.WriteHeader(status)
+		_ = json.NewEncoder(response).Encode(body)
+	}))
+	t.Cleanup(server.Close)
+	object := &api.Object{ID: "key_1", Versions: []api.Version{{Number: 1, Prefix: secret.Prefix(text), State: "active"}}}
+	return &platformKey{connected{api.New(server.URL, api.Tokens{Token: "t"}, "test")}}, object, &asked
+}
+
+var (
+	alike = []string{"inf_ourproject" + strings.Repeat("a", 30), "inf_ourproject" + strings.Repeat("b", 30)}
+	made  = map[string]any{"id": "key_1", "versions": []any{map[string]any{"number": 2, "prefix": "inf_ourproje", "state": "active"}}}
+	taken = map[string]any{"code": "conflict", "detail": "This secret belongs to a key, or did."}
+)
+
+// b173: secrets of another system may all begin alike.
+func TestAnotherSecretThatBeginsAsTheFirst(t *testing.T) {
+	key, object, _ := keyOf(t, alike[0], http.StatusCreated, made)
+	got, err := key.ensureVersion(context.Background(), object, alike[1], platformKeyModel{})
+	if err != nil || got.Versions[0].Number != 2 {
+		t.Errorf("no new version: %v", err)
+	}
+}
+
+func TestSecretThatTheKeyHas(t *testing.T) {
+	key, object, _ := keyOf(t, alike[0], http.StatusConflict, taken)
+	if got, err := key.ensureVersion(context.Background(), object, alike[0], platformKeyModel{}); err != nil || got != object {
+		t.Errorf("an interrupted apply is not gone on with: %v", err)
+	}
+	object.Versions = append(object.Versions, api.Version{Number: 0, Prefix: secret.Prefix(alike[0]), State: "retired"})
+	if _, err := key.ensureVersion(context.Background(), object, alike[0], platformKeyModel{}); err == nil {
+		t.Error("of two versions that begin alike the one in use is taken for the secret's")
+	}
+	text := secret.Mint()
+	key, object, asked := keyOf(t, text, http.StatusConflict, taken)
+	if got, err := key.ensureVersion(context.Background(), object, text, platformKeyModel{}); err != nil || got != object || *asked != 0 {
+		t.Errorf("asked %d times: %v", *asked, err)
+	}
+}
