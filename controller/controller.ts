@@ -19,6 +19,7 @@ import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { createMadeKeyHolder, MADE_KEYS_INTERVAL_MS } from "./policy/hold-made-keys.ts";
 import { type PolicyNamespaces, reconcilePolicy } from "./policy/reconcile-policy.ts";
+import { lookAtSharedBudgets, SHARED_BUDGETS_INTERVAL_MS } from "./policy/stored-policies.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
 import { createWorkQueue, type QueueMetrics, REMAINS, type WorkQueueOptions } from "./queue/work-queue.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
@@ -193,6 +194,12 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
       what: "holding keys that were made by hand to policies",
       intervalMs: options.madeKeysIntervalMs ?? MADE_KEYS_INTERVAL_MS,
       run: () => whileLeading(holdMadeKeys),
+    },
+    {
+      what: "looking at what teams share",
+      intervalMs: SHARED_BUDGETS_INTERVAL_MS,
+      isDueAtOnce: true,
+      run: () => whileLeading(() => lookAtSharedBudgets(deps)),
     },
     { what: "forgetting what is over", intervalMs: PRUNE_INTERVAL_MS, run: forget },
   ];

@@ -5,6 +5,7 @@ import {
   isPolicySaved,
   policiesOfCluster,
   removePolicies,
+  renewSharedBudgets,
   savePolicy,
   saveUnreadablePolicies,
 } from "../../store/policies/key-policies.ts";
@@ -42,4 +43,15 @@ export async function storePresence({ cluster, store, fence }: ControllerDeps): 
     await removePolicies(tx, cluster.uid, gone);
     await saveUnreadablePolicies(tx, cluster.uid, news);
   });
+}
+
+/** The time between two looks at what teams share, in milliseconds. */
+export const SHARED_BUDGETS_INTERVAL_MS = 600_000;
+
+/**
+ * Has teams share what policies say by now: beside this version one that knows nothing of it may serve for a while, and
+ * what it saves of a team that no cluster declares comes round no other way.
+ */
+export async function lookAtSharedBudgets({ cluster, store, fence }: ControllerDeps): Promise<void> {
+  await change(store, fence, (tx) => renewSharedBudgets(tx, cluster.uid));
 }

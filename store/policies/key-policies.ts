@@ -84,6 +84,12 @@ export async function forgetPolicies(tx: Tx, cluster: string): Promise<string[]>
   return rows.map(({ name }) => name).toSorted();
 }
 
+/** Has teams share what the policies of a cluster say by now: a build that knows nothing of it may have saved either. */
+export async function renewSharedBudgets(tx: Tx, cluster: string): Promise<void> {
+  await changeSharedBudgets(tx);
+  await shareBudgets(tx, { cluster });
+}
+
 /** The clusters that policies are stored for. */
 export async function clustersWithPolicies(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("key_policies").select("cluster").distinct().orderBy("cluster").execute();

@@ -54,6 +54,7 @@ describe("docs/security/threats.md", () => {
       "b171",
       "b172",
       "b173",
+      "b174",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

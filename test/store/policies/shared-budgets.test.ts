@@ -1,4 +1,5 @@
 /** What teams share by the policies that select them (docs/decisions/budgets.md). */
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { PlatformKeyPolicySpec } from "../../../domain/kinds/generated/platform-key-policy.ts";
@@ -10,6 +11,7 @@ import { databaseTime } from "../../../store/database/times.ts";
 import {
   forgetPolicies,
   removePolicies,
+  renewSharedBudgets,
   savePolicy,
   saveUnreadablePolicies,
 } from "../../../store/policies/key-policies.ts";
@@ -113,6 +115,22 @@ describeOnEachEngine("b149: budgets that teams share", (store) => {
     expect(await sharedBy(teamId)).toEqual([[`${cluster}/production`, { ...MONTHLY, tokens: 5 }]]);
     await run(store(), (tx) => removePolicies(tx, cluster, ["uid-production"]));
     expect(await sharedBy(teamId)).toEqual([[`${cluster}/production`, { ...MONTHLY, tokens: 5 }]]);
+    await run(store(), (tx) => forgetPolicies(tx, cluster));
+  });
+
+  test("b174: are found anew where a build has saved teams or policies that knows of none", async () => {
+    const { cluster } = place();
+    const save = (name: string) =>
+      run(store(), (tx) => saveTeam(tx, teamDraft({ cluster: API_CLUSTER, namespaces: [], name }), keyring));
+    const teams = [(await save(unique("hand"))).teamId, (await save(unique("hand"))).teamId];
+    await declare(cluster, {});
+    await sql`update teams set shared_budgets = null where id = ${teams[0]}`.execute(store().db);
+    await run(store(), (tx) => renewSharedBudgets(tx, cluster));
+    const shared = [[`${cluster}/production`, MONTHLY]];
+    expect(await Promise.all(teams.map(sharedBy))).toEqual([shared, shared]);
+    await store().db.deleteFrom("key_policies").where("cluster", "=", cluster).execute();
+    await run(store(), (tx) => renewSharedBudgets(tx, cluster));
+    expect(await Promise.all(teams.map(sharedBy))).toEqual([[], []]);
   });
 
   test("are seen by each of the teams, and by those who run the installation once", async () => {
