@@ -55,6 +55,7 @@ describe("docs/security/threats.md", () => {
       "b172",
       "b173",
       "b174",
+      "b175",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 75)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

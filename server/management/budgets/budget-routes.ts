@@ -64,7 +64,8 @@ export function budgetRoutes(app: FastifyInstance, management: Management): void
       const kind = owner.keyId === undefined ? "team.budget_released" : "key.budget_released";
       const events = released.map(({ budget, released: parts }) => {
         const unit = budgetUnit(budget);
-        const detail = { released: inUnit(unit, parts), unit, period: budget.period };
+        const { period, policy } = budget;
+        const detail = { released: inUnit(unit, parts), unit, period, ...(policy !== undefined && { policy }) };
         return { ...{ at: null, kind, by, detail }, ...owner } as const;
       });
       await appendAudit(tx, events);

@@ -112,4 +112,27 @@ describeOnEachEngine("The budgets of a key and of a team", (store) => {
       { kind: "team.budget_released", detail },
     ]);
   });
+
+  test("b175: of what several teams share, the audit log says by which policy it was given back", async (context) => {
+    const api = await startPages(store());
+    context.onTestFinished(() => api.close());
+    const [name, cluster] = [unique("team"), unique("c")];
+    const team = (await api.send("POST", "/teams", { name, spec: {} })).body;
+    const shared = { tokens: 1_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" } as const;
+    const spec = { teamSelector: { matchNames: [name] }, gracePeriod: "1h", sharedBudgets: [shared] };
+    await run(store(), (tx) =>
+      savePolicy(tx, { ...{ cluster, uid: "uid", name: "staging" }, spec, teams: [], rules: [] }),
+    );
+    const of = { budget: `policy ${cluster}/staging tokens Total`, period: "total" };
+    const line = { ...of, endsAt: Number.POSITIVE_INFINITY, turn: 1, wanted: 0, most: 1_000, spent: 10, held: 40 };
+    await writeLedger(store().db, "ended", [line]);
+    await sql`update budget_ledger set written_at = now() - interval '1 hour' where budget = ${of.budget}`.execute(
+      store().db,
+    );
+    expect((await api.send("POST", `/teams/${team.id}/released-budgets`, {})).status).toBe(200);
+    const events = await sql`select detail from audit_events
+      where team_id = ${team.id} and kind = 'team.budget_released'`.execute(store().db);
+    expect(events.rows).toMatchObject([{ detail: { released: 40, policy: "staging" } }]);
+    await run(store(), (tx) => forgetPolicies(tx, cluster));
+  });
 });
