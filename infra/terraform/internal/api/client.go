@@ -79,13 +79,15 @@ func (client *Client) Send(ctx context.Context, request Request) (*Answer, error
 		if err != nil {
 			return nil, err
 		}
-		if !json.Valid(body) {
+		isLast := !isBusy(answer.StatusCode) || try == tries
+		// What is busy may be a proxy before the server.
+		if isLast && !json.Valid(body) {
 			return nil, client.unreachable(nil, "%s answers (%d) as no Keyplane server does: see that the provider's url is right", client.url, answer.StatusCode)
 		}
 		if answer.StatusCode < 300 {
 			return &Answer{Body: body, ETag: answer.Header.Get("ETag")}, nil
 		}
-		if !isBusy(answer.StatusCode) || try == tries {
+		if isLast {
 			return nil, refusalOf(answer.StatusCode, body)
 		}
 		if err := wait(ctx, retryAfter(answer.Header)); err != nil {

@@ -57,6 +57,22 @@ func TestBusyServer(t *testing.T) {
 	}
 }
 
+func TestProxyWhoseServerIsNotThereYet(t *testing.T) {
+	away := func(response http.ResponseWriter, _ *http.Request) {
+		response.Header().Set("Retry-After", "0.01")
+		response.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = response.Write([]byte("<html>"))
+	}
+	client, asked := serve(t, away, answer(200, key))
+	if object, err := client.Get(context.Background(), Keys, "key_1"); err != nil || object.Name != "reader" || asked.Load() != 2 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+	client, asked = serve(t, away)
+	if _, err := client.Get(context.Background(), Keys, "key_1"); err == nil || asked.Load() != tries {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}
+
 func TestCreationWhoseAnswerIsLost(t *testing.T) {
 	var sent []string
 	note := func(then http.HandlerFunc) http.HandlerFunc {
