@@ -33,7 +33,7 @@ export type RecordRow = {
 };
 
 /** What many rows have in common. */
-const ATTRIBUTE_COLUMNS = [
+export const ATTRIBUTE_COLUMNS = [
   "team_id",
   "namespace",
   "team_holds_namespace",

@@ -18,7 +18,7 @@ import { createMetrics } from "../../server/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
-import { type IndexedKey, recordReader } from "../../store/keys/key-records.ts";
+import { ATTRIBUTE_COLUMNS, type IndexedKey, recordReader } from "../../store/keys/key-records.ts";
 import type { DecideFigures } from "./decide.ts";
 import { figure, median } from "./table.ts";
 
@@ -77,6 +77,8 @@ const flat = (text: string): string => Buffer.from(text, "latin1").toString("lat
 
 /** A row of the view for one key, with what all have in common: each text of it is a string of its own. */
 const readRow = recordReader();
+/** All columns behind the scopes. */
+const NONE = ",".repeat(ATTRIBUTE_COLUMNS.length - ATTRIBUTE_COLUMNS.indexOf("scopes") - 1);
 function indexedKey(key: string): IndexedKey {
   return readRow({
     key_id: flat(newId("key")),
@@ -85,7 +87,7 @@ function indexedKey(key: string): IndexedKey {
     is_foreign: false,
     expires_ms: null,
     attributes: flat(
-      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,,,,,,,)`,
+      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read"${NONE})`,
     ),
   });
 }
