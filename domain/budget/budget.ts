@@ -63,9 +63,15 @@ export function withSize({ period, timeZone, onExhausted }: Budget, size: Budget
 
 /** Whether a call of a key is held to a budget that counts what it costs, so that its model has to be known. */
 export function hasCostBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
-  const countsCost = (budget: Budget): boolean => "cost" in budget;
-  const all = [budgets?.items, teamLimits?.budgets, ...(teamLimits?.shared ?? []).map(({ items }) => items)];
-  return all.some((items) => items?.some(countsCost) === true);
+  return (
+    countCost(budgets?.items) ||
+    countCost(teamLimits?.budgets) ||
+    teamLimits?.shared?.some(({ items }) => countCost(items)) === true
+  );
+}
+
+function countCost(budgets: readonly Budget[] | undefined): boolean {
+  return budgets?.some((budget) => "cost" in budget) === true;
 }
 
 /** Whether a call of a key is held to a budget. */
@@ -80,6 +86,11 @@ export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudge
     ...owned("team", teamId, teamLimits?.budgets ?? []),
     ...(teamLimits?.shared ?? []).flatMap(budgetsOfPolicy),
   ];
+}
+
+/** As whose the shared budgets of a policy are counted. */
+export function policyOwner(cluster: string, policy: string): string {
+  return `${cluster}/${policy}`;
 }
 
 /** The budgets that the keys of a policy's teams share. */

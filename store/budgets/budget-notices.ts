@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { policyOwner } from "../../domain/budget/budget.ts";
 import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
 import { inUnit } from "../../domain/budget/budget-size.ts";
 import { type Threshold, thresholdsUpTo } from "../../domain/budget/threshold.ts";
@@ -71,7 +72,7 @@ async function teamsThatShare(
   db: Db,
   { cluster, name }: Readonly<Record<"cluster" | "name", string>>,
 ): Promise<string[]> {
-  const owner = JSON.stringify([{ owner: `${cluster}/${name}` }]);
+  const owner = JSON.stringify([{ owner: policyOwner(cluster, name) }]);
   const { rows } = await sql<{ id: string }>`select id from teams
     where state = 'active' and shared_budgets @> ${owner}::jsonb order by id limit ${MOST_NOTIFIED}`.execute(db);
   return rows.map(({ id }) => id);

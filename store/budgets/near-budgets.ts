@@ -5,6 +5,7 @@ import {
   budgetsOfPolicy,
   type KeyBudgets,
   type OwnedBudget,
+  policyOwner,
   type SharedBudgets,
 } from "../../domain/budget/budget.ts";
 import { type BudgetOwner, ownerOfBudget } from "../../domain/budget/budget-owner.ts";
@@ -82,7 +83,7 @@ async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[
 
 /** What teams share by these policies, once for all of them. */
 async function sharedOwners(db: Db, named: readonly BudgetOwner[]): Promise<readonly Owner[]> {
-  const owners = named.flatMap((owner) => (owner.of === "policy" ? `${owner.cluster}/${owner.name}` : []));
+  const owners = named.flatMap((owner) => (owner.of === "policy" ? policyOwner(owner.cluster, owner.name) : []));
   if (owners.length === 0) return [];
   const { rows } = await sql<{ shared: SharedBudgets }>`
     select distinct shared from teams, jsonb_array_elements(shared_budgets) shared

@@ -1,7 +1,7 @@
 /** What teams share by the policies that select them, kept with each team: a request is decided by its team alone. */
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { declareBudgets, type SharedBudgets } from "../../domain/budget/budget.ts";
+import { declareBudgets, policyOwner, type SharedBudgets } from "../../domain/budget/budget.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { Tx } from "../database/change.ts";
@@ -52,8 +52,9 @@ export async function shareBudgets(
     order by cluster, name, age(xmin)`.execute(tx);
   const { rows: teams } = await sql<TeamRow>`select id, name, cluster, labels, shared_budgets as before from teams
     where ${concerned} and (${policies.length > 0} or shared_budgets is not null)`.execute(tx);
+  if (teams.length === 0) return;
   const read = policies.map(({ cluster, name, spec }) => {
-    return { cluster, owner: ownerOf(cluster, name), spec: readPolicySpec({ name, spec }) };
+    return { cluster, owner: policyOwner(cluster, name), spec: readPolicySpec({ name, spec }) };
   });
   const known = teams.map((team) => {
     const own = read.filter(({ cluster }) => cluster === team.cluster || team.cluster === API_CLUSTER);
@@ -64,11 +65,6 @@ export async function shareBudgets(
   await sql`update teams set shared_budgets = given.shared::jsonb
     from unnest(${known.map(({ id }) => id)}::text[], ${known.map(({ shared }) => shared)}::text[]) as given (id, shared)
     where teams.id = given.id and teams.shared_budgets is distinct from given.shared::jsonb`.execute(tx);
-}
-
-/** As whose a policy's budgets are counted; no policy's for one whose name is not known. */
-function ownerOf(cluster: string, name: string): string {
-  return `${cluster}/${name}`;
 }
 
 function sharedOf(team: TeamRow, { owner, spec }: ReadPolicy): SharedBudgets[] {
@@ -86,6 +82,7 @@ function keptOf({ before }: TeamRow, policies: readonly ReadPolicy[]): SharedBud
   });
 }
 
+/** Whether a policy whose name is not known may be this owner. */
 function isNamelessOf({ cluster, owner: unnamed }: ReadPolicy, owner: string): boolean {
-  return unnamed === ownerOf(cluster, "") && owner.startsWith(unnamed);
+  return unnamed === policyOwner(cluster, "") && owner.startsWith(unnamed);
 }

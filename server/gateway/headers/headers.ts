@@ -87,7 +87,7 @@ export function upstreamHeaders(
 }
 
 function isNoTrace(name: string): boolean {
-  const lower = name.toLowerCase();
+  const { lower } = spellingOf(name);
   return lower !== "traceparent" && lower !== "tracestate";
 }
 
