@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { budgetsOfPolicy, declareBudgets } from "../../domain/budget/budget.ts";
-import { type BudgetStanding, budgetConditions, nextBegin } from "../../domain/budget/budget-condition.ts";
+import { budgetsOfPolicy, declareBudgets, policyOwner } from "../../domain/budget/budget.ts";
+import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
@@ -10,8 +10,7 @@ import { rfc3339 } from "../../domain/rfc3339.ts";
 import { readUses } from "../../store/budgets/read-budgets.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import { findPolicySpec } from "../../store/policies/key-policies.ts";
-import { reportBudgets } from "../budgets/report-budgets.ts";
-import { mergeConditions } from "../cluster/merge-conditions.ts";
+import { beginsInMs, reportBudgets, withBudgetConditions } from "../budgets/report-budgets.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
@@ -83,26 +82,16 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   // Before its status: what is made by hand from here on is held to it, whatever becomes of that.
   await storePolicy(deps, { cluster: cluster.uid, uid, name, spec, teams: selects, rules: says });
   const budgets = await observeShared(deps, object, now);
-  const clockNow = deps.clock.now();
-  const { conditions = [], ...status } = declaredStatus(
-    object,
-    [policyInForce(), policySelection(teams.length)],
-    clockNow,
-  );
-  const full = {
-    ...status,
-    // No part of Ready: the policy is as declared, also where its teams have used what they may.
-    conditions: [...conditions, ...mergeConditions(object, budgetConditions(budgets), clockNow)],
-    ...facts,
-  };
+  const changedAt = deps.clock.now();
+  const status = declaredStatus(object, [policyInForce(), policySelection(teams.length)], changedAt);
+  const full = { ...withBudgetConditions(object, status, budgets, changedAt), ...facts };
   await reportBudgets(deps, object, full, budgets);
   await writeStatus(deps, object, full);
   const { teams: selected = [], namespaces: held = [], rules = [] } = before ?? {};
   const isSame = isDeepStrictEqual(facts, { teams: selected, namespaces: held, rules });
-  const beginsAt = nextBegin(budgets);
   return {
     ...{ namespaces, isNews: !isSame || before?.observedGeneration !== object.generation },
-    beginInMs: Number.isFinite(beginsAt) ? beginsAt - now : undefined,
+    beginInMs: beginsInMs(budgets, now),
   };
 }
 
@@ -113,7 +102,8 @@ async function observeShared(
   now: number,
 ): Promise<readonly BudgetStanding[]> {
   const items = declareBudgets(spec.sharedBudgets);
-  return items === null ? [] : readUses(store.db, budgetsOfPolicy({ owner: `${cluster.uid}/${name}`, items }), now);
+  if (items === null) return [];
+  return readUses(store.db, budgetsOfPolicy({ owner: policyOwner(cluster.uid, name), items }), now);
 }
 
 /** As the team's status has them; those that it claims where no controller has reconciled it yet. */

@@ -1,6 +1,6 @@
 import { declareLimits } from "../../domain/access/declared-limits.ts";
 import { teamMember } from "../../domain/access/team-member.ts";
-import { type BudgetStanding, budgetConditions, nextBegin } from "../../domain/budget/budget-condition.ts";
+import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
@@ -12,8 +12,7 @@ import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import { findInTeam } from "../../store/objects/references.ts";
 import { deleteTeam, findTeam, type SavedTeam, saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
-import { reportBudgets } from "../budgets/report-budgets.ts";
-import { mergeConditions } from "../cluster/merge-conditions.ts";
+import { beginsInMs, reportBudgets, withBudgetConditions } from "../budgets/report-budgets.ts";
 import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus } from "../context/object-status.ts";
@@ -59,12 +58,9 @@ export async function reconcileTeam(
   const libraries = await missingLibraries(deps, object.spec, teamId);
   const found = [namespaceClaims(refused, reserved, left), references(libraries, missing, why)];
   const now = deps.clock.now();
-  const { conditions = [], ...status } = declaredStatus(object, found, now);
   const budgets = await observeBudgets(deps, object, teamId);
   const full = {
-    ...status,
-    // No part of Ready: the team is as declared, also where it has used what it may.
-    conditions: [...conditions, ...mergeConditions(object, budgetConditions(budgets.standings), now)],
+    ...withBudgetConditions(object, declaredStatus(object, found, now), budgets.standings, now),
     teamID: teamId,
     namespaces: object.spec.namespaces.filter((namespace) => held.includes(namespace)),
   };
@@ -83,8 +79,7 @@ async function observeBudgets(
   if (limits?.budgets === undefined) return { standings: [], beginInMs: undefined };
   const now = await databaseTime(store.db);
   const standings = await readTeamBudgets(store.db, { id: teamId, limits }, now);
-  const beginsAt = nextBegin(standings);
-  return { standings, beginInMs: Number.isFinite(beginsAt) ? beginsAt - now : undefined };
+  return { standings, beginInMs: beginsInMs(standings, now) };
 }
 
 /** What was stored of a team, and what could not be. */
