@@ -14,11 +14,8 @@ export function refusingOf(budgets: Budgets, like: Budget): Budget | undefined {
   return budgets?.find((budget) => budget.onExhausted === "Refuse" && kindOf(budget) === kindOf(like));
 }
 
-/** What a policy asks: one that refuses of each unit and period. */
-export type PolicyBudgets = readonly Budget[];
-
 /** Reads a policy's valid `budgets` as they are stored where they bound a key's: `1.5` and `1.50` are one. */
-export function declarePolicyBudgets(specs: readonly BudgetSpec[] | undefined): PolicyBudgets {
+export function declarePolicyBudgets(specs: readonly BudgetSpec[] | undefined): readonly Budget[] {
   const budgets = declareBudgets(specs) ?? [];
   return budgets.map((budget) => withSize(budget, sizeOf(budgetUnit(budget), mostOf(budget))));
 }

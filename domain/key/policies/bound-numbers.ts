@@ -21,6 +21,9 @@ type BoundedKey = {
   readonly nextAt: number;
 };
 
+/** What policies give a default and a highest value of. */
+type BoundNumber = "requestsPerMinute" | "concurrent" | "tokensPerMinute";
+
 /** @param now milliseconds since the epoch, by the database's clock */
 export function boundNumbers(
   declared: DeclaredKey,
@@ -32,26 +35,18 @@ export function boundNumbers(
   const { expiresAfter, keptEnds, rotationInterval } = boundLife(declared, stored, policies, now);
   const [given, givenDue] = [policyDefaults(policies), policyDefaults(due)];
   const { rateLimit, concurrent, tokenLimit } = declared;
-  const rateOf = (part: "requestsPerMinute" | "burst") =>
+  const bound = (number: BoundNumber, asked: number | null, has: number | null, undeclared: number | null = null) =>
     boundValue(
-      { asked: rateLimit?.[part] ?? null, has: stored.policy.rateLimit?.[part] ?? null, undeclared: null },
-      { given: given.requestsPerMinute, max: maxOf(policies.map((policy) => policy.requestsPerMinute)) },
-      { given: givenDue.requestsPerMinute, max: maxOf(due.map((policy) => policy.requestsPerMinute)) },
+      { asked, has, undeclared },
+      { given: given[number], max: maxOf(policies.map((policy) => policy[number])) },
+      { given: givenDue[number], max: maxOf(due.map((policy) => policy[number])) },
     );
+  const rateOf = (part: "requestsPerMinute" | "burst") =>
+    bound("requestsPerMinute", rateLimit?.[part] ?? null, stored.policy.rateLimit?.[part] ?? null);
   const [requestsPerMinute, burst] = [rateOf("requestsPerMinute"), rateOf("burst")];
-  const calls = boundValue(
-    { asked: concurrent, has: stored.policy.concurrent, undeclared: UNDECLARED_CONCURRENT },
-    { given: given.concurrent, max: maxOf(policies.map((policy) => policy.concurrent)) },
-    { given: givenDue.concurrent, max: maxOf(due.map((policy) => policy.concurrent)) },
-  );
-  const tokensPerMinute = boundValue(
-    {
-      ...{ asked: tokenLimit?.tokensPerMinute ?? null, has: stored.policy.tokenLimit?.tokensPerMinute ?? null },
-      undeclared: null,
-    },
-    { given: given.tokensPerMinute, max: maxOf(policies.map((policy) => policy.tokensPerMinute)) },
-    { given: givenDue.tokensPerMinute, max: maxOf(due.map((policy) => policy.tokensPerMinute)) },
-  );
+  const calls = bound("concurrent", concurrent, stored.policy.concurrent, UNDECLARED_CONCURRENT);
+  const hadTokens = stored.policy.tokenLimit?.tokensPerMinute ?? null;
+  const tokensPerMinute = bound("tokensPerMinute", tokenLimit?.tokensPerMinute ?? null, hadTokens);
   const effective: DeclaredKey = {
     ...declared,
     expiresAfter,
@@ -117,10 +112,7 @@ const NUMBER_RULES = [
 function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
   const held = (rule: RuleName, value: number | null) =>
     (dueAt(policy, rule) ?? Number.POSITIVE_INFINITY) <= now ? value : null;
-  const heldBounds = (
-    rule: `rateLimit.${"requestsPerMinute" | "concurrent" | "tokensPerMinute"}`,
-    bounds: Bounds,
-  ): Bounds => ({
+  const heldBounds = (rule: `rateLimit.${BoundNumber}`, bounds: Bounds): Bounds => ({
     default: held(`${rule}.default`, bounds.default),
     max: held(`${rule}.max`, bounds.max),
   });

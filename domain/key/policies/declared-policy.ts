@@ -1,8 +1,9 @@
 import type { Preset, Scope } from "../../access/scopes.ts";
+import type { Budget } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 import type { NamedRef } from "../declared-key.ts";
-import { declarePolicyBudgets, type PolicyBudgets } from "./bound-budgets.ts";
+import { declarePolicyBudgets } from "./bound-budgets.ts";
 
 /** A default and a highest value; null for none. */
 export type Bounds = { readonly default: number | null; readonly max: number | null };
@@ -25,7 +26,7 @@ export type DeclaredPolicy = {
   readonly concurrent: Bounds;
   readonly tokensPerMinute: Bounds;
   /** One that refuses of each unit and period; empty where none is asked. */
-  readonly budgets: PolicyBudgets;
+  readonly budgets: readonly Budget[];
 };
 
 /** Reads a valid spec. */
