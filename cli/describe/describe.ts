@@ -52,7 +52,10 @@ async function callersOf(source: Source, { callers, ...object }: ListedObject): 
   return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
 }
 
-/** How far its budgets are used, those that policies ask for or have it share included: undefined where that cannot be asked. */
+/**
+ * How far its budgets are used, those that policies ask for or have it share included: undefined where that cannot be
+ * asked.
+ */
 async function budgetsOf(source: Source, object: ListedObject): Promise<ListedObject["budgets"]> {
   const { kind, status } = object;
   const keyId = keyIdOf(object);

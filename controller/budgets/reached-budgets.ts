@@ -10,8 +10,8 @@ const OVERLAP_MS = 5_000;
 const KINDS = { key: "PlatformKey", team: "PlatformTeam", policy: "PlatformKeyPolicy" } as const;
 
 /**
- * Makes a query for the keys, teams and policies of which a budget has come to be used to a threshold since the query before. The
- * first one returns none: all declarations are looked at as a controller begins.
+ * Makes a query for the keys, teams and policies of which a budget has come to be used to a threshold since the query
+ * before. The first one returns none: all declarations are looked at as a controller begins.
  */
 export function watchReachedBudgets({
   cluster,

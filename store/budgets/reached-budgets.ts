@@ -7,7 +7,8 @@ import { toDate } from "../database/times.ts";
 type ReachedOwner = { readonly of: "key" | "team" | "policy"; readonly namespace: string; readonly name: string };
 
 /**
- * The declared keys, teams and policies of a cluster of which a budget was reported to be used to a threshold since a moment.
+ * The declared keys, teams and policies of a cluster of which a budget was reported to be used to a threshold since a
+ * moment.
  *
  * @param since milliseconds since the epoch; null for none of them
  * @returns those, and the database's time as it looked

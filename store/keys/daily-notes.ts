@@ -64,7 +64,8 @@ export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly str
 }
 
 /**
- * Since when every server has noted this, and none of it was lost, in milliseconds since the epoch; null while one of an earlier build serves.
+ * Since when every server has noted this, and none of it was lost, in milliseconds since the epoch; null while one of an
+ * earlier build serves.
  */
 export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promise<number | null> {
   const { rows } = await sql<{ since: number | null }>`
