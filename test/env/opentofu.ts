@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe } from "vitest";
+import { type AskedServer, askServer } from "./asked-server.ts";
 import { copyEmbedded } from "./database/embedded-database.ts";
 import { goBuild } from "./go/go-build.ts";
 import { RARE_COLLECTION } from "./go/go-program.ts";
 import { findTofu } from "./opentofu/cli.ts";
 import { textsInZip } from "./opentofu/unzip.ts";
 import { type Serving, startServing } from "./serving.ts";
-import { until } from "./until.ts";
 
 /** As infra/terraform names them: ours, and one that stands for a secret store's. */
 const SOURCES = { keyplane: ".", teststore: "./internal/teststore" } as const;
@@ -24,19 +24,12 @@ ${Object.keys(SOURCES)
 }
 `;
 
-export type TofuWorld = {
+export type TofuWorld = AskedServer & {
   /** A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider. */
   makeWorkspace(files: Readonly<Record<string, string>>): Promise<TofuWorkspace>;
   /** The variables that a page's commands run with: the CLI and Go are on the PATH, and all that they keep is apart. */
   makeEnvironment(): Promise<Readonly<Record<string, string>>>;
-  /** The management API, with the installation's token. */
-  manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
-  /** The status of a memory request with this credential, asked for again while the server says to come back. */
-  call(credential: string): Promise<number>;
 };
-
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers, for a test to look into
-type ApiBody = any;
 
 type Ran = { readonly out: string; readonly code: number };
 
@@ -112,25 +105,7 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
         };
         return openWorkspace(cli, { folder, store }, env);
       },
-      async manage(method, path, body) {
-        const token = (await readFile(place("data", "bootstrap-token"), "utf8")).trim();
-        const answer = await fetch(`${running()}/api/v1/${path}`, {
-          method,
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "if-match": "*" },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        return { status: answer.status, body: await answer.json() };
-      },
-      async call(credential) {
-        let status = 0;
-        await until("the server decides", async () => {
-          const answer = await fetch(`${running()}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
-          await answer.text();
-          status = answer.status;
-          return status !== 503;
-        });
-        return status;
-      },
+      ...askServer(() => ({ url: running(), tokenFile: place("data", "bootstrap-token") })),
     });
   });
 }

@@ -5,30 +5,24 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, describe, inject } from "vitest";
+import { type AskedServer, askServer } from "./asked-server.ts";
 import { COMPILE_CACHE } from "./compile-cache.ts";
 import { askDesk } from "./desk.ts";
 import { RARE_COLLECTION } from "./go/go-program.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
-import { until } from "./until.ts";
 
 /** Started by importing this file. */
 const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
 
-export type PulumiWorld = PulumiAddress & {
-  /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
-  makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
-  /** A folder, and the environment in which the CLI keeps all that it keeps there. */
-  makeWorkspace(): Promise<Workspace>;
-  /** The same of a project that is these files, in a language that the CLI runs itself. */
-  makeProject(files: Readonly<Record<string, string>>): Promise<Project>;
-  /** The management API, with the installation's token. */
-  manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
-  /** The status of a memory request with this credential, asked for again while the server says to come back. */
-  call(credential: string): Promise<number>;
-};
-
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers, for a test to look into
-export type ApiBody = any;
+export type PulumiWorld = PulumiAddress &
+  AskedServer & {
+    /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
+    makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
+    /** A folder, and the environment in which the CLI keeps all that it keeps there. */
+    makeWorkspace(): Promise<Workspace>;
+    /** The same of a project that is these files, in a language that the CLI runs itself. */
+    makeProject(files: Readonly<Record<string, string>>): Promise<Project>;
+  };
 
 export type StackOptions = {
   readonly project?: string;
@@ -85,25 +79,7 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
       async makeProject(files) {
         return openProject(pulumi, await makeFolder(), files);
       },
-      async manage(method, path, body) {
-        const token = (await readFile(pulumi.tokenFile, "utf8")).trim();
-        const answer = await fetch(`${pulumi.url}/api/v1/${path}`, {
-          method,
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "if-match": "*" },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        return { status: answer.status, body: await answer.json() };
-      },
-      async call(credential) {
-        let status = 0;
-        await until("the server decides", async () => {
-          const answer = await fetch(`${pulumi.url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
-          await answer.text();
-          status = answer.status;
-          return status !== 503;
-        });
-        return status;
-      },
+      ...askServer(() => pulumi),
     });
   });
 }
