@@ -18,11 +18,11 @@ export const BUDGET_KINDS = [
   { value: "cost", words: "Of cost" },
 ] as const;
 export const BUDGET_PERIODS = [
-  { value: "Day", words: "Each day" },
-  { value: "Week", words: "Each week, on Monday" },
-  { value: "Month", words: "Each month, on its first day" },
-  { value: "Total", words: "Never" },
-] as const satisfies readonly { value: BudgetPeriod; words: string }[];
+  { value: "Day", title: "Each day" },
+  { value: "Week", title: "Each week, on Monday" },
+  { value: "Month", title: "Each month, on its first day" },
+  { value: "Total", title: "Never" },
+] as const satisfies readonly { value: BudgetPeriod; title: string }[];
 
 export function readBudget(body: FormBody): TypedBudget {
   const [kind, period] = [field(body, "budgetOf"), field(body, "budgetPeriod")];
