@@ -1,6 +1,5 @@
-import { type BudgetStanding, budgetConditions, budgetNews, nextBegin } from "../../domain/budget/budget-condition.ts";
+import { type BudgetStanding, budgetNews } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
-import { mergeConditions } from "../cluster/merge-conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { recordEvent } from "../context/record-event.ts";
@@ -18,26 +17,4 @@ export async function reportBudgets(
   if (object.deleting || deps.cluster.leavesStatus(object, status)) return;
   const before = findCondition(object.status?.conditions, "BudgetExhausted")?.message;
   for (const event of budgetNews(standings, before)) await recordEvent(deps, object, event);
-}
-
-/**
- * A status with what budgets say of its object, which is no part of Ready: the object is as declared, also where what it
- * may use is used.
- *
- * @param now milliseconds since the epoch
- */
-export function withBudgetConditions<Status extends ObjectStatus>(
-  object: DeclaredObject,
-  status: Status,
-  standings: readonly BudgetStanding[],
-  now: number,
-): Status {
-  const conditions = [...(status.conditions ?? []), ...mergeConditions(object, budgetConditions(standings), now)];
-  return { ...status, conditions };
-}
-
-/** When one of these that is used begins anew, in milliseconds from now; undefined where none does. */
-export function beginsInMs(standings: readonly BudgetStanding[], now: number): number | undefined {
-  const beginsAt = nextBegin(standings);
-  return Number.isFinite(beginsAt) ? beginsAt - now : undefined;
 }

@@ -1,0 +1,25 @@
+import { type BudgetStanding, budgetConditions, nextBegin } from "../../domain/budget/budget-condition.ts";
+import { mergeConditions } from "../cluster/merge-conditions.ts";
+import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
+
+/**
+ * A status with what budgets say of its object, which is no part of Ready: the object is as declared, also where what it
+ * may use is used.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function withBudgetConditions<Status extends ObjectStatus>(
+  object: DeclaredObject,
+  status: Status,
+  standings: readonly BudgetStanding[],
+  now: number,
+): Status {
+  const conditions = [...(status.conditions ?? []), ...mergeConditions(object, budgetConditions(standings), now)];
+  return { ...status, conditions };
+}
+
+/** When one of these that is used begins anew, in milliseconds from now; undefined where none does. */
+export function beginsInMs(standings: readonly BudgetStanding[], now: number): number | undefined {
+  const beginsAt = nextBegin(standings);
+  return Number.isFinite(beginsAt) ? beginsAt - now : undefined;
+}
