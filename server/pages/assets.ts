@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { sendShared } from "../http/answers/cached-text.ts";
@@ -12,7 +12,7 @@ const FOLDER = new URL("assets/", import.meta.url);
 const HTMX = createRequire(import.meta.url).resolve("htmx.org/dist/htmx.min.js");
 
 const ASSETS = {
-  styles: asset("console.css", "text/css; charset=utf-8"),
+  styles: asset("console.css", "text/css; charset=utf-8", ...sheets()),
   script: asset("console.js", "text/javascript; charset=utf-8"),
   htmx: asset("htmx.js", "text/javascript; charset=utf-8", HTMX),
   icon: asset("icon.svg", "image/svg+xml"),
@@ -37,8 +37,20 @@ export function assetRoutes(app: FastifyInstance): void {
   });
 }
 
-function asset(file: string, type: string, path: string | URL = new URL(file, FOLDER)): Asset {
-  const content = readFileSync(path);
+/** The sheets of the console, in the order in which one may change what another says. */
+function sheets(): URL[] {
+  const within = (folder: string) =>
+    readdirSync(new URL(`styles/${folder}/`, FOLDER))
+      .sort()
+      .map((name) => `${folder}/${name}`);
+  const names = ["tokens.css", "elements.css", ...within("components"), ...within("pages"), "print.css"];
+  return names.map((name) => new URL(`styles/${name}`, FOLDER));
+}
+
+/** A file by its name, of the file of that name in our folder, or else of those that are given, one after the other. */
+function asset(file: string, type: string, ...parts: (string | URL)[]): Asset {
+  const paths = parts.length > 0 ? parts : [new URL(file, FOLDER)];
+  const content = Buffer.concat(paths.map((path) => readFileSync(path)));
   const hash = createHash("sha256").update(content).digest("base64url").slice(0, 16);
   const dot = file.lastIndexOf(".");
   return { name: `${file.slice(0, dot)}-${hash}${file.slice(dot)}`, type, content };

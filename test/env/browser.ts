@@ -19,20 +19,31 @@ export async function openBrowser() {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** What a page breaks of the rules of accessibility, and whether it is wider than its window; empty for nothing. */
+/** What a page breaks of the rules of accessibility; empty for nothing. */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate<string[]>(JUDGE);
 }
 
+/** What has no room in a page's window: what is wider than the window or its panel, and text that has become a column of letters. */
+export async function crampedOf(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(CRAMPED);
+}
+
 /** Runs in the page. */
-const JUDGE = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => [
-  ...violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")),
-  ...(document.documentElement.scrollWidth > innerWidth ? ["it is wider than its window"] : []),
+const JUDGE = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`;
+
+/** Runs in the page. */
+const CRAMPED = `[
+  ...(document.documentElement.scrollWidth > innerWidth ? ["the page is wider than its window"] : []),
   ...[...document.querySelectorAll(".panel")]
-    .filter((panel) => getComputedStyle(panel).overflowX === "hidden" && panel.scrollWidth > panel.clientWidth)
+    .filter((panel) => panel.scrollWidth > panel.clientWidth)
     .map((panel) => "a panel cuts what is in it: " + panel.innerText.slice(0, 60)),
-])`;
+  ...[...document.querySelectorAll("td > *, dd")]
+    .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 240)
+    .map((text) => "a column of letters: " + text.innerText.slice(0, 60)),
+]`;
 
 /** Signs a browser in by the cookie that a sign-in would set. */
 export async function takeCookie(context: BrowserContext, url: string, cookie: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
-import { faultsOf, takeCookie } from "../../env/browser.ts";
+import { crampedOf, faultsOf, takeCookie } from "../../env/browser.ts";
 
 /** Where pictures of the pages are put, for people to look at; without it none are taken. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
@@ -10,6 +10,8 @@ const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 export const THEMES = ["light", "dark"] as const;
 /** A phone, half a screen, and a screen. */
 export const WIDTHS = [320, 900, 1_280] as const;
+/** Where a page that was opened on a screen must have room too. */
+const OTHER_WIDTHS = [390, 768, 1_024, 1_120, 1_366, 1_420, 1_680] as const;
 
 type Server = { readonly url: string };
 type Visit = { readonly cookie: string; readonly look?: BrowserContextOptions };
@@ -29,12 +31,18 @@ export async function openWindow(
   return { context, page, complaints };
 }
 
-/** Takes a picture of a page, and looks for what it breaks of the rules of accessibility and of its window's width. */
+/** Takes a picture of a page, and looks for what it breaks of the rules of accessibility, and for what has no room. */
 export async function checkPage(page: Page, name: string): Promise<void> {
   if (PICTURES !== undefined) {
     await mkdir(PICTURES, { recursive: true });
     await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   }
   expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
+  const { width = 0, height = 900 } = page.viewportSize() ?? {};
+  for (const other of [width, ...(width === WIDTHS[2] ? OTHER_WIDTHS : [])]) {
+    await page.setViewportSize({ width: other, height });
+    expect({ name, width: other, cramped: await crampedOf(page) }).toEqual({ name, width: other, cramped: [] });
+  }
+  await page.setViewportSize({ width, height });
   expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
 }

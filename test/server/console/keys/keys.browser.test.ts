@@ -68,23 +68,6 @@ async function generate(page: Page, name: string): Promise<string> {
   return page.getByLabel("The key", { exact: true }).innerText();
 }
 
-describe("The page of a key", () => {
-  test("has nothing that spills out of its card, however wide the window is", async () => {
-    const key = await makeKey({ preset: "GatewayDefault", expiresAfter: "8760h" });
-    await pages.send("POST", `/keys/${key.id}/versions`, { overlap: "24h" });
-    await countRequests(key.id);
-    await countTokens(key.id);
-    const page = await open(`/keys/${key.id}`);
-    for (const width of [390, 768, 1_024, 1_280, 1_366, 1_420, 1_680]) {
-      await page.setViewportSize({ width, height: 900 });
-      const spilt = await page
-        .locator(".panel")
-        .evaluateAll((panels) => panels.filter((panel) => panel.scrollWidth > panel.clientWidth).map(({ id }) => id));
-      expect({ width, spilt }).toEqual({ width, spilt: [] });
-    }
-  });
-});
-
 describe("On a phone", () => {
   /** As long as a name may be, and no place to break at. */
   const WIDE = "w".repeat(60);
