@@ -44,7 +44,10 @@ export type Comparison = {
   readonly share: Share;
 };
 
-/** Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. */
+/**
+ * Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. All pairs
+ * of characters are: most of a sentence's stand across two words, and in no atom.
+ */
 const MAX_TOPIC_WORDS = 12;
 
 /** Texts of some atoms of the libraries, by which words and their parts are taken for frequent or rare. */
@@ -91,7 +94,7 @@ export async function similarTexts(
   { of, most, known = [], sought = all, bounds }: SimilarSearch,
 ): Promise<SimilarText[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
-  const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
+  const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(rarestOfTopic(sought));
   const wanted = sql`${candidateCondition(scope)} ${exceptFor(search.excluded)}`;
   // Where atoms are known, the newest that have its frequent words are among them.
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
@@ -120,7 +123,7 @@ export async function compareTexts(
   of: MatchMode,
   texts: readonly SimilarText[],
 ): Promise<SimilarAtom[]> {
-  const compare = similarity(of === "all" ? words : words.slice(0, MAX_TOPIC_WORDS), search.phrases);
+  const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases);
   const compared = new Map<string, SimilarAtom>();
   const turn = takeTurns();
   for (const { text, ...atom } of texts) {
@@ -129,6 +132,11 @@ export async function compareTexts(
     compared.set(atom.id, { ...atom, ...compare(text) });
   }
   return [...compared.values()];
+}
+
+function rarestOfTopic(words: readonly WantedWord[]): WantedWord[] {
+  let left = MAX_TOPIC_WORDS;
+  return words.filter(({ word }) => word.kind === "run" || left-- > 0);
 }
 
 function byIds(ids: readonly string[]): RawBuilder<unknown> {

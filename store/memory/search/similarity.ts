@@ -5,6 +5,8 @@ import type { WantedWord } from "./similar-condition.ts";
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
+/** Words that begin with the same letters, so many, are forms of one at the least, however long their endings are. */
+const STEM = 5;
 
 /**
  * A word that stands in an atom so many times counts half of what one does that stands there without end, as in BM25;
@@ -13,6 +15,8 @@ const MIN_SHARED = 3;
 const TIMES_FOR_HALF = 0.5;
 const LENGTH_COUNTS = 0.3;
 const USUAL_LENGTH = 25;
+/** Of a script without spaces so many characters count as a word. */
+const CHARACTERS_OF_WORD = 2;
 
 /** How near an atom comes to a search. */
 export type Likeness = {
@@ -49,7 +53,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
         if (likeness > 0) times[at] = (times[at] ?? 0) + 1;
       }
     }
-    const half = TIMES_FOR_HALF * (1 - LENGTH_COUNTS + (LENGTH_COUNTS * present.length) / USUAL_LENGTH);
+    const half = TIMES_FOR_HALF * (1 - LENGTH_COUNTS + (LENGTH_COUNTS * lengthOf(present)) / USUAL_LENGTH);
     const score =
       best.reduce((sum, likeness, at) => {
         const count = times[at] ?? 0;
@@ -57,6 +61,11 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
       }, 0) / total;
     return { score, hasAll: best.every((likeness) => likeness > 0) };
   };
+}
+
+/** How many words a text has, those of a script without spaces counted by their characters. */
+function lengthOf(words: readonly Word[]): number {
+  return words.reduce((sum, { kind, text }) => sum + (kind === "run" ? text.length / CHARACTERS_OF_WORD : 1), 0);
 }
 
 /** Of a word that is like none of those that are looked for: nearly all are. */
@@ -97,9 +106,10 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
     if (isAsItIs || present.length < MIN_SHARED) return 0;
     const shared = sharedBeginning(wanted, present);
     const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
+    const stem = shared >= STEM ? MIN_LIKENESS : 0;
     const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
     const slipped = mayHaveSlips ? slipLikeness(wanted, present, allowed) : 0;
-    const likeness = Math.max(form, contained, slipped);
+    const likeness = Math.max(form, stem, contained, slipped);
     return likeness >= MIN_LIKENESS ? likeness : 0;
   };
 }

@@ -38,6 +38,13 @@ describeOnEachEngine("What comes first in what is recalled", (store) => {
     expect((await recalled("with which gauge is the harvester of greenhouse seven calibrated"))[0]).toBe(answer);
   });
 
+  test("a long question in a script without spaces finds what has its last words alone", async () => {
+    const answer = "首页列表缓存十分钟，库存数据永远不缓存。";
+    const others = Array.from({ length: 12 }, (_, n) => aged(`第${n}次会议我们准备讨论午饭。`, n));
+    await given(aged(answer, 90), ...others);
+    expect((await recalled("我们打算改动商城的加载逻辑，想先知道库存数据能不能缓存"))[0]).toBe(answer);
+  });
+
   test("of two atoms about the same the newer comes first, whichever has more of the words", async () => {
     const [older, newer] = [
       "The staging database of heron listens on port 5433 of host tern.",

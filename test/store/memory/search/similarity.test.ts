@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { comparer, lettersOf } from "../../../../store/memory/search/similarity.ts";
+import { comparer, lettersOf, similarity } from "../../../../store/memory/search/similarity.ts";
 
 const like = (wanted: string, present: string) => comparer({ kind: "word", text: wanted })(present, lettersOf(present));
 
@@ -21,6 +21,21 @@ test.each([
   ["rotation", "notations"],
 ])("%s is another word than %s", (wanted, present) => {
   expect(like(wanted, present)).toBeLessThan(1);
+});
+
+test.each([
+  ["администратора", "админские"],
+  ["добавить", "добавляется"],
+  ["verbessern", "verbesserungsvorschlag"],
+])("%s is a form of %s, which begins with the same five letters, however long the endings are", (wanted, present) => {
+  expect(like(wanted, present)).toBeGreaterThanOrEqual(0.5);
+});
+
+test("a text without spaces is as long as its characters are many", () => {
+  const pair = { kind: "run", text: "缓存" } as const;
+  const condition = { kind: "word", lexeme: "part 缓存" } as const;
+  const scoreOf = similarity([{ word: pair, condition, isComplete: true, share: 0 }], []);
+  expect(scoreOf("列表缓存十分钟").score).toBeGreaterThan(1.5 * scoreOf(`列表缓存${"十分钟".repeat(100)}`).score);
 });
 
 const word = fc.stringMatching(/^[a-f]{4,9}$/);
