@@ -5,8 +5,6 @@ import type { WantedWord } from "./similar-condition.ts";
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
-/** Words that begin with the same letters, so many, are forms of one at the least, however long their endings are. */
-const STEM = 5;
 
 /**
  * A word that stands in an atom so many times counts half of what one does that stands there without end, as in BM25;
@@ -106,10 +104,9 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
     if (isAsItIs || present.length < MIN_SHARED) return 0;
     const shared = sharedBeginning(wanted, present);
     const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
-    const stem = shared >= STEM ? MIN_LIKENESS : 0;
     const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
     const slipped = mayHaveSlips ? slipLikeness(wanted, present, allowed) : 0;
-    const likeness = Math.max(form, stem, contained, slipped);
+    const likeness = Math.max(form, contained, slipped);
     return likeness >= MIN_LIKENESS ? likeness : 0;
   };
 }
