@@ -1,7 +1,8 @@
 /**
  * What an agent's memory holds and what is asked of it, in two halves that look alike and share nothing: by `chosen` a
  * ranking is chosen, and `held-out` says how well it does on what it was not chosen by. `unseen` is a third memory, of more
- * languages, written as people and agents write, without a look at the ranking or at the other two.
+ * languages, written as people and agents write, without a look at the ranking or at the other two; the comparison of words
+ * was chosen by it since.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
