@@ -218,19 +218,19 @@ export async function startServer({
 
   const close = async (): Promise<void> => {
     draining = true;
-    await serving.drain(graceMs);
+    const isReported = await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
     await prices.close();
     await Promise.all([libraries.close(), embedder.close(), conversations.close(), generator.close()]);
-    await Promise.all([usage.close(), refusals.close()]);
+    const [isWritten] = await Promise.all([usage.close(), refusals.close()]);
     await endAuditOutput?.();
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
     await closeTracing();
     closeLimits();
     await closeBudgets();
-    await replica.close();
+    await replica.close(isReported && isWritten);
     await closeServer(admin);
   };
 
@@ -305,7 +305,10 @@ async function serveHere(
       await listener.listen(deps.config.port, false);
       return listener.url();
     },
-    drain: (graceMs) => listener.drain(graceMs),
+    async drain(graceMs) {
+      await listener.drain(graceMs);
+      return true;
+    },
   };
 }
 

@@ -86,9 +86,11 @@ export class Workers {
     return answerWithin(METRICS_MS, Promise.all(this.#threads.map((thread) => thread.metrics())));
   }
 
-  async drain(graceMs: number): Promise<void> {
+  /** @returns whether each has reported all that it had noted of keys */
+  async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;
-    await Promise.all(this.#threads.map((thread) => thread.drain(graceMs)));
+    const drained = await Promise.all(this.#threads.map((thread) => thread.drain(graceMs)));
+    return drained.every((isWhole) => isWhole);
   }
 
   async #startOne(port: number): Promise<{ port: number; url: string }> {
@@ -178,14 +180,15 @@ class Thread {
     return promise;
   }
 
-  async drain(graceMs: number): Promise<void> {
+  /** @returns whether it has reported all that it had noted of keys */
+  async drain(graceMs: number): Promise<boolean> {
     this.#ask({ ask: "drain", graceMs });
-    const over = Promise.race([this.#drained.promise, this.ended]);
-    await answerWithin(graceMs + LATE_MS, over).catch(() => {
-      // It is ended all the same.
-    });
+    const over = Promise.race([this.#drained.promise.then(() => true), this.ended.then(() => false)]);
+    // One that is late is ended all the same.
+    const isWhole = await answerWithin(graceMs + LATE_MS, over).catch(() => false);
     this.messages.close();
     await this.#worker.terminate();
+    return isWhole;
   }
 
   #ask(message: ToWorker): void {

@@ -3,6 +3,7 @@ import type { ListenConnection, Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
+import { noteLostUses } from "../../store/keys/lost-uses.ts";
 import type { ReplicaRegister } from "../../store/replicas/replicas.ts";
 import {
   deregisterReplica,
@@ -23,8 +24,11 @@ export type Feed = {
   changesAfter(seq: number, limit: number): Promise<Changes>;
   /** Throws SchemaVersionError for what this build cannot read. */
   snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;
-  /** Ends what a database that was put back in time may have brought back to life. */
-  endSessions(): Promise<void>;
+  /**
+   * After the database was put back in time: says that uses of keys are missing, and ends the sessions that may have come
+   * back to life.
+   */
+  makeGood(): Promise<void>;
   readonly replicas: ReplicaRegister;
   listen(onHint: () => void, onEnd: () => void): Promise<ListenConnection>;
 };
@@ -44,7 +48,10 @@ export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpar
       await assertSchemaVersion(store);
       return snapshot(store, receive);
     },
-    endSessions: () => endAllSessions(store.db),
+    async makeGood() {
+      await noteLostUses(store);
+      await endAllSessions(store.db);
+    },
     replicas: replicaRegister(store),
     listen: (onHint, onEnd) => store.listen(CHANGES_CHANNEL, onHint, onEnd),
   };

@@ -84,8 +84,8 @@ export class Replica {
   #registeredAt = Number.NEGATIVE_INFINITY;
   #databaseTimeAtBeat: number | undefined;
   #notificationQueue = 0;
-  /** The database was rolled back, and sessions that had ended may live in it. */
-  #mustEndSessions = false;
+  /** The database was rolled back: sessions that had ended may live in it, and uses of keys are lost. */
+  #mustMakeGood = false;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
   /** Since the changes were last read, until they are read for a hint. */
@@ -164,14 +164,20 @@ export class Replica {
     this.#running = this.#run();
   }
 
-  /** Stops, and takes this replica out, so that no change waits for it. Nothing is decided from here on. */
-  async close(): Promise<void> {
+  /**
+   * Stops. Nothing is decided from here on.
+   *
+   * @param isWritten whether what was noted of keys is in the database: then this replica is taken out, so that no
+   *   change waits for it. Else its row goes with its lease, as that of one that died
+   */
+  async close(isWritten = true): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#revalidation);
     this.#wake.resolve();
     await this.#running;
     this.#lease.end();
     await this.#listener.close();
+    if (!isWritten) return;
     const { feed, id } = this.#deps;
     await answerWithin(ANSWER_MS, feed.deregister(id)).catch(() => {
       // Its row goes with its lease.
@@ -217,7 +223,7 @@ export class Replica {
   /** Applies what a hint announced, and beats when it is time; after a failure it beats in every round. */
   async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
-    this.#endSessions();
+    this.#makeGood();
     const listening = this.#listener.tend();
     // Before the first snapshot, so that nothing between the two is seen a beat late.
     if (this.#last === null) await listening;
@@ -299,11 +305,11 @@ export class Replica {
   }
 
   /** Beside the beats, and again with the next round where it fails. */
-  #endSessions(): void {
-    if (!this.#mustEndSessions) return;
-    this.#mustEndSessions = false;
-    this.#deps.feed.endSessions().catch(() => {
-      this.#mustEndSessions = true;
+  #makeGood(): void {
+    if (!this.#mustMakeGood) return;
+    this.#mustMakeGood = false;
+    this.#deps.feed.makeGood().catch(() => {
+      this.#mustMakeGood = true;
     });
   }
 
@@ -354,9 +360,10 @@ export class Replica {
   }
 
   #reportRollback(seq: number, head: number): void {
-    this.#mustEndSessions = true;
+    this.#mustMakeGood = true;
     this.#deps.metrics.countRollback();
     this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
+    this.#makeGood();
   }
 
   #revalidateStreams(): void {

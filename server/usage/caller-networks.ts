@@ -24,7 +24,7 @@ export class CallerNetworks {
   note(key: KeyRecord, at: number, { ip }: Pick<Consumer, "ip">): void {
     if (!(key instanceof KeyRow)) return;
     const callers = this.#keys.find(key, at);
-    if (callers === undefined || callers.last === ip) return;
+    if (callers.last === ip) return;
     callers.last = ip;
     if (callers.networks.length >= MAX_CALLER_NETWORKS) return;
     const network = callerNetwork(ip);

@@ -26,14 +26,22 @@ export class CountBuffer<C> {
   readonly #of: Countable<C>;
   readonly #store: Store;
   readonly #log: Logger;
+  readonly #onLoss: () => void;
   #waiting = new Map<string, C>();
   #doubtful: Doubtful<C> | undefined;
   #dropped = 0;
 
-  constructor(of: Countable<C>, store: Store, log: Logger) {
+  /** @param onLoss is called where counts are lost */
+  constructor(of: Countable<C>, store: Store, log: Logger, onLoss: () => void) {
     this.#of = of;
     this.#store = store;
     this.#log = log;
+    this.#onLoss = onLoss;
+  }
+
+  /** Whether none waits. */
+  get isWritten(): boolean {
+    return this.#waiting.size === 0 && this.#doubtful === undefined;
   }
 
   /** Takes in what a thread has counted; what there is no room for is dropped. */
@@ -42,8 +50,13 @@ export class CountBuffer<C> {
       const known = this.#waiting.get(name);
       if (known !== undefined) this.#waiting.set(name, this.#of.add(known, count));
       else if (this.#waiting.size < this.#of.maxWaiting) this.#waiting.set(name, count);
-      else this.#dropped += this.#of.sizeOf(count);
+      else this.#drop(count);
     }
+  }
+
+  #drop(count: C): void {
+    this.#dropped += this.#of.sizeOf(count);
+    this.#onLoss();
   }
 
   /** Writes what waits, a bounded number of rows at a time. What fails is tried again, and nothing is added twice. */
@@ -82,5 +95,6 @@ export class CountBuffer<C> {
     if (outcome === "in progress") return;
     this.#doubtful = undefined;
     if (outcome === "aborted") this.add(counts);
+    if (outcome === "forgotten") this.#onLoss();
   }
 }

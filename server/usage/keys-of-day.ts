@@ -2,7 +2,7 @@ import { DAY_MS } from "../../domain/duration.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { KeyRow } from "../key-index/key-row.ts";
 
-/** Of more keys than these one thread notes nothing on a day: some 40 MB where there is one thing to note of each. */
+/** Of so many keys one thread remembers what it has noted: some 40 MB where there is one thing to note of each. */
 const MAX_KEYS = 1 << 18;
 
 /** What is known of keys within a day, by the rows of one table of keys: each begins anew with another one. */
@@ -23,20 +23,20 @@ export class KeysOfDay<Known> {
   }
 
   /**
-   * What is known of a key on its day: undefined for one of too many.
+   * What is known of a key on its day: nothing of one of too many, so that the same is noted with each of its calls.
    *
    * @param at milliseconds since the epoch, by the database's clock
    */
-  find({ row, generation }: KeyRow, at: number): Known | undefined {
+  find({ row, generation }: Pick<KeyRow, "row" | "generation">, at: number): Known {
     if (generation !== this.#generation || !(at >= this.#begins && at < this.#begins + DAY_MS)) {
       this.#keys.clear();
       this.#generation = generation;
       this.#begins = Math.floor(at / DAY_MS) * DAY_MS;
     }
     const known = this.#keys.get(row);
-    if (known !== undefined || this.#keys.size >= MAX_KEYS) return known;
+    if (known !== undefined) return known;
     const begun = this.#begin();
-    this.#keys.set(row, begun);
+    if (this.#keys.size < MAX_KEYS) this.#keys.set(row, begun);
     return begun;
   }
 }

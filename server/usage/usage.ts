@@ -4,13 +4,14 @@ import { sanitizeUntrusted } from "../../domain/redact.ts";
 import type { TokenCount } from "../../domain/usage/token-count.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type NotedLibrary, noteLostLibraries, recordLibraries } from "../../store/keys/key-libraries.ts";
-import { type NotedNetwork, noteLostNetworks, recordNetworks } from "../../store/keys/key-networks.ts";
+import { type NotedLibrary, recordLibraries } from "../../store/keys/key-libraries.ts";
+import { type NotedNetwork, recordNetworks } from "../../store/keys/key-networks.ts";
 import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
 import { CallerNetworks } from "./caller-networks.ts";
 import { CountBuffer } from "./count-buffer.ts";
+import { LostUses } from "./lost-uses.ts";
 import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.ts";
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
 import type { CountTokens } from "./token-metrics.ts";
@@ -61,6 +62,7 @@ export class UsageBuffer implements UsageRecorder {
   /** By version; what could not be written stays. */
   #unwritten = new Map<string, VersionUse>();
   #seen: SeenConsumers = new Map();
+  readonly #lost: LostUses;
   readonly #networks = new CallerNetworks();
   readonly #unwrittenNetworks: WaitingNotes<NotedNetwork>;
   readonly #libraries = new UsedLibraries();
@@ -75,17 +77,13 @@ export class UsageBuffer implements UsageRecorder {
     this.#store = store;
     this.#log = log;
     this.#replica = replica;
-    this.#unwrittenNetworks = new WaitingNotes({
-      record: (noted) => recordNetworks(store, noted),
-      recordLoss: () => noteLostNetworks(store),
-    });
-    this.#unwrittenLibraries = new WaitingNotes({
-      record: (noted) => recordLibraries(store, noted),
-      recordLoss: () => noteLostLibraries(store),
-    });
-    this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log);
+    this.#lost = new LostUses(store);
+    const onLoss = () => this.#lost.note();
+    this.#unwrittenNetworks = new WaitingNotes({ record: (noted) => recordNetworks(store, noted), onLoss });
+    this.#unwrittenLibraries = new WaitingNotes({ record: (noted) => recordLibraries(store, noted), onLoss });
+    this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log, onLoss);
     this.#tokens = new TokenCounter(countTokens);
-    this.#unwrittenTokens = new CountBuffer(TOKENS, store, log);
+    this.#unwrittenTokens = new CountBuffer(TOKENS, store, log, onLoss);
   }
 
   record(key: KeyRecord, at: number, consumer: Consumer): void {
@@ -149,10 +147,19 @@ export class UsageBuffer implements UsageRecorder {
     return this.#flushing;
   }
 
-  /** Writes all that was noted before, also while a batch is under way. */
-  async close(): Promise<void> {
+  /**
+   * Writes all that was noted before, also while a batch is under way.
+   *
+   * @returns whether all of it is written
+   */
+  async close(): Promise<boolean> {
     await this.#flushing;
     await this.flush();
+    const buffers = [
+      ...[this.#unwrittenRequests, this.#unwrittenTokens],
+      ...[this.#unwrittenNetworks, this.#unwrittenLibraries],
+    ];
+    return this.#unwritten.size === 0 && !this.#lost.isUnsaid && buffers.every(({ isWritten }) => isWritten);
   }
 
   async #write(): Promise<void> {
@@ -182,11 +189,12 @@ export class UsageBuffer implements UsageRecorder {
     this.collectCounts();
     await this.#unwrittenRequests.write();
     await this.#unwrittenTokens.write();
+    await this.#writeNotes(this.#lost, "that uses of keys were lost");
     await this.#writeNotes(this.#unwrittenNetworks, "from which networks keys were called");
     await this.#writeNotes(this.#unwrittenLibraries, "which libraries keys have used");
   }
 
-  async #writeNotes(notes: Pick<WaitingNotes<unknown>, "write">, what: string): Promise<void> {
+  async #writeNotes(notes: Pick<LostUses, "write">, what: string): Promise<void> {
     try {
       await notes.write();
     } catch (error) {

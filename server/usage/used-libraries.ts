@@ -18,7 +18,7 @@ export class UsedLibraries {
   note(key: KeyRecord, libraryId: string, at: number): void {
     if (!(key instanceof KeyRow)) return;
     const known = this.#keys.find(key, at);
-    if (known === undefined || known.has(libraryId) || known.size >= MAX_USED_LIBRARIES) return;
+    if (known.has(libraryId) || known.size >= MAX_USED_LIBRARIES) return;
     known.add(libraryId);
     this.#drained.push({ keyId: key.keyId, libraryId, day: this.#keys.day });
   }

@@ -5,44 +5,36 @@ const MAX_WAITING = 100_000;
 
 type WaitingNotesDeps<Note> = {
   readonly record: (notes: readonly Note[]) => Promise<void>;
-  /** Stores that some were lost until now, so that what lacks in the notes says nothing. */
-  readonly recordLoss: () => Promise<void>;
+  /** Is called where some are lost. */
+  readonly onLoss: () => void;
 };
 
 /** What is noted of keys by the day, until it is written. */
 export class WaitingNotes<Note> {
   readonly #deps: WaitingNotesDeps<Note>;
   #waiting: readonly Note[] = [];
-  #isLossUnsaid = false;
 
   constructor(deps: WaitingNotesDeps<Note>) {
     this.#deps = deps;
   }
 
+  /** Whether none waits. */
+  get isWritten(): boolean {
+    return this.#waiting.length === 0;
+  }
+
   add(notes: readonly Note[]): void {
     if (notes.length === 0) return;
-    if (this.#waiting.length + notes.length > MAX_WAITING) this.#isLossUnsaid = true;
+    if (this.#waiting.length + notes.length > MAX_WAITING) this.#deps.onLoss();
     this.#waiting = [...this.#waiting, ...notes].slice(0, MAX_WAITING);
   }
 
   /** Writes what waits, in batches. One that fails waits on, with all behind it. */
   async write(): Promise<void> {
-    if (this.#isLossUnsaid) await this.#sayLoss();
     while (this.#waiting.length > 0) {
       const written = this.#waiting.slice(0, NOTES_AT_ONCE);
       await this.#deps.record(written);
       this.#waiting = this.#waiting.slice(written.length);
-    }
-  }
-
-  async #sayLoss(): Promise<void> {
-    // Before it is said: what is lost meanwhile is said with the next.
-    this.#isLossUnsaid = false;
-    try {
-      await this.#deps.recordLoss();
-    } catch (error) {
-      this.#isLossUnsaid = true;
-      throw error;
     }
   }
 }

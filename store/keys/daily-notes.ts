@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
+import { LOST_USES_UNTIL } from "./lost-uses.ts";
 
 /** How long notes are kept, in days. */
 export const NOTES_KEPT_DAYS = 40;
@@ -70,13 +71,9 @@ export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly str
 export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promise<number | null> {
   const { rows } = await sql<{ since: number | null }>`
     select case when not exists (select from replicas where not ${sql.ref(noting)})
-      then (extract(epoch from since) * 1000)::float8 end as since from ${sql.table(known)}`.execute(db);
+      then (extract(epoch from greatest(since, ${LOST_USES_UNTIL})) * 1000)::float8 end as since
+    from ${sql.table(known)}`.execute(db);
   return rows[0]?.since ?? null;
-}
-
-/** Stores that notes were lost until now: what lacks in those of before says nothing. */
-export async function noteLost({ db }: Store, { known }: NotesOf): Promise<void> {
-  await sql`update ${sql.table(known)} set since = clock_timestamp()`.execute(db);
 }
 
 /**

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { MAX_USED_LIBRARIES, type UsedLibrary } from "../../domain/access/used-library.ts";
 import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
-import { type NotesOf, noteLost, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
+import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
 
 /** Which libraries keys have used (docs/decisions/advice.md). */
 const LIBRARIES: NotesOf = {
@@ -49,11 +49,6 @@ export async function librariesOfKey(
  */
 export function librariesKnownSince(db: Db): Promise<number | null> {
   return notesKnownSince(db, LIBRARIES);
-}
-
-/** Stores that notes of libraries were lost until now. */
-export function noteLostLibraries(store: Store): Promise<void> {
-  return noteLost(store, LIBRARIES);
 }
 
 /** Forgets libraries of so many keys at once, and returns of how many there were some. */

@@ -1,7 +1,7 @@
 import { type CallerNetwork, MAX_CALLER_NETWORKS } from "../../domain/access/caller-network.ts";
 import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
-import { type NotesOf, noteLost, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
+import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
 
 /** From which networks keys were called (docs/decisions/caller-networks.md). */
 const NETWORKS: NotesOf = {
@@ -38,11 +38,6 @@ export async function readNetworks(db: Db, keyIds: readonly string[]): Promise<R
  */
 export function networksKnownSince(db: Db): Promise<number | null> {
   return notesKnownSince(db, NETWORKS);
-}
-
-/** Stores that notes of networks were lost until now. */
-export function noteLostNetworks(store: Store): Promise<void> {
-  return noteLost(store, NETWORKS);
 }
 
 /** Forgets networks of so many keys at once, and returns of how many there were some. */

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
 import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
+import { LOST_USES_UNTIL } from "./lost-uses.ts";
 
 /** When one version of a key was last used, as one replica saw it. */
 type KeyUse = {
@@ -65,7 +66,7 @@ export async function readKnownUsage(db: Db, keyId: string): Promise<KnownUsage>
       select ${ms(sql`clock_timestamp()`)} as now,
         ${ms(sql`case count(*) when 0 then clock_timestamp() when count(usage_flushed_at) then min(usage_flushed_at) end`)}
           as "knownUntil",
-        (select ${ms(sql`until`)} from usage_lost) as "lostUntil"
+        ${ms(LOST_USES_UNTIL)} as "lostUntil"
       from replicas
     )
     select known.*, version, ${ms(sql`last_used_at`)} as at, last_address as address, last_user_agent as "userAgent"

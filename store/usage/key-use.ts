@@ -4,6 +4,7 @@ import { DAY_MS } from "../../domain/duration.ts";
 import type { AnswersUsed, Peak } from "../../domain/usage/advice/key-use.ts";
 import { TOKEN_KINDS } from "../../domain/usage/tokens.ts";
 import type { Db } from "../database/change.ts";
+import { LOST_USES_UNTIL } from "../keys/lost-uses.ts";
 import { asTimestamp, horizonsOf } from "./counted-parts.ts";
 import { beginOf, HOUR_STEP, type Measure, REQUESTS_MEASURE, TOKENS_MEASURE } from "./usage-tables.ts";
 
@@ -71,14 +72,12 @@ export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: stri
   return rows[0] ?? { fiveMinutes: 0, recentHour: 0, hour: 0 };
 }
 
-/** Since when counts are kept for longer than eight days, in milliseconds since the epoch. */
+/** Since when counts are kept for longer than eight days and none was lost, in milliseconds since the epoch. */
 export async function usageCountedSince(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom("schema_migrations")
-    .select((columns) => columns.fn.min("applied_at").as("at"))
-    .where("version", ">=", HOURS_MIGRATION)
-    .executeTakeFirst();
-  return row?.at?.getTime() ?? Number.POSITIVE_INFINITY;
+  const { rows } = await sql<{ since: number | null }>`
+    select (extract(epoch from greatest(min(applied_at), ${LOST_USES_UNTIL})) * 1000)::float8 as since
+    from schema_migrations where version >= ${HOURS_MIGRATION} having count(*) > 0`.execute(db);
+  return rows[0]?.since ?? Number.POSITIVE_INFINITY;
 }
 
 /** Each count once: what is not summed up by hour yet is read where it was counted. */

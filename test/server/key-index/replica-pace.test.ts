@@ -33,7 +33,7 @@ test.for([
         asked.changes++;
         return database.changesAfter(seq, limit);
       },
-      endSessions: async () => {},
+      makeGood: async () => {},
       snapshot: async (receive) => database.snapshot(receive),
       replicas: { read: async (seq) => database.readReplicas(seq), remove: async () => {} },
       listen: async (onHint) => {

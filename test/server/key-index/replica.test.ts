@@ -8,6 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
+import { readKnownUsage } from "../../../store/keys/usage.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { readReplicas } from "../../../store/replicas/replicas.ts";
 import { findSession } from "../../../store/sessions/sessions.ts";
@@ -233,6 +234,16 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     await until("sessions that may have ended are ended", async () => !(await findSession(store().db, session)));
   });
 
+  test("c76: of a database that was put back in time it is recorded that uses of keys are missing", async () => {
+    const { view } = follow(store());
+    const lostUntil = async () => (await readKnownUsage(store().db, "key_none")).lostUntil ?? 0;
+    await storeKey(store(), await makeTeam(store()));
+    await until("the index is current", () => view.isCurrent());
+    const before = await lostUntil();
+    await sql`update changes set id = gen_random_uuid() where seq = (select head from feed)`.execute(store().db);
+    await until("the loss is recorded", async () => (await lostUntil()) > before);
+  });
+
   test("a replica that was taken for dead registers again, and is waited for", async () => {
     const { view, id } = follow(store());
     await until("the index is current", () => view.isCurrent());
@@ -253,6 +264,15 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     expect(started.view.isCurrent()).toBe(false);
     const { rows } = await sql`select from replicas where id = ${started.id}`.execute(store().db);
     expect(rows).toEqual([]);
+  });
+
+  test("b185: a replica that ends before all that it noted is written is taken for one that died", async () => {
+    const ended = startReplica(store());
+    await until("the index is current", () => ended.view.isCurrent());
+    await ended.replica.close(false);
+    const { rows } = await sql`select from replicas where id = ${ended.id}`.execute(store().db);
+    expect(rows).toHaveLength(1);
+    await sql`delete from replicas where id = ${ended.id}`.execute(store().db);
   });
 
   test("b24: a stream is cut when its key is revoked, and when it expires", async () => {

@@ -115,7 +115,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
     async (mode) => {
       const keyId = unique("key");
       const end: { mode: "well" | "before" | "after" } = { mode };
-      const buffer = new CountBuffer(REQUESTS, failing(end), log);
+      const buffer = new CountBuffer(REQUESTS, failing(end), log, () => {});
       buffer.add(countsOf(keyId, 3));
       await buffer.write();
       buffer.add(countsOf(keyId, 4));
@@ -137,7 +137,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    const buffer = new CountBuffer(REQUESTS, { ...store(), db }, log);
+    const buffer = new CountBuffer(REQUESTS, { ...store(), db }, log, () => {});
     buffer.add(countsOf(keyId));
     await buffer.write();
     isAway = false;
@@ -147,7 +147,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
 
   test("are written in slices, all of them", async () => {
     const stem = unique("many");
-    const buffer = new CountBuffer(REQUESTS, store(), log);
+    const buffer = new CountBuffer(REQUESTS, store(), log, () => {});
     const names = Array.from({ length: 2_500 }, (_, i) => `${stem}-${i} memory:read ${NOW}`);
     buffer.add(new Map(names.map((name) => [name, 2])));
     await buffer.write();

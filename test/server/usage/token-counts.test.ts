@@ -122,7 +122,7 @@ describeOnEachEngine("Counts of tokens", (store) => {
     const keyId = unique("key");
     const key = keyOf(keyId);
     const counter = new TokenCounter(() => {});
-    const buffer = new CountBuffer(TOKENS, store(), createLog("silent"));
+    const buffer = new CountBuffer(TOKENS, store(), createLog("silent"), () => {});
     const many = { tokens: { ...NO_TOKENS, cached: 1e9, cache_write_1h: 7 } };
     for (let i = 0; i < 5; i++) {
       counter.count(key, answer("gpt", many), NOW);

@@ -87,10 +87,10 @@ describeNightlyOnEachEngine("when a key was last used", (store) => {
     const record = keyRecord({ keyId: key.id });
     const usage = new UsageBuffer({ ...store(), db }, log, notedIn([record]), () => {});
     usage.record(record, NOW, consumer);
-    await usage.flush();
+    expect(await usage.close(), "b185: whether all is written").toBe(false);
     usage.record(record, NOW + 5, consumer);
     down = false;
-    await usage.flush();
+    expect(await usage.close()).toBe(true);
     expect(await lastUse(store(), key.id)).toMatchObject({ at: NOW + 5 });
   });
 

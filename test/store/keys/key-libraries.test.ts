@@ -1,12 +1,8 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { NOTES_KEPT_DAYS } from "../../../store/keys/daily-notes.ts";
-import {
-  librariesKnownSince,
-  librariesOfKey,
-  noteLostLibraries,
-  recordLibraries,
-} from "../../../store/keys/key-libraries.ts";
+import { librariesKnownSince, librariesOfKey, recordLibraries } from "../../../store/keys/key-libraries.ts";
+import { noteLostUses } from "../../../store/keys/lost-uses.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { deregisterReplica, registerReplica } from "../../../store/replicas/replicas.ts";
 import { prune } from "../../../store/retention.ts";
@@ -98,7 +94,7 @@ describeOnEachEngine("The libraries that a key has used", (store) => {
 
   test("b172: are known since none were lost", async () => {
     const before = (await librariesKnownSince(store().db)) ?? 0;
-    await noteLostLibraries(store());
+    await noteLostUses(store());
     expect(await librariesKnownSince(store().db)).toBeGreaterThan(before);
   });
 });

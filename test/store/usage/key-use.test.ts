@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
+import { librariesKnownSince } from "../../../store/keys/key-libraries.ts";
+import { networksKnownSince } from "../../../store/keys/key-networks.ts";
 import { addRequestCounts } from "../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/token-counts.ts";
+import { deregisterReplica, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
@@ -73,5 +76,23 @@ describeOnEachEngine("The use of a key", (store) => {
     const since = await usageCountedSince(store().db);
     expect(since).toBeGreaterThan(Date.now() - HOUR);
     expect(since).toBeLessThanOrEqual(Date.now() + HOUR);
+  });
+
+  test("b185: is not known completely of the time before a server died", async () => {
+    const { db } = store();
+    const since = async () => [
+      await usageCountedSince(db),
+      await networksKnownSince(db),
+      await librariesKnownSince(db),
+    ];
+    await registerReplica(store(), "killed");
+    const before = await since();
+    await deregisterReplica(store(), "killed");
+    expect(await since(), "one that has ended in order").toEqual(before);
+    await registerReplica(store(), "killed");
+    await removeAllReplicas(store());
+    const [killedAt] = await since();
+    expect(killedAt).toBeGreaterThan(Math.max(...before.map(Number)));
+    expect(await since()).toEqual([killedAt, killedAt, killedAt]);
   });
 });

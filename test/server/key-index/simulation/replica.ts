@@ -97,7 +97,7 @@ export class SimReplica {
       heartbeat: (id, last) => ask("heartbeat", () => this.#database.heartbeat(id, last)),
       changesAfter: (seq, limit) => ask("changes", () => this.#database.changesAfter(seq, limit)),
       snapshot: (receive) => ask("snapshot", () => this.#database.snapshot(receive)),
-      endSessions: async () => {},
+      makeGood: async () => {},
       replicas: {
         read: (seq) => ask("read replicas", () => this.#database.readReplicas(seq)),
         remove: (dead) => ask("remove replicas", () => this.#database.removeReplicas(dead)),
