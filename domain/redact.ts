@@ -1,3 +1,5 @@
+import { keyPrefix } from "./key/key-format.ts";
+
 /** Anything that may be a key, or the rest of one: what a key may be made of, from its scheme on. */
 const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 
@@ -7,6 +9,12 @@ const KEY = /inf_[!#-+\--~]{9}/;
 /** Whether a text holds what looks like a key: in a text that is kept, it is a secret that a person pasted. */
 export function containsKey(text: string): boolean {
   return KEY.test(text);
+}
+
+/** A text to look for, as it may be shown: of one with a key in it, however it was pasted, the prefix of that key alone. */
+export function searchedText(text: string): string {
+  const [key] = KEY.exec(text) ?? [];
+  return key === undefined ? text : keyPrefix(key);
 }
 
 /** A text without anything in it that may be a key. */

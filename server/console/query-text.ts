@@ -1,13 +1,17 @@
+import { searchedText } from "../../domain/redact.ts";
 import { isId } from "../../store/database/ids.ts";
 import { problem } from "../http/errors.ts";
 
 /** The longest name, and the longest id. */
 export const MAX_NAME_LENGTH = 253;
 
-/** What an address gives for one of its parameters, as text that a database takes; empty for none. */
+/**
+ * What an address gives for one of its parameters, as text that a database takes; empty for none. Of a whole key, which
+ * a page without its script sends, no more than may be shown.
+ */
 export function queryText(value: unknown, maxLength = MAX_NAME_LENGTH): string {
   if (typeof value !== "string" || !value.isWellFormed()) return "";
-  return value.replaceAll("\0", "").trim().slice(0, maxLength);
+  return searchedText(value.replaceAll("\0", "").trim()).slice(0, maxLength);
 }
 
 /**

@@ -58,6 +58,7 @@ describe("docs/security/threats.md", () => {
       "b175",
       "b185",
       "b186",
+      "b187",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,4 +1,3 @@
-import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { AuditPosition } from "../../../store/audit/audit-search.ts";
 import {
@@ -7,7 +6,7 @@ import {
   MAX_ACTOR_LENGTH,
   readAuditCursor,
 } from "../../management/audit/audit-question.ts";
-import { MAX_NAME_LENGTH, queryText } from "../query-text.ts";
+import { queryText } from "../query-text.ts";
 
 /** What the audit log is asked for, as its address has it. */
 export type AuditQuery = AuditQuestion & { readonly after: AuditPosition | undefined };
@@ -19,7 +18,7 @@ export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQ
     team: queryText(query.team),
     actor: queryText(query.actor, MAX_ACTOR_LENGTH),
     action: queryText(query.action),
-    about: queryText(query.about, isKey(query.about) ? PREFIX_LENGTH : MAX_NAME_LENGTH),
+    about: queryText(query.about),
     from: readMoment(query.from),
     to: readMoment(query.to),
     after: typeof after === "string" && after !== "" ? readAuditCursor(after) : undefined,
@@ -38,11 +37,6 @@ export function auditUrl(query: Partial<AuditQuery>, path: "/dashboard/audit" | 
   if (after !== undefined) given.set("after", cursorOf(after));
   const search = given.toString();
   return `${path}${search === "" ? "" : `?${search}`}`;
-}
-
-/** Of a whole key no more is taken than its prefix. */
-function isKey(text: unknown): boolean {
-  return typeof text === "string" && text.trim().startsWith("inf_");
 }
 
 /** As `datetime-local` has it, in UTC. */

@@ -1,5 +1,4 @@
 import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
-import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { isKeyId } from "../../../domain/key/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
@@ -29,11 +28,9 @@ const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
   const { q, state, scope, trait, bound, team, order, after, before } = query;
-  const text = queryText(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
-    // Of a whole key, which a page without its script sends, no more than may be shown.
-    text: text.startsWith("inf_") ? keyPrefix(text) : text,
+    text: queryText(q),
     state: LISTED_STATES.find((one) => one === state),
     scope: SCOPES.find((one) => one === scope),
     trait: KEY_TRAITS.find((one) => one === trait),

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { searchedText } from "../../../domain/redact.ts";
 import { type AuditFeedPage, readAuditFeed, UnknownAuditMarkError } from "../../../store/audit/audit-feed.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -93,7 +93,7 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
       const search = await auditSearchOf(store.db, rights, {
         ...{ team, actor, action, from: readMoment(from), to: readMoment(to) },
         // Of a whole key no more is taken than its prefix.
-        about: about.startsWith("inf_") ? keyPrefix(about) : about,
+        about: searchedText(about),
       });
       const after = cursor === undefined ? undefined : readAuditCursor(cursor);
       const { events, next } = await searchAudit(store.db, { ...search, after, limit });

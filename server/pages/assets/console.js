@@ -3,10 +3,13 @@
 /** The characters of a key that may be shown: a whole key that is pasted into a search stays in the browser. */
 const PREFIX_LENGTH = 12;
 
+/** A key, however it was pasted: quoted, behind `Bearer`, or as a line of a file of variables. */
+const KEY = /inf_[!#-+\--~]{9}/;
+
 document.addEventListener("input", ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.dataset.search === undefined) return;
-  const text = target.value.trim();
-  if (text.startsWith("inf_") && text.length > PREFIX_LENGTH) target.value = text.slice(0, PREFIX_LENGTH);
+  const [key] = KEY.exec(target.value) ?? [];
+  if (key !== undefined) target.value = key.slice(0, PREFIX_LENGTH);
 }, true);
 
 /** What is written without a field to write it in: `/` leads to the page's search. */

@@ -118,6 +118,12 @@ describe("the audit log's page", () => {
     expect(text).not.toContain("xxxx");
     expect(actions(text)).toContain("key.revoked");
   });
+
+  test("b187: takes no more than the prefix of a key that stands within a text", async () => {
+    const { text } = await pages.get(`/audit?about=API_KEY%3D%22${key.prefix}${"x".repeat(49)}%22`);
+    expect(text).not.toContain("xxxx");
+    expect(actions(text)).toContain("key.revoked");
+  });
 });
 
 describe("the audit log's export", () => {

@@ -200,6 +200,11 @@ describe("the list of keys", () => {
     const { text } = await pages.get(search, { "hx-request": "true" });
     expect(listed(text)).toEqual(["pasted"]);
     expect(text).not.toContain(body.secret);
+    for (const pasted of [`Bearer ${body.secret}`, `OPENAI_API_KEY="${body.secret}"`]) {
+      const shown = await pages.get(`/keys?q=${encodeURIComponent(pasted)}`, { "hx-request": "true" });
+      expect(listed(shown.text), "b187: as it is often pasted").toEqual(["pasted"]);
+      expect(shown.text).not.toContain(body.secret.slice(12, 24));
+    }
     const signedOut = await pages.get(search, { cookie: "" });
     expect([signedOut.status, signedOut.headers.get("location")]).toEqual([
       303,
