@@ -58,9 +58,7 @@ export function countedParts(
   const part = (table: string, within: RawBuilder<unknown>) => {
     const ofKey = table === REQUESTS_MEASURE.slots;
     // Five minutes of requests are by key alone.
-    const counted = ofKey
-      ? sql`(select r.*, coalesce(k.team_id, '') as team_id from key_requests r left join keys k on k.id = r.key_id) t`
-      : sql`${sql.table(table)} t`;
+    const counted = ofKey ? requestsWithTeams(question) : sql`${sql.table(table)} t`;
     const source = question.by === "label" ? sql`${counted} ${labelled(question.label ?? "")}` : counted;
     const model = measure === TOKENS_MEASURE ? sql`t.model` : sql`''`;
     const priced = pricing === undefined ? sql`` : sql`, ${model}, ${pricing.spanOf(slot)}`;
@@ -78,6 +76,13 @@ export function countedParts(
     part(measure.hours, sql`${slot} >= greatest(${firstDay}, ${days}) and ${slot} < ${hours}`),
     part(measure.days, sql`${slot} >= ${firstDay} and ${slot} < ${days}`),
   ];
+}
+
+/** Where some teams are asked about, by the keys of these: what others have used is not read. */
+function requestsWithTeams({ teamIds }: UsageQuestion): RawBuilder<unknown> {
+  return teamIds === undefined
+    ? sql`(select r.*, coalesce(k.team_id, '') as team_id from key_requests r left join keys k on k.id = r.key_id) t`
+    : sql`(select r.*, k.team_id from key_requests r join keys k on k.id = r.key_id) t`;
 }
 
 /** Labels as they are now: what was used before they were changed is counted by them too. */

@@ -59,6 +59,7 @@ describe("docs/security/threats.md", () => {
       "b185",
       "b186",
       "b187",
+      "b188",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

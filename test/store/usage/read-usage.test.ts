@@ -1,0 +1,31 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { addRequestCounts } from "../../../store/keys/request-counts.ts";
+import { readUsage } from "../../../store/usage/read-usage.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { rowsRead } from "../../env/database/rows-read.ts";
+import { HOUR, makeTeam, reserveKey } from "../fixtures.ts";
+
+const slot = Math.floor(Date.now() / HOUR) * HOUR;
+const OTHERS = 20_000;
+
+describeOnEachEngine("Usage", (store) => {
+  test("b188: of one team is read without what the keys of others have used", async () => {
+    const { db } = store();
+    const home = await makeTeam(store());
+    const { key } = await reserveKey(store(), home);
+    await addRequestCounts(store(), [{ keyId: key.id, slot, scope: "memory:read", count: 7 }], () => {});
+    await sql`insert into key_requests (key_id, slot, scope, count)
+      select 'key_other_' || n, to_timestamp(${slot}::float8 / 1000), 'memory:read', 1
+      from generate_series(1, ${OTHERS}::integer) n`.execute(db);
+    await sql`analyze`.execute(db);
+    const question = { from: slot - HOUR, to: slot + HOUR, step: "total", by: "key", limit: 100 } as const;
+    const { scans, rows } = await rowsRead(db, ["key_requests"], async (asked) => {
+      expect(await readUsage(asked, { ...question, teamIds: [home.teamId] })).toMatchObject([
+        { group: key.id, requests: 7 },
+      ]);
+    });
+    expect(scans).toBe(0);
+    expect(rows).toBeLessThan(OTHERS / 100);
+  });
+});
