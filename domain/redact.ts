@@ -1,5 +1,3 @@
-import { keyPrefix } from "./key/key-format.ts";
-
 /** Anything that may be a key, or the rest of one: what a key may be made of, from its scheme on. */
 const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 
@@ -11,10 +9,9 @@ export function containsKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** A text to look for, as it may be shown: of one with a key in it, however it was pasted, the prefix of that key alone. */
-export function searchedText(text: string): string {
-  const [key] = KEY.exec(text) ?? [];
-  return key === undefined ? text : keyPrefix(key);
+/** More than the prefix of the key that a text holds; undefined where it holds none. */
+export function beginningOfKey(text: string): string | undefined {
+  return KEY.exec(text)?.[0];
 }
 
 /** A text without anything in it that may be a key. */
