@@ -1,11 +1,11 @@
 import { Option } from "commander";
+import { csvLine } from "../../domain/csv.ts";
 import type { UsageJson } from "../../server/management/usage/usage-json.ts";
 import type { CliCommand } from "../command/cli-command.ts";
 import type { Process } from "../command/command.ts";
 import { parseMoment } from "../command/since.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { openManagement } from "../management/management-client.ts";
-import { csvLine } from "../output/csv.ts";
 import { outputText } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import type { SourceFlags } from "../source/open-source.ts";

@@ -3,6 +3,7 @@
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
+import { liveTrafficText } from "../../domain/key/live-traffic.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
@@ -69,21 +70,21 @@ type PlannedKey = {
   readonly title: string;
   readonly input: ForecastInput;
   readonly steps: readonly ForecastStep[];
-  readonly lastUsedAt: LastUseLookup;
+  readonly lookups: KeyLookups;
 };
 
 /** A key, where anything happens to it. */
 export function plannedKey(
   input: ForecastInput,
   { steps, ready, policy }: KeyForecast,
-  { lastUsedAt, callersOf }: KeyLookups,
+  lookups: KeyLookups,
 ): PlannedObject[] {
   const { declared, object, before: was, after } = input;
   const named = declared ?? object?.metadata;
   if (named === undefined) return [];
   const { namespace, name } = named;
   const title = titleOf({ kind: "PlatformKey", namespace, name });
-  const changes = steps.flatMap((step) => stepChanges({ title, input, steps, lastUsedAt }, step));
+  const changes = steps.flatMap((step) => stepChanges({ title, input, steps, lookups }, step));
   const begins = steps.some(({ action }) => isBeginning(action));
   if (object === undefined && !begins) changes.push({ sign: "+", text: `create ${title}: no key is minted yet` });
   const before = findCondition(object?.status?.conditions, "Ready");
@@ -91,7 +92,7 @@ export function plannedKey(
   const isAction = changes.length > 0;
   if (isNews && ready.reason !== "Deleting") changes.push(...notReady(title, ready));
   changes.push(...brokenPolicies(title, policy, object));
-  const warnings = refusedCallers(title, input, callersOf);
+  const warnings = refusedCallers(title, input, lookups.callersOf);
   changes.push(...warnings.map((text) => ({ sign: "!", text, isWarning: true }) as const));
   if (declared !== undefined) changes.push(...vainModels(declared, after, was));
   if (changes.length === 0) return [];
@@ -132,7 +133,7 @@ function isBeginning(action: KeyAction): boolean {
 }
 
 function stepChanges(key: PlannedKey, { action, before }: ForecastStep): PlannedChange[] {
-  const { title, lastUsedAt } = key;
+  const { title, lookups } = key;
   const { declared, object, now } = key.input;
   const secret = `Secret ${(declared ?? object?.metadata)?.namespace}/${secretName(declared, object)}`;
   switch (action.do) {
@@ -157,7 +158,7 @@ function stepChanges(key: PlannedKey, { action, before }: ForecastStep): Planned
     }
     case "Revoke": {
       const why = ENDS[action.reason] ?? "";
-      return [{ sign: "-", text: `revoke ${title}${prefixOf(before)}${why}: ${use(before, lastUsedAt, now)}` }];
+      return [{ sign: "-", text: `revoke ${title}${prefixOf(before)}${why}: ${use(before, lookups, now)}` }];
     }
     case "Release": {
       const text = `release ${title}${prefixOf(before)}: it works on, and no declaration governs it`;
@@ -257,20 +258,13 @@ function shownPrefix(prefix: string): string {
   return prefix === "" ? "" : ` (${prefix}...)`;
 }
 
-const MINUTE = 60_000;
-const SPANS: readonly (readonly [unit: string, length: number])[] = [
-  ["day", 24 * 60 * MINUTE],
-  ["hour", 60 * MINUTE],
-  ["minute", MINUTE],
-];
-
 /** The live traffic that would be cut. The status has the last use once a day; a server that runs has it finer. */
-function use(key: StoredKey | undefined, lastUsedAt: LastUseLookup, now: number): string {
-  const asked = lastUsedAt(key?.id ?? "");
-  const last = Math.max(asked ?? 0, ...(key?.versions.map((version) => version.lastUsedAt ?? 0) ?? []));
-  if (last === 0) return asked === null ? "never used" : "when it was last used is known to a running server alone";
-  const [unit, length] = SPANS.find(([, span]) => now - last >= span) ?? ["", 0];
-  const count = Math.floor((now - last) / (length || 1));
-  const ago = length === 0 ? "less than a minute" : `${count} ${unit}${count === 1 ? "" : "s"}`;
-  return `last used ${ago} ago, at ${rfc3339(last)}`;
+function use(key: StoredKey | undefined, { lastUsedAt, callersOf }: KeyLookups, now: number): string {
+  const id = key?.id ?? "";
+  const asked = lastUsedAt(id);
+  const noted = key?.versions.map((version) => version.lastUsedAt ?? 0) ?? [];
+  const last = Math.max(asked ?? 0, ...noted);
+  const callers = callersOf(id) ?? "unknown";
+  const traffic = { lastUsedAt: last === 0 ? asked : last, callers: callers === "unknown" ? [] : callers };
+  return liveTrafficText(traffic, now);
 }

@@ -200,7 +200,9 @@ describe("keyplane plan with the data folder", () => {
 
   test("shows a removal with the live traffic that it would cut, and the Secret that goes", async () => {
     expect((await changes({ plain: "" })).lines).toEqual([
-      expect.stringMatching(/^- revoke PlatformKey dev\/plain \(inf_\.\.\.\): last used 3 minutes ago, at 20\d\d-/),
+      expect.stringMatching(
+        /^- revoke PlatformKey dev\/plain \(inf_\.\.\.\): last used 3 minutes ago, at 20\S+, of late from 127\.0\.0\.0\/24$/,
+      ),
       "- delete Secret dev/plain",
     ]);
   });

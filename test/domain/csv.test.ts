@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { csvLine } from "../../../cli/output/csv.ts";
+import { csvLine } from "../../domain/csv.ts";
 
 test("a line is what a spreadsheet reads as it was", () => {
   expect(csvLine(["a", 'b "c", d', "e\nf", "", 7])).toBe('a,"b ""c"", d","e\nf",,7');
