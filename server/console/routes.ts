@@ -18,6 +18,7 @@ import { keyExportRoutes } from "./keys/export-routes.ts";
 import { keyFindRoutes } from "./keys/find-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
+import { selectedKeyRoutes } from "./keys/selected-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { nowRoutes } from "./now/now-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
@@ -39,6 +40,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyListRoutes(app, management);
   keyFindRoutes(app, management);
   keyCreateRoutes(app, management, deps.config.publicUrl);
+  selectedKeyRoutes(app, management, deps);
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { parse } from "node:querystring";
 import type { FastifyInstance } from "fastify";
+import { containsKey } from "../../domain/redact.ts";
 import { refuseUnstorableBodies } from "../http/bodies/body-text.ts";
 import { problem } from "../http/errors.ts";
 
@@ -32,6 +33,11 @@ export function parseForms(app: FastifyInstance): void {
 export function field(body: FormBody, name: string): string {
   const value = body[name];
   return (typeof value === "string" ? value : (value?.[0] ?? "")).trim();
+}
+
+/** What was typed, to be shown again: nothing of what may hold a key. */
+export function withoutKeys(text: string): string {
+  return containsKey(text) ? "" : text;
 }
 
 /** What was chosen in a field of several. */

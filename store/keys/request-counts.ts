@@ -84,3 +84,18 @@ export async function readRequestCounts(db: Db, keyId: string, since: number): P
     .execute();
   return rows.map(({ scope, slot, count }) => ({ keyId, scope, slot: toMs(slot), count }));
 }
+
+/** How many requests of a key there were, and since when: the beginning of the first five minutes that have any. */
+export type RequestSum = { readonly requests: number; readonly since: number };
+
+/** The requests of keys since a moment, in milliseconds since the epoch; without keys that had none. */
+export async function sumRequests(
+  db: Db,
+  keyIds: readonly string[],
+  since: number,
+): Promise<ReadonlyMap<string, RequestSum>> {
+  const { rows } = await sql<{ keyId: string; requests: number; since: Date }>`
+    select key_id as "keyId", sum(count)::float8 as requests, min(slot) as since from key_requests
+    where key_id = any(${keyIds}::text[]) and slot >= ${toDate(since)} group by key_id`.execute(db);
+  return new Map(rows.map(({ keyId, requests, since }) => [keyId, { requests, since: toMs(since) }]));
+}

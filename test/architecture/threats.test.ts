@@ -60,6 +60,10 @@ describe("docs/security/threats.md", () => {
       "b186",
       "b187",
       "b188",
+      "b195",
+      "b196",
+      "b197",
+      "b198",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

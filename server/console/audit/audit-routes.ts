@@ -1,10 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
-import { authenticateManagement } from "../../auth/management/authenticate-management.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { managedBodyHolder } from "../../auth/management/body-holder.ts";
-import type { Principal } from "../../auth/principal.ts";
+import { principalNow } from "../../auth/management/principal-now.ts";
 import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
 import { requestedTeams } from "../../management/requested-teams.ts";
@@ -52,7 +51,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
       ...{ db: store.db, actor: principal.actor, search },
       teamId: managedBodyHolder(deps.index, principal).teamId,
       async checkAgain() {
-        const rights = await rightsOf(store.db, await principalNow(request));
+        const rights = await rightsOf(store.db, await principalNow(deps, request));
         const teamIds = await requestedTeams(store.db, rights, query.team);
         if (String(teamIds) !== String(search.teamIds)) throw new Error("what they may read has changed");
       },
@@ -64,11 +63,4 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
       .header("content-disposition", `attachment; filename="${name}"`)
       .send(lines);
   });
-
-  /** A session may have ended since the request came. */
-  async function principalNow(request: FastifyRequest): Promise<Principal> {
-    const found = await authenticateManagement(deps, request.raw);
-    if ("cause" in found) throw new Error("the session has ended");
-    return found.principal;
-  }
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { containsKey } from "../../../domain/redact.ts";
 import { readKnownUsage } from "../../../store/keys/usage.ts";
 import { Problem, problem } from "../../http/errors.ts";
 import { changeContextOf } from "../../management/change-context.ts";
@@ -12,7 +11,7 @@ import { type KeyIdParams, keyIdOf } from "../../management/keys/key-request.ts"
 import { makeShownKey } from "../../management/keys/make-shown-key.ts";
 import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
-import { type FormBody, field, newSubmissionId, readSubmissionId } from "../../pages/forms.ts";
+import { type FormBody, field, newSubmissionId, readSubmissionId, withoutKeys } from "../../pages/forms.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import {
   NOTHING_TYPED,
@@ -137,11 +136,6 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
     }
     return reply.redirect(`/dashboard/keys/${key.id}`, 303);
   });
-}
-
-/** What was typed, to be shown again: nothing of what may hold a key. */
-function withoutKeys(text: string): string {
-  return containsKey(text) ? "" : text;
 }
 
 /** One of those that the form offers; the usual one for anything else. */

@@ -16,9 +16,10 @@ import { teamField } from "../team-field.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
+import { type SelectionRights, selectionBar, selectionBox } from "./selection-bar.ts";
 
 /** What the list of keys shows. */
-export type KeyList = {
+export type KeyList = SelectionRights & {
   readonly query: KeyListFilters;
   readonly keys: readonly KeyJson[];
   readonly clusters: ClusterNames;
@@ -70,7 +71,8 @@ export function listContent(list: KeyList): Html {
     list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
   }<a class="button" href="/dashboard/keys/find">Find by secret</a></p></div>
 ${filters(list)}
-<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div>`;
+<div id="results" class="stack">${list.keys.length > 0 && selectionBar(listUrl(list.query), list)}
+<div class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div></div>`;
 }
 
 function filters({ query, teams }: KeyList): Html {
@@ -114,7 +116,7 @@ function keyTable({ keys, clusters, now }: KeyList): Html {
 
 function nameOf({ id, name, displayName, team }: KeyJson): Html {
   const isNamed = displayName !== "" && displayName !== name;
-  return html`<a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span>`;
+  return html`<span class="choice">${selectionBox({ id, name })}<span><a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span></span></span>`;
 }
 
 /** By which names a team could have the viewer as a member. */

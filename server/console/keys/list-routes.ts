@@ -42,6 +42,8 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         teams: await offeredTeams(store.db, rights),
         outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,
         mayCreate: mayInSomeTeam(rights, "make keys"),
+        mayExport: mayInSomeTeam(rights, "change keys"),
+        mayRevoke: mayInSomeTeam(rights, "revoke keys"),
         now,
       };
       return sendConsolePage(request, reply, { title: "API keys", section: "keys", content: listContent(list) });

@@ -22,7 +22,7 @@ export const RELEASED_KEY_TEXT = "The declaration of this key has let go of it: 
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
-export function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
+export function requireKey<K extends Pick<LoadedKey, "teamId">>(key: K | undefined, rights: Rights, action: Action): K {
   if (key === undefined || !seesTeam(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, action);
   return key;

@@ -37,7 +37,43 @@ function enliven() {
     delete time.dataset.local;
   }
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
+  countSelected();
 }
+
+/** The checkboxes of a list whose rows are selected. */
+function selectionBoxes() {
+  return [...document.querySelectorAll("input[type=checkbox][form=selection]")];
+}
+
+/** How many of a page are selected, and a button for all of them. */
+function countSelected() {
+  const boxes = selectionBoxes();
+  const count = boxes.filter(({ checked }) => checked).length;
+  for (const said of document.querySelectorAll("[data-selected]")) {
+    said.dataset.selected ||= said.textContent;
+    said.textContent = count === 0 ? said.dataset.selected : `${count} of ${boxes.length} selected`;
+  }
+  for (const button of document.querySelectorAll("button[data-select-all]")) {
+    button.hidden = false;
+    button.textContent = count > 0 && count === boxes.length ? "Select none" : "Select all on this page";
+  }
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[form=selection]")) countSelected();
+});
+
+document.addEventListener("click", ({ target }) => {
+  if (!(target instanceof Element) || target.closest("button[data-select-all]") === null) return;
+  const boxes = selectionBoxes();
+  const isAll = boxes.every(({ checked }) => checked);
+  for (const box of boxes) box.checked = !isAll;
+  countSelected();
+});
+
+// A browser that goes back to a page gives it back what was selected there.
+addEventListener("pageshow", countSelected);
+
 enliven();
 document.addEventListener("htmx:after:swap", enliven);
 

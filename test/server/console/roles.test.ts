@@ -16,6 +16,9 @@ const PAGES: Readonly<Record<string, readonly [number, number, number, number]>>
   "/keys": [200, 200, 200, 200],
   "/keys/new": [200, 200, 403, 200],
   "/keys/find": [200, 200, 200, 200],
+  "/keys/revoke?keyId=:key": [200, 200, 403, 404],
+  "/keys/export.yaml?keyId=:key": [200, 200, 403, 404],
+  "/keys/export.csv?keyId=:key": [200, 200, 200, 404],
   "/keys/:key": [200, 200, 200, 404],
   "/keys/:key/edit": [200, 200, 403, 404],
   "/keys/:key/rotate": [200, 200, 403, 404],
@@ -36,13 +39,14 @@ const PAGES: Readonly<Record<string, readonly [number, number, number, number]>>
   "/now": [404, 404, 404, 404],
 };
 
-/** What each is answered by a form, with fields that a member's would be taken with; `:name` is the key's own. */
+/** What each is answered by a form, with fields that a member's would be taken with; `:name` and `:id` are the key's own. */
 const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses: (typeof PAGES)[string] }>> = {
   "/keys/new": {
     fields: { name: "made-by", team: "payments", preset: "MCPReadOnly" },
     statuses: [201, 201, 403, 422],
   },
   "/keys/find": { fields: { secret: "inf_of_no_key_at_all" }, statuses: [404, 404, 404, 404] },
+  "/keys/revoke": { fields: { keyId: ":id", confirm: "revoke 1 key" }, statuses: [200, 200, 403, 404] },
   "/keys/:key/edit": { fields: { preset: "MCPReadOnly", displayName: "Changed" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/state": { fields: { state: "Suspended" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/rotate": { fields: { overlap: "1h" }, statuses: [201, 201, 403, 404] },
@@ -118,7 +122,7 @@ describe("The console's pages and forms", () => {
   });
 
   test.for(Object.entries(PAGES))("let each role see %s or not", async ([pattern, expected]) => {
-    await newKey(`seen${pattern.replace(/\W+/g, "-")}-x`);
+    await newKey(`seen${pattern.toLowerCase().replace(/\W+/g, "-")}-x`);
     const answers: PageResponse[] = [];
     for (const person of PEOPLE) answers.push(await visitor(person).get(pathOf(pattern)));
     expect(answers.map(({ status }) => status)).toEqual(expected);
@@ -138,7 +142,8 @@ describe("The console's pages and forms", () => {
         const given = {
           ...fields,
           ...(fields.name === undefined ? {} : { name: `${fields.name}-${person}` }),
-          ...(fields.confirm === undefined ? {} : { confirm: before.name }),
+          ...(fields.confirm === ":name" ? { confirm: before.name } : {}),
+          ...(fields.keyId === undefined ? {} : { keyId: key.id }),
           ...{ once: randomBytes(18).toString("base64url"), etag: headers.get("etag") ?? "" },
         };
         const { status, text } = await visitor(person).post(pathOf(pattern), given);
@@ -155,7 +160,7 @@ describe("The console's pages and forms", () => {
   );
 });
 
-/** Whatever its parameters are called. */
+/** Whatever its parameters are called, and what it is asked for. */
 function shapeOf(path: string): string {
-  return path.replace(/:\w+/g, ":");
+  return path.replace(/\?.*/, "").replace(/:\w+/g, ":");
 }
