@@ -19,7 +19,9 @@ export type SelectedRevocation = {
   readonly traffic: ReadonlyMap<string, LiveTraffic>;
   /** The address of the list. */
   readonly list: string;
-  readonly typed: TypedRevocation;
+  readonly typed: Omit<TypedRevocation, "fault">;
+  /** Whether something else was typed than confirms it. */
+  readonly isUnconfirmed: boolean;
   /** What was refused, in words; empty at first. */
   readonly refused: string;
   readonly viewer: Viewer;
@@ -40,7 +42,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function revokeSelectedContent(page: SelectedRevocation): Html {
-  const { keys, outcomes, traffic, list, typed, refused, now } = page;
+  const { keys, outcomes, traffic, list, isUnconfirmed, refused, now } = page;
   const ids = [...traffic.keys()];
   const left = outcomes.filter(({ is }) => is !== "revoked");
   const leftPanel =
@@ -52,8 +54,8 @@ ${leftPanel}<p class="actions"><a class="button" href="${list}">Back to the list
   }
   const inUse = [...traffic.values()].filter((one) => isInUse(one, now));
   const requests = inUse.reduce((sum, { lastDay }) => sum + (lastDay?.requests ?? 0), 0);
-  const said =
-    typed.fault === "" ? refused : html`What to change is said beside the field: <a href="#confirm">${typed.fault}</a>`;
+  const fault = isUnconfirmed ? `Confirmation: type ${confirmationOf(ids.length)}.` : "";
+  const said = isUnconfirmed ? html`What to change is said beside the field: <a href="#confirm">${fault}</a>` : refused;
   const rows = ids.map((id) => rowOf(id, keys, traffic, now));
   return html`${head(list, `Revoke ${countOf(ids.length)}`)}
 ${said !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing was changed.</strong> ${said}</p></div>`}
@@ -65,12 +67,12 @@ ${said !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing wa
 <div class="panel flush">${table("Keys to revoke", COLUMNS, rows)}</div>
 <p class="hint">Those that are in use first, as of some seconds ago.</p>
 ${leftPanel}
-${confirmForm(ids, page)}`;
+${confirmForm(ids, page, fault)}`;
 }
 
-function confirmForm(ids: readonly string[], { list, typed, viewer }: SelectedRevocation): Html {
-  const { reason, confirm, fault } = typed;
-  const isFaulty = fault !== "";
+function confirmForm(ids: readonly string[], page: SelectedRevocation, fault: string): Html {
+  const { list, typed, viewer, isUnconfirmed: isFaulty } = page;
+  const { reason, confirm } = typed;
   const phrase = confirmationOf(ids.length);
   return html`<form class="panel narrow stack" method="post" action="/dashboard/keys/revoke">${csrfField(viewer.csrf)}<input type="hidden" name="list" value="${list}">${ids.map((id) => html`<input type="hidden" name="keyId" value="${id}">`)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log of each key, if you like. Not a place for a key.</p></div>

@@ -14,14 +14,15 @@ import { rightsOf } from "../../management/rights.ts";
 import { type FormBody, field, withoutKeys } from "../../pages/forms.ts";
 import { viewerOf } from "../../pages/viewer.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import { NOTHING_TYPED, type TypedRevocation } from "./act-pages.ts";
+import { NOTHING_TYPED } from "./act-pages.ts";
 import { csvOf, manifestsOf } from "./export-selected.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { sendKeyPage } from "./key-routes.ts";
 import { readTraffic } from "./key-traffic.ts";
-import { confirmationOf, revokedContent, revokeSelectedContent } from "./selected-pages.ts";
+import { confirmationOf, revokedContent, revokeSelectedContent, type SelectedRevocation } from "./selected-pages.ts";
 import { readSelection, type Selection, seeSelected } from "./selection.ts";
 
+type SentForm = Pick<SelectedRevocation, "typed"> & Partial<Pick<SelectedRevocation, "refused" | "isUnconfirmed">>;
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
 /** What is done to keys that were selected in the list: they are exported, or revoked. */
@@ -62,24 +63,22 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
   const { store, clock } = management;
 
   app.get<Asked>("/keys/revoke", { config: { console: true } }, async (request, reply) =>
-    sendForm(request, reply, readSelection(request.query), NOTHING_TYPED),
+    sendForm(request, reply, readSelection(request.query), { typed: NOTHING_TYPED }),
   );
 
   app.post<{ Body: FormBody }>("/keys/revoke", { config: { console: true } }, async (request, reply) => {
     const selection = readSelection(request.body);
     const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
-    const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm), fault: "" };
-    const phrase = confirmationOf(selection.ids.length);
-    if (confirm !== phrase) {
-      const fault = `Confirmation: type ${phrase}.`;
-      return sendForm(request, reply.code(422), selection, { ...typed, fault });
+    const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm) };
+    if (confirm !== confirmationOf(selection.ids.length)) {
+      return sendForm(request, reply.code(422), selection, { typed, isUnconfirmed: true });
     }
     let context: ChangeContext;
     try {
       context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
     } catch (error) {
       const { shown } = formErrorsOf(error);
-      return sendForm(request, reply.code(shown.status), selection, typed, shown.detail);
+      return sendForm(request, reply.code(shown.status), selection, { typed, refused: shown.detail });
     }
     const seen = await seeSelected(store.db, context.rights, selection, "revoke keys");
     /** The session may end, and roles may be lost, before the last key has its turn. */
@@ -103,8 +102,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
     request: FastifyRequest,
     reply: FastifyReply,
     selection: Selection,
-    typed: TypedRevocation,
-    refused = "",
+    { typed, refused = "", isUnconfirmed = false }: SentForm,
   ): Promise<FastifyReply> {
     const now = clock.now();
     const rights = await rightsOf(store.db, principalOf(request));
@@ -113,7 +111,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
     const keys = await shownById(management, [...seen.values()]);
     const ending = outcomes.flatMap(({ id, is }) => (is === "revoked" ? (keys.get(id) ?? []) : []));
     const content = revokeSelectedContent({
-      ...{ keys, outcomes, list: selection.list, typed, refused, viewer: viewerOf(request), now },
+      ...{ keys, outcomes, list: selection.list, typed, refused, isUnconfirmed, viewer: viewerOf(request), now },
       traffic: await readTraffic(store.db, ending, now),
     });
     return sendKeyPage(request, reply, "Revoke keys", content);

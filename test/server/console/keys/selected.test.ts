@@ -213,6 +213,14 @@ describe("The form that revokes selected keys", () => {
     },
   );
 
+  test("asks for the number of those that are still to be revoked", async () => {
+    const [one, two] = [await makeKey(), await makeKey()];
+    await pages.send("POST", `/keys/${one.id}/revoke`, {});
+    const { text } = await revoke(member, [one, two], { confirm: "revoke them" });
+    expect(text).toContain("Confirmation: type revoke 1 key.");
+    expect(text).toContain(">Revoke 1 key</button>");
+  });
+
   test("repeats no key that is typed into it, and takes none as a reason or as a selection", async () => {
     const key = await makeKey();
     const answers = [
