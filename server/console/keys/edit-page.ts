@@ -4,21 +4,16 @@ import { csrfField } from "../../pages/layout.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { factList } from "../facts.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
-import { refNamesFor } from "./bindings.ts";
-import { type EditableFields, fieldsOfSpec, type KeyFields } from "./key-fields.ts";
-import {
-  displayNameField,
-  errorSummary,
-  expiresField,
-  type FormErrors,
-  limitFields,
-  networksField,
-  scopeFields,
-} from "./key-form.ts";
+import { budgetFields } from "./budget-fields.ts";
+import type { EditableFields, KeyFields } from "./key-fields.ts";
+import { displayNameField, errorSummary, expiresField, type FormErrors, scopeFields } from "./key-form.ts";
+import { limitDetails } from "./limit-details.ts";
 
 export type EditForm = {
   readonly key: KeyJson;
   readonly fields: KeyFields;
+  /** What the form would be filled with now. */
+  readonly stored: KeyFields;
   readonly errors: FormErrors;
   readonly bindings: Bindings;
   /** The entity tag of what the form was filled with. */
@@ -42,6 +37,10 @@ const LABELS: Readonly<Record<keyof EditableFields, string>> = {
   tokensPerMinute: "Tokens a minute",
   rateScope: "Requests and tokens are counted",
   burst: "Requests at once",
+  budgetOf: "Budget",
+  budgetAmount: "Amount",
+  budgetCurrency: "Currency",
+  budgetPeriod: "Begins anew",
   concurrent: "Calls under way",
 };
 
@@ -56,15 +55,15 @@ ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
-<section class="panel">${expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.")}${networksField(fields, errors)}
-${limitFields(fields, errors)}
+<section class="panel">${expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.")}
+${budgetFields(fields, errors, key.spec.budgets)}
+${limitDetails(fields, errors)}
 <p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
 </form></div>`;
 }
 
 /** What was typed stays in the form; what is stored by now stands beside it. */
-function outdated({ key, fields, bindings }: EditForm): Html {
-  const stored = fieldsOfSpec(key.spec, refNamesFor(key.namespace, bindings));
+function outdated({ fields, stored }: EditForm): Html {
   const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
   return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> This key has been changed since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>

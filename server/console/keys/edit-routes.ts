@@ -19,7 +19,7 @@ import { requireMadeByHand, seeKey, sendKeyPage } from "./key-routes.ts";
 
 /** Changing what a key that was made here may do, without a new secret. */
 export function keyEditRoutes(app: FastifyInstance, management: Management): void {
-  const { store } = management;
+  const { store, prices } = management;
 
   app.get<{ Params: KeyIdParams }>("/keys/:id/edit", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
@@ -27,8 +27,9 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     requireMadeByHand(key);
     if (key.state === "revoked") throw problem("conflict", "The key is revoked, which is final: make a new one.");
     const bindings = await bindingsFor(store.db, [key.teamId], key.namespace);
+    const stored = fieldsOfKey(key, bindings);
     const content = editContent({
-      ...{ key, bindings, fields: fieldsOfKey(key, bindings), errors: NO_ERRORS },
+      ...{ key, bindings, stored, fields: stored, errors: NO_ERRORS },
       etag: etagOf(key),
       isOutdated: false,
       viewer: viewerOf(request),
@@ -55,9 +56,9 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
         const now = isOutdated ? (await seeKey(management, request)).key : key;
         // The form was sent twice: the key is already as it asks.
         if (isOutdated && isDeepStrictEqual(now.spec, spec)) return reply.redirect(`/dashboard/keys/${key.id}`, 303);
+        const bindings = await bindingsFor(store.db, [key.teamId], key.namespace);
         const content = editContent({
-          ...{ key: now, fields, errors, isOutdated },
-          bindings: await bindingsFor(store.db, [key.teamId], key.namespace),
+          ...{ key: now, bindings, stored: fieldsOfKey(now, bindings), fields, errors, isOutdated },
           // The page shows what is stored now: the person who has seen it may replace it.
           etag: isOutdated ? etagOf(now) : etag,
           viewer: viewerOf(request),
@@ -66,8 +67,9 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
       }
     },
   );
-}
 
-function fieldsOfKey({ name, namespace, team, spec }: KeyJson, bindings: Bindings): KeyFields {
-  return { ...EMPTY_FIELDS, ...fieldsOfSpec(spec, refNamesFor(namespace, bindings)), name, team };
+  function fieldsOfKey({ name, namespace, team, spec }: KeyJson, bindings: Bindings): KeyFields {
+    const currency = prices.current()?.currency ?? "";
+    return { ...EMPTY_FIELDS, ...fieldsOfSpec(spec, refNamesFor(namespace, bindings), currency), name, team };
+  }
 }

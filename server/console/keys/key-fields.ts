@@ -3,7 +3,7 @@ import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../pages/forms.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
-import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget } from "./typed-budget.ts";
+import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget, typedBudgetOf } from "./typed-budget.ts";
 
 /** A key as the form of it has it: what was typed, whatever it is. */
 export type KeyFields = TypedBudget & {
@@ -72,9 +72,10 @@ export type Ref = { readonly name: string; readonly namespace?: string };
 export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
 
 /** What the form to edit a key has of its spec. */
-export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime" | keyof TypedBudget>;
+export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime">;
 
-export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): EditableFields {
+/** @param currency what a cost is in where the key has no budget yet */
+export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: string): EditableFields {
   const {
     displayName,
     preset,
@@ -85,6 +86,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): EditableF
     expiresAt,
     rateLimit,
     allowedCIDRs = [],
+    budgets = [],
   } = spec;
   return {
     displayName: displayName ?? "",
@@ -101,6 +103,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): EditableF
     tokensPerMinute: String(rateLimit?.tokensPerMinute ?? ""),
     rateScope: rateLimit?.scope ?? "Replica",
     concurrent: String(rateLimit?.concurrent ?? ""),
+    ...typedBudgetOf(budgets, currency),
   };
 }
 
@@ -110,12 +113,12 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): EditableF
  * @param base what the form does not show, and stays
  */
 export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const { expiresAfter, allowedModels, state, subjectAccess, budgets } = base;
+  const { expiresAfter, allowedModels, state, subjectAccess, budgets = [] } = base;
   const { displayName, preset, scopes, lifetime, expires } = fields;
   const products = productsOf(fields);
   const allowedCIDRs = listed(fields.networks);
   return {
-    ...definedOnly({ expiresAfter, allowedModels, state, budgets }),
+    ...definedOnly({ expiresAfter, allowedModels, state }),
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
@@ -123,7 +126,7 @@ export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec>
     ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
     ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
     ...limitsOf(fields),
-    ...budgetsTyped(fields),
+    ...budgetsTyped(fields, budgets),
   };
 }
 

@@ -102,30 +102,6 @@ export function displayNameField({ displayName }: KeyFields, label: string, erro
   return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
 }
 
-export function networksField({ networks }: KeyFields, errors: FormErrors): Html {
-  const hint = "Where the key may be used from, such as 203.0.113.0/24, 2001:db8::/32. Left empty, from anywhere.";
-  return textField("networks", "Networks", networks, errors, hint);
-}
-
-const RATE_SCOPES: Choice = {
-  none: "",
-  offered: [
-    { value: "Replica", title: "On each replica by itself" },
-    { value: "Installation", title: "Over all replicas together" },
-  ],
-  isMore: false,
-};
-
-/** The fields of a rate limit. */
-export function limitFields(fields: KeyFields, errors: FormErrors): Html {
-  const { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent } = fields;
-  return html`${textField("requestsPerMinute", "Requests a minute", requestsPerMinute, errors, "Left empty, they are not limited.")}
-${textField("burst", "Requests at once", burst, errors, "Left empty, a minute's worth.")}
-${textField("tokensPerMinute", "Tokens a minute", tokensPerMinute, errors, "Of calls of models. Left empty, they are not limited.")}
-${chosenField("rateScope", "Requests and tokens are counted", rateScope, RATE_SCOPES, errors)}
-${textField("concurrent", "Calls under way", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}`;
-}
-
 /** A choice of what there is; where there is more than a page offers, its name can be written. */
 export function chosenField(
   id: keyof KeyFields,

@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../../domain/duration.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import type { Tx } from "../../../store/database/change.ts";
+import type { Db } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import { type FormBody, field } from "../../pages/forms.ts";
 
@@ -26,9 +26,9 @@ export function readLifetime(body: FormBody): Lifetime {
  * The end of a key that is made now, by the database's clock and to the minute before; nothing for a lifetime that is
  * not counted in days.
  */
-export async function endOfLifetime(tx: Tx, lifetime: Lifetime): Promise<{ readonly expiresAt?: string }> {
+export async function endOfLifetime(db: Db, lifetime: Lifetime): Promise<{ readonly expiresAt?: string }> {
   const days = LIFETIMES.find(({ value }) => value === lifetime)?.days ?? null;
   if (days === null) return {};
-  const end = (await databaseTime(tx)) + days * DAY_MS;
+  const end = (await databaseTime(db)) + days * DAY_MS;
   return { expiresAt: rfc3339(end - (end % MINUTE_MS)) };
 }

@@ -8,7 +8,6 @@ import type { Tx } from "../../../store/database/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import { databaseTime } from "../../../store/database/times.ts";
-import { findApiManagedKey } from "../../../store/keys/api-managed-keys.ts";
 import type { Reservation } from "../../../store/keys/key-reservations.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
@@ -16,10 +15,9 @@ import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
-import { nameTaken, requireNamespace, teamFor } from "../placement.ts";
 import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./changes.ts";
-import { holdNewKey, lifeOfNextVersion } from "./held-keys.ts";
-import { readKey, resolvePolicy } from "./read-key.ts";
+import { lifeOfNextVersion } from "./held-keys.ts";
+import { planNewKey } from "./plan-new-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
 /** A secret that a key is to have. The plaintext is here only where it is minted here, and goes into one answer. */
@@ -44,30 +42,20 @@ type NewVersion = Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"
 export async function createKey(
   tx: Tx,
   { author, rights }: ChangeContext,
-  { name, namespace, team: named, spec, source, managedBy = null }: CreateKeyBody,
+  { source, managedBy = null, ...asked }: CreateKeyBody,
 ): Promise<MadeVersion> {
-  const team = await teamFor(tx, rights, named, "make keys");
-  const read = readKey({ name, namespace, spec });
-  await requireNamespace(tx, team.id, namespace);
-  const { expiresAt } = read.declared;
-  if (expiresAt !== null && expiresAt <= (await databaseTime(tx))) {
-    throw invalid([{ path: "spec.expiresAt", message: "is in the past: write a later time, or leave it out" }]);
-  }
-  const asked = await resolvePolicy(tx, team.id, read.declared);
-  const taken = await findApiManagedKey(tx, { teamId: team.id, namespace, name });
-  if (taken !== undefined) throw nameTaken("key", taken);
-  const { policy, expiresAfter } = await holdNewKey(tx, team.id, read.spec, asked);
+  const { teamId, spec, policy, expiresAfter } = await planNewKey(tx, rights, asked);
   const secret = secretOf(source);
   const key = {
     id: newId("key"),
     cluster: API_CLUSTER,
-    namespace,
-    name,
+    namespace: asked.namespace,
+    name: asked.name,
     ownerUid: null,
-    teamId: team.id,
+    teamId,
     source: source === undefined ? "Generate" : "ImportHash",
     generation: 1,
-    spec: read.spec,
+    spec,
     managedBy: requireNoKey(managedBy),
   } as const;
   await addActive(tx, { key, policy, number: 1, secret, expiresAfter, author, overlapMs: 0 });

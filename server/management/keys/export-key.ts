@@ -1,5 +1,5 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { versionIn } from "../../../domain/key/stored-key.ts";
+import { type KeyPolicy, versionIn } from "../../../domain/key/stored-key.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { findKey } from "../../../store/keys/keys.ts";
 import { namesOf } from "../../../store/objects/references.ts";
@@ -34,29 +34,43 @@ export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: s
   const { id, name, spec, teamId, policy } = key;
   const active = versionIn(key, "active");
   if (active === undefined || spec === null) throw problem("conflict", "The key has no version in use.");
-  const places = await namespacesOfTeam(db, teamId);
-  const namespaces = places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
+  const namespaces = await declarableIn(db, teamId);
   const [first] = namespaces;
   if (first === undefined) throw problem("conflict", await withoutNamespace(db, teamId));
   const namespace = chosen ?? first;
   if (!namespaces.includes(namespace)) {
     throw invalid([{ path: "namespace", message: `is none of the team's: write one of ${namespaces.join(", ")}` }]);
   }
-  const { boundGatewayId, libraryIds, mcpDefaultLibraryId } = policy;
-  const names = async (table: "gateways" | "libraries", ids: readonly (string | null)[]) => [
-    ...(await namesOf(db, table, [...new Set(ids.flatMap((one) => one || []))])).values(),
-  ];
   const exported: ExportedKey = {
     ...{ id, name, spec },
     hash: { sha256: Buffer.from(active.digest, "latin1").toString("hex"), prefix: active.prefix },
-    gateways: await names("gateways", [boundGatewayId]),
-    libraries: await names("libraries", [...(libraryIds ?? []), mcpDefaultLibraryId]),
+    ...(await boundNames(db, policy)),
   };
   return {
     manifest: keyManifest(exported, namespace),
     namespaces,
     undeclared: undeclaredReferences(exported),
   };
+}
+
+/** What a key of this policy is bound to, by name. */
+export async function boundNames(
+  db: Db,
+  { boundGatewayId, libraryIds, mcpDefaultLibraryId }: KeyPolicy,
+): Promise<Pick<ExportedKey, "gateways" | "libraries">> {
+  const names = async (table: "gateways" | "libraries", ids: readonly (string | null)[]) => [
+    ...(await namesOf(db, table, [...new Set(ids.flatMap((one) => one || []))])).values(),
+  ];
+  return {
+    gateways: await names("gateways", [boundGatewayId]),
+    libraries: await names("libraries", [...(libraryIds ?? []), mcpDefaultLibraryId]),
+  };
+}
+
+/** Where keys of a team may be declared, the first of them first. */
+export async function declarableIn(db: Db, teamId: string): Promise<string[]> {
+  const places = await namespacesOfTeam(db, teamId);
+  return places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
 }
 
 async function withoutNamespace(db: Db, teamId: string): Promise<string> {

@@ -4,58 +4,53 @@ import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 
 /** A PlatformKey that takes over a key which was made by hand. */
-export type KeyManifest = {
-  readonly apiVersion: typeof API_VERSION;
-  readonly kind: "PlatformKey";
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly annotations: { readonly [TAKE_OVER_ANNOTATION]: string };
-  };
-  readonly spec: Omit<ApiManagedKeySpec, "state"> &
-    Partial<Pick<ApiManagedKeySpec, "state">> & {
-      readonly source: {
-        readonly type: "ImportHash";
-        readonly hash: { readonly sha256: string; readonly prefix: string };
-      };
-    };
-};
+export type KeyManifest = ReturnType<typeof keyManifest>;
 
-/** What a manifest is made of. */
-export type ExportedKey = {
-  readonly id: string;
+/** What the manifest of a key is made of. */
+export type DeclarableKey = {
   readonly name: string;
   readonly spec: ApiManagedKeySpec;
-  /** Of the version in use. */
-  readonly hash: { readonly sha256: string; readonly prefix: string };
   /** What the key is bound to and there is, by name; empty namespaces are of what the API made. */
   readonly gateways: readonly NamedRef[];
   readonly libraries: readonly NamedRef[];
 };
 
-/** The manifest of a key in a namespace. Each reference names the namespace of what it means, where that is another. */
-export function keyManifest(key: ExportedKey, namespace: string): KeyManifest {
-  const { id, name, spec, hash } = key;
+/** And that of a key which there is already. */
+export type ExportedKey = DeclarableKey & {
+  readonly id: string;
+  /** Of the version in use. */
+  readonly hash: { readonly sha256: string; readonly prefix: string };
+};
+
+/** A PlatformKey as it is written. */
+export function platformKey<Metadata, Spec>(metadata: Metadata, spec: Spec) {
+  return { apiVersion: API_VERSION, kind: "PlatformKey", metadata, spec } as const;
+}
+
+/** The manifest of a key in a namespace, which takes the key over. */
+export function keyManifest({ id, hash, ...key }: ExportedKey, namespace: string) {
+  const metadata = { name: key.name, namespace, annotations: { [TAKE_OVER_ANNOTATION]: id } };
+  return platformKey(metadata, { ...declarableSpec(key, namespace), source: { type: "ImportHash", hash } });
+}
+
+/**
+ * What a key that is made by hand is as a PlatformKey in a namespace. Each reference names the namespace of what it
+ * means, where that is another.
+ */
+export function declarableSpec({ spec, gateways, libraries }: DeclarableKey, namespace: string) {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef, state, ...rest } = spec;
-  const gateway = (ref: Ref) => placed(ref, key.gateways, namespace);
-  const library = (ref: Ref) => placed(ref, key.libraries, namespace);
+  const library = (ref: Ref) => placed(ref, libraries, namespace);
   return {
-    apiVersion: API_VERSION,
-    kind: "PlatformKey",
-    metadata: { name, namespace, annotations: { [TAKE_OVER_ANNOTATION]: id } },
-    spec: {
-      ...rest,
-      ...(gatewayRef && { gatewayRef: gateway(gatewayRef) }),
-      ...(libraryAccess && {
-        libraryAccess: {
-          ...libraryAccess,
-          ...(libraryAccess.libraryRefs && { libraryRefs: libraryAccess.libraryRefs.map(library) }),
-        },
-      }),
-      ...(mcpDefaultLibraryRef && { mcpDefaultLibraryRef: library(mcpDefaultLibraryRef) }),
-      ...(state === "Active" ? {} : { state }),
-      source: { type: "ImportHash", hash },
-    },
+    ...rest,
+    ...(gatewayRef && { gatewayRef: placed(gatewayRef, gateways, namespace) }),
+    ...(libraryAccess && {
+      libraryAccess: {
+        ...libraryAccess,
+        ...(libraryAccess.libraryRefs && { libraryRefs: libraryAccess.libraryRefs.map(library) }),
+      },
+    }),
+    ...(mcpDefaultLibraryRef && { mcpDefaultLibraryRef: library(mcpDefaultLibraryRef) }),
+    ...(state === "Active" ? {} : { state }),
   };
 }
 
@@ -73,7 +68,7 @@ function placed(ref: Ref, known: readonly NamedRef[], home: string): Ref {
 }
 
 /** What the key is bound to and is to be declared before it: the API made it, or it is gone. As `MemoryLibrary handbook`. */
-export function undeclaredReferences({ spec, gateways, libraries }: ExportedKey): string[] {
+export function undeclaredReferences({ spec, gateways, libraries }: DeclarableKey): string[] {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = spec;
   const titles = (kind: string, refs: readonly (Ref | undefined)[], known: readonly NamedRef[]) =>
     refs.flatMap((ref) => (ref === undefined || namespaceOf(ref, known) !== "" ? [] : [`${kind} ${ref.name}`]));

@@ -77,6 +77,41 @@ addEventListener("pageshow", countSelected);
 enliven();
 document.addEventListener("htmx:after:swap", enliven);
 
+/** What is wrong with a form that is being filled in is said at its fields, as where the server has refused it. */
+function placeFaults() {
+  const panel = document.querySelector("[data-faults-of]");
+  if (panel === null) return;
+  const form = document.getElementById(panel.dataset.faultsOf);
+  for (const fault of form.querySelectorAll(".error")) fault.remove();
+  for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  for (const { hash, textContent } of panel.querySelectorAll("li > a[href^='#']")) {
+    const field = form.querySelector(hash);
+    const fault = document.createElement("p");
+    Object.assign(fault, { className: "error", id: `${field.id}-error`, textContent });
+    (field.closest(".field") ?? field).append(fault);
+    if (field.tagName === "FIELDSET") continue;
+    field.setAttribute("aria-invalid", "true");
+    const hint = document.getElementById(`${field.id}-hint`) === null ? "" : `${field.id}-hint `;
+    field.setAttribute("aria-describedby", `${hint}${fault.id}`);
+  }
+}
+document.addEventListener("htmx:after:swap", placeFaults);
+
+/** A form whose manifest cannot be had now stays as it is, and says so. */
+function sayStale(event) {
+  if (event.detail.ctx.request.method === "GET") return;
+  event.preventDefault();
+  document.querySelector("[data-stale]")?.removeAttribute("hidden");
+}
+document.addEventListener("htmx:error", sayStale);
+document.addEventListener("htmx:before:response", (event) => {
+  if (event.detail.ctx.response.status >= 400) sayStale(event);
+});
+// And one that is on its way asks for nothing more.
+document.addEventListener("htmx:before:request", (event) => {
+  if (event.target.hasAttribute("aria-busy")) event.preventDefault();
+});
+
 document.addEventListener("click", async ({ target }) => {
   const button = target instanceof Element ? target.closest("button[data-copy]") : null;
   if (button === null) return;
@@ -105,6 +140,7 @@ document.addEventListener("submit", (event) => {
     return;
   }
   form.setAttribute("aria-busy", "true");
+  form.dispatchEvent(new Event("htmx:abort"));
   if (form.dataset.kept !== undefined) keepTyped(form);
   // Later: a button that is disabled now would not be sent with the form.
   setTimeout(() => {
@@ -175,6 +211,7 @@ function giveBackTyped(form) {
     }
   }
   document.querySelector("[data-kept-note]")?.removeAttribute("hidden");
+  addEventListener("load", () => form.dispatchEvent(new Event("input")));
 }
 
 for (const form of document.querySelectorAll("form[data-kept]")) giveBackTyped(form);

@@ -45,6 +45,10 @@ const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses:
     fields: { name: "made-by", team: "payments", preset: "MCPReadOnly" },
     statuses: [201, 201, 403, 422],
   },
+  "/keys/new/manifest": {
+    fields: { name: "written-by", team: "payments", preset: "MCPReadOnly" },
+    statuses: [200, 200, 403, 200],
+  },
   "/keys/find": { fields: { secret: "inf_of_no_key_at_all" }, statuses: [404, 404, 404, 404] },
   "/keys/revoke": { fields: { keyId: ":id", confirm: "revoke 1 key" }, statuses: [200, 200, 403, 404] },
   "/keys/:key/edit": { fields: { preset: "MCPReadOnly", displayName: "Changed" }, statuses: [303, 303, 403, 404] },

@@ -168,16 +168,8 @@ describe("making a key", () => {
     const name = `budget-of-${kind}`;
     const form = { ...(await newForm()), preset: "GatewayDefault", name, ...typed };
     expect((await pages.post("/keys/new", form)).status).toBe(201);
-    const [{ id, spec }] = (await pages.send("GET", `/keys?name=${name}`)).body.items;
+    const [{ spec }] = (await pages.send("GET", `/keys?name=${name}`)).body.items;
     expect(spec.budgets).toMatchObject([budget]);
-    // What the form to edit it does not show stays.
-    const edit = `/keys/${id}/edit`;
-    const changed = { ...(await formOf(edit)), preset: "GatewayDefault", displayName: "Changed" };
-    expect((await pages.post(edit, changed)).status).toBe(303);
-    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({
-      displayName: "Changed",
-      budgets: [budget],
-    });
   });
 
   test.for([
