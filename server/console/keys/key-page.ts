@@ -3,7 +3,6 @@ import { parseDuration } from "../../../domain/duration.ts";
 import { rotationDueAt } from "../../../domain/key/issuance-policy.ts";
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import type { MadeKeyVerdict } from "../../../domain/key/policies/made-key.ts";
-import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../store/audit/key-refusals.ts";
@@ -14,6 +13,7 @@ import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { AdviceJson } from "../../management/keys/key-advice.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { platformKey } from "../../management/keys/key-manifest.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
@@ -22,7 +22,7 @@ import { chips, type Facts, factList } from "../facts.ts";
 import { shownLimits } from "../limits-text.ts";
 import { ago, moment } from "../times.ts";
 import type { SeenUsage } from "../usage/see-usage.ts";
-import { usagePanel } from "../usage/usage-panel.ts";
+import { inUsePanel } from "../usage/usage-panel.ts";
 import { advicePanel } from "./advice-panel.ts";
 import { keyActions } from "./key-actions-menu.ts";
 import { eventList } from "./key-event-list.ts";
@@ -31,7 +31,7 @@ import { bindingsOf, declarationOf, endOfVersion, LEAKED_BADGE, stateBadge, vers
 import { leakNotice } from "./leak-notice.ts";
 import { outdatedNotice } from "./outdated-notice.ts";
 import type { Requests } from "./request-bars.ts";
-import { requestsContent } from "./requests-chart.ts";
+import { scopedRequests } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
 
 export type KeyPage = {
@@ -71,9 +71,11 @@ export function keyContent(page: KeyPage): Html {
   }</p></div>${keyActions(page)}</div>
 ${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
 ${strip(page)}
-${usagePanel(page.usage, `/dashboard/keys/${key.id}`)}
+${inUsePanel(page.usage, `/dashboard/keys/${key.id}`, {
+  requests: scopedRequests(requests, page.usage.range),
+  below: oldVersionsInUse(key, lastUses, now),
+})}
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}${oldVersionsInUse(key, lastUses, now)}</section>
 <section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key.id, now)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
@@ -225,7 +227,7 @@ function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclarat
 function managed({ key, clusters, declaration }: KeyPage): Html {
   const { namespace, name } = key;
   const spec = declaration?.spec ?? key.spec;
-  const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
+  const manifest = platformKey({ namespace, name }, spec);
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>This key is declared as PlatformKey <strong>${declarationOf(key, clusters)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 ${notShown(declaration)}

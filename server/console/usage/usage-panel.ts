@@ -5,6 +5,7 @@ import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { chartLegend, columnChart, numeral, shortNumeral } from "../column-chart.ts";
 import { refName } from "../keys/key-words.ts";
+import type { ScopedRequests } from "../keys/requests-chart.ts";
 import { urlWithQuery } from "../query-text.ts";
 import type { SeenUsage, UsageTable, Used } from "./see-usage.ts";
 import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";
@@ -26,15 +27,27 @@ const TABLES = {
   model: { title: "By model", heading: "Model" },
 } as const;
 
+/** What a key's panel has of its own: its requests by scope, where the range has them, and what stands below. */
+export type OwnUsage = { readonly requests: ScopedRequests | undefined; readonly below: Content };
+
 /**
  * Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them.
  *
  * @param path of the page that it is on
  */
 export function usagePanel(seen: SeenUsage, path: string): Html {
+  return panel("Usage", seen, path);
+}
+
+/** A key's, with what is in use of it. */
+export function inUsePanel(seen: SeenUsage, path: string, own: OwnUsage): Html {
+  return panel("What is in use", seen, path, own);
+}
+
+function panel(title: string, seen: SeenUsage, path: string, own?: OwnUsage): Html {
   const { range, total } = seen;
-  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">Usage</h2>${ranges(range, path)}</div>
-${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(range) : used(seen)}</section>`;
+  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">${title}</h2>${ranges(range, path)}</div>
+${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(range) : used(seen, own?.requests)}${own?.below}</section>`;
 }
 
 function ranges(shown: UsageRange, path: string): Html {
@@ -48,19 +61,21 @@ function nothing({ title }: UsageRange): Html {
   return html`<p class="muted">${title}: no requests. They are counted as they are let through, and shown here some ten seconds later.</p>`;
 }
 
-function used({ range, pieces, total, tables, currency }: SeenUsage): Html {
+function used({ range, pieces, total, tables, currency }: SeenUsage, scoped: ScopedRequests | undefined): Html {
   const kinds = KINDS.map((kind, series) => ({ ...kind, series })).filter(({ of }) => of(total.figures) > 0);
   const label = (from: number) => (range.name === "month" ? monthDay(from) : clock(from));
   const chart = { title: "", labelEvery: range.labelEvery };
-  const requests = columnChart({
-    ...{ ...chart, title: "Requests", said: numeral(total.requests ?? 0) },
-    summary: `Requests, ${range.title.toLowerCase()}, ${range.every}: ${numeral(total.requests ?? 0)}. Each time is in the table below`,
-    columns: pieces.map(({ from, requests: count = 0 }) => ({
-      label: label(from),
-      pieces:
-        count === 0 ? [] : [{ series: REQUESTS_SERIES, count, title: `${label(from)}: ${numeral(count)} requests` }],
-    })),
-  });
+  const requests =
+    scoped?.chart ??
+    columnChart({
+      ...{ ...chart, title: "Requests", said: numeral(total.requests ?? 0) },
+      summary: `Requests, ${range.title.toLowerCase()}, ${range.every}: ${numeral(total.requests ?? 0)}. Each time is in the table below`,
+      columns: pieces.map(({ from, requests: count = 0 }) => ({
+        label: label(from),
+        pieces:
+          count === 0 ? [] : [{ series: REQUESTS_SERIES, count, title: `${label(from)}: ${numeral(count)} requests` }],
+      })),
+    });
   const tokens = columnChart({
     ...{ ...chart, title: "Tokens", said: shortNumeral(tokensOf(total.figures)) },
     summary: `Tokens, ${range.title.toLowerCase()}, ${range.every}: ${kinds.map(({ name, of }) => `${numeral(of(total.figures))} ${name.toLowerCase()}`).join(", ")}. Each time is in the table below`,
@@ -77,7 +92,7 @@ function used({ range, pieces, total, tables, currency }: SeenUsage): Html {
     })),
   });
   return html`<div class="charts two">${requests}${kinds.length > 0 && tokens}</div>
-${kinds.length > 0 && chartLegend("Kinds of tokens in the chart", kinds)}
+${scoped?.legend}${kinds.length > 0 && chartLegend("Kinds of tokens in the chart", kinds)}
 ${costText(total, currency)}${tables.map((one) => groupTable(one, currency))}
 <details><summary>By time</summary>${table(
     "Usage by time",
@@ -87,8 +102,8 @@ ${costText(total, currency)}${tables.map((one) => groupTable(one, currency))}
       .toReversed()
       .map((piece) => [label(piece.from), ...cellsOf(piece), ...costCell(piece, currency)]),
     "figures",
-  )}</details>
-<p class="muted small">Requests that were let through, and tokens as the models' answers reported them; no column is part of another. Times are UTC.${gapsText(total.figures)}</p>`;
+  )}${scoped?.table}</details>
+<p class="muted small">Requests that were let through, and tokens as the models' answers reported them; no column is part of another. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
 }
 
 const FIGURES: readonly (readonly [heading: string, of: (figures: TokenFigures) => number])[] = [

@@ -152,7 +152,7 @@ describe("a key's page", () => {
       "<dt>Bound to",
       "<dt>Last use",
     ];
-    order.push("<dt>Expires", `id="usage-title"`, ">Requests<", "Old versions that still work", ">Refused lately<");
+    order.push("<dt>Expires", ">What is in use<", "Old versions that still work", ">Refused lately<");
     order.push(">Versions<", ">Access<", ">History<", ">Facts<", `<code>${id}</code>`);
     const places = order.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
@@ -266,11 +266,35 @@ describe("revoking a key by its page", () => {
 
   test("shows the requests of the last hour and day by scope on the key's page", async () => {
     const { id, secret } = await makeKey();
-    expect((await pages.get(`/keys/${id}`)).text).toContain("None within the last day");
+    expect((await pages.get(`/keys/${id}`)).text).toContain("Last day: no requests.");
     await pages.tryKey(secret);
     await until("the request is counted", async () =>
-      (await pages.get(`/keys/${id}`)).text.includes("Last day, every hour: 1 by memory:read"),
+      (await pages.get(`/keys/${id}`)).text.includes("Requests, last day, every hour: 1 by memory:read"),
     );
+    expect((await pages.get(`/keys/${id}?usage=hour`)).text).toContain("Requests, last hour, every 5 minutes: 1 by");
+  });
+
+  test("shows requests, tokens, money and who uses old versions in one section, in this order, each once", async () => {
+    const { id, secret } = await makeKey();
+    await pages.tryKey(secret);
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    const slot = Math.floor(Date.now() / 300_000) * 300_000;
+    const figures = Object.fromEntries(TOKEN_FIGURES.map((figure) => [figure, 7])) as TokenFigures;
+    const count = { keyId: id, slot, gatewayId: "gw_a", routeId: "", teamId: "team", model: "small", figures };
+    await addTokenCounts(pages.store, [count], () => {});
+    let text = "";
+    await until("the use is written", async () => {
+      ({ text } = await pages.get(`/keys/${id}`));
+      return text.includes("by memory:read") && text.includes("; last used");
+    });
+    const [, section = ""] = /<section[^>]* id="usage"[^>]*>(.*?)<\/section>/s.exec(text) ?? [];
+    const order = ["What is in use", ">Requests<", ">Tokens<", "By model", "By time", "As of some ten seconds ago"];
+    order.push("Old versions that still work", "Version 1 (", " works until", "; last used", " from 127.0.0.1");
+    const places = order.map((part) => section.indexOf(part));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(text.match(/<strong>Requests<\/strong>/g)).toHaveLength(1);
+    expect(text).not.toContain('id="requests"');
   });
 
   test("takes no reason that holds a key, and does not repeat it", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { requestsOf, requestsSince, sumOf, sumsOf } from "../../../../server/console/keys/request-bars.ts";
-import { requestsContent } from "../../../../server/console/keys/requests-chart.ts";
+import { scopedRequests } from "../../../../server/console/keys/requests-chart.ts";
+import { USAGE_RANGES } from "../../../../server/console/usage/usage-ranges.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12, 7);
 const MINUTE = 60_000;
@@ -31,18 +32,27 @@ test("Requests of the last hour are in bars of five minutes, those of the day in
   expect(sumsOf(day).get("memory:read")).toBe(26);
 });
 
+const [HOUR, DAY, MONTH] = USAGE_RANGES;
+
 test("A chart of requests has a bar for each scope, as high as what it counts, and says the numbers in words", () => {
   const slot = NOW - 2 * MINUTE;
-  const text = String(requestsContent(requestsOf([at(slot, "memory:read", 30), at(slot, "memory:write", 10)], NOW)));
-  const heights = [...text.matchAll(/<rect class="series-\d" x="[^"]+" y="[^"]+" width="[^"]+" height="([^"]+)"/g)];
-  expect(heights.map(([, height]) => Number(height))).toEqual([105, 35, 105, 35]);
-  expect(text).toContain("Last hour, every 5 minutes: 30 by memory:read, 10 by memory:write");
-  expect(text).toContain('<td role="cell" data-label="memory:write">10</td>');
-  expect(text).not.toContain("gateway:");
+  const requests = requestsOf([at(slot, "memory:read", 30), at(slot, "memory:write", 10)], NOW);
+  for (const range of [HOUR, DAY]) {
+    const { chart, table } = scopedRequests(requests, range) ?? expect.fail("there is no chart");
+    const heights = [
+      ...String(chart).matchAll(/<rect class="series-\d" x="[^"]+" y="[^"]+" width="[^"]+" height="([^"]+)"/g),
+    ];
+    expect(heights.map(([, height]) => Number(height))).toEqual([105, 35]);
+    expect(String(chart)).toContain(
+      `Requests, ${range.title.toLowerCase()}, ${range.every}: 30 by memory:read, 10 by memory:write`,
+    );
+    expect(String(table)).toContain('data-label="memory:write" class=""><span>10</span></td>');
+    expect(`${chart}${table}`).not.toContain("gateway:");
+  }
 });
 
-test("A key without requests has no chart, but a sentence", () => {
-  const text = String(requestsContent(requestsOf([], NOW)));
-  expect(text).toContain("None within the last day");
-  expect(text).not.toContain("<svg");
+test("There is no chart by scope without requests, and none of 30 days, of which scopes are not counted", () => {
+  const requests = requestsOf([at(NOW - 2 * MINUTE, "memory:read", 30)], NOW);
+  expect(scopedRequests(requestsOf([], NOW), DAY)).toBeUndefined();
+  expect(scopedRequests(requests, MONTH)).toBeUndefined();
 });

@@ -1,0 +1,172 @@
+/** The forms of a key and what is in use of it, as people see them on a phone and on a screen. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
+import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
+import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
+import { openBrowser } from "../../../env/browser.ts";
+import { until } from "../../../env/until.ts";
+import { unique } from "../../../store/fixtures.ts";
+import { checkPage, openWindow, THEMES } from "../looked-at.ts";
+import { type Pages, startPages } from "../pages.ts";
+
+const LOOKS = THEMES.flatMap((theme) => [390, 1_280].map((width) => [theme, width] as const));
+/** As long as names may be, without a place to break at. */
+const [WIDE, SHOWN_WIDE] = ["w".repeat(60), "W".repeat(100)];
+
+let pages: Pages;
+let browser: Browser;
+const contexts: BrowserContext[] = [];
+let complaints: string[] = [];
+
+beforeAll(async () => {
+  [pages, browser] = await Promise.all([startPages(), openBrowser()]);
+  for (const name of ["payments", WIDE]) {
+    await pages.send("POST", "/teams", { name, spec: { members: [{ role: "admin", subject: "ada" }] } });
+  }
+  await pages.send("POST", "/libraries", { name: WIDE, team: WIDE, spec: {} });
+});
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+});
+afterAll(() => Promise.all([browser?.close(), pages?.close()]));
+
+async function open(path: string, look: object = {}): Promise<Page> {
+  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
+  contexts.push(opened.context);
+  complaints = opened.complaints;
+  await opened.page.goto(`${pages.url}/dashboard${path}`);
+  return opened.page;
+}
+
+const manifestIn = (page: Page) => page.locator("#manifest").innerText();
+
+async function expectNothingSpilt(page: Page): Promise<void> {
+  const spilt = await page
+    .locator(".panel, .notice, .head")
+    .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map(({ innerText }) => innerText));
+  expect(spilt).toEqual([]);
+}
+
+describe("The manifest beside the form", () => {
+  test.each(LOOKS)(
+    "follows what is typed, and has its faults at their fields, in %s at %d pixels",
+    async (theme, width) => {
+      const page = await open("/keys/new", { colorScheme: theme, viewport: { width, height: 900 } });
+      const form = await page.locator("#create-key").boundingBox();
+      const panel = await page.locator("#as-manifest").boundingBox();
+      const isBeside = (panel?.x ?? 0) >= (form?.x ?? 0) + (form?.width ?? 0);
+      expect(isBeside).toBe(width > 1_000);
+      if (!isBeside) expect(panel?.y).toBeGreaterThanOrEqual((form?.y ?? 0) + (form?.height ?? 0));
+      expect(await page.getByRole("button", { name: "Show as manifest" }).count()).toBe(0);
+
+      await page.getByLabel("Name", { exact: true }).fill("checkout");
+      await page.getByLabel("Team").selectOption(WIDE);
+      await page.getByLabel("Shown as").fill(SHOWN_WIDE);
+      await page.getByLabel("MCP default library").selectOption(WIDE);
+      await page.getByLabel("Budget").selectOption("tokens");
+      await page.getByLabel("Amount").fill("many");
+      const fault = page.locator("#budgetAmount-error");
+      await fault.waitFor();
+      expect(await fault.innerText()).toContain("Amount: write a whole number of tokens");
+      expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
+      expect(await page.getByLabel("Amount").getAttribute("aria-describedby")).toContain("budgetAmount-error");
+      expect(await page.getByRole("button", { name: "Copy YAML" }).count()).toBe(0);
+      await checkPage(page, `forms-manifest-refused-${theme}-${width}`);
+      await expectNothingSpilt(page);
+
+      await page.getByLabel("Amount").fill("5000");
+      await page.getByRole("button", { name: "Copy YAML" }).waitFor();
+      expect(await fault.count()).toBe(0);
+      expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe(null);
+      expect(await page.getByLabel("Amount").inputValue()).toBe("5000");
+      expect(await manifestIn(page)).toContain(`displayName: ${SHOWN_WIDE}`);
+      expect(await manifestIn(page)).toContain("tokens: 5000");
+      await checkPage(page, `forms-manifest-${theme}-${width}`);
+      await expectNothingSpilt(page);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test("without script comes by a button, which makes nothing, and is without a dead one", async () => {
+    const page = await open("/keys/new", { javaScriptEnabled: false, viewport: { width: 390, height: 900 } });
+    const name = unique("by-button");
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Team").selectOption("payments");
+    await page.getByRole("button", { name: "Show as manifest" }).click();
+    expect(await manifestIn(page)).toContain(`name: ${name}`);
+    expect(await page.locator("button[data-copy]:visible").count()).toBe(0);
+    expect((await pages.send("GET", `/keys?name=${name}`)).body.items).toEqual([]);
+    await page.getByRole("button", { name: "Generate key" }).click();
+    expect(await page.getByLabel("The key", { exact: true }).innerText()).toMatch(/^inf_/);
+  });
+
+  test("stays as it is where the session has ended, says so, and loses nothing that was typed", async () => {
+    const page = await open("/keys/new");
+    await page.getByLabel("Name", { exact: true }).fill("kept");
+    await until("the manifest has it", async () => (await manifestIn(page)).includes("name: kept"));
+    await page.context().clearCookies();
+    await page.getByLabel("Shown as").fill("Still typed");
+    await page.getByText("this is what you typed before").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/dashboard/keys/new");
+    expect(await page.getByLabel("Shown as").inputValue()).toBe("Still typed");
+  });
+});
+
+describe("The form to edit a key", () => {
+  test.each(LOOKS)("shows and saves its budget and limits, in %s at %d pixels", async (theme, width) => {
+    const budgets = [
+      { tokens: 9_000, period: "Week" },
+      { tokens: 90_000, period: "Total", onExhausted: "Alert" },
+    ];
+    const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE, budgets, rateLimit: { requestsPerMinute: 60 } };
+    const { id } = (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
+    const page = await open(`/keys/${id}/edit`, { colorScheme: theme, viewport: { width, height: 900 } });
+    expect(await page.getByLabel("Amount").inputValue()).toBe("9000");
+    expect(await page.getByLabel("Requests a minute").inputValue()).toBe("60");
+    await checkPage(page, `forms-edit-${theme}-${width}`);
+    await expectNothingSpilt(page);
+    await page.getByLabel("Amount").fill("12000");
+    await page.getByLabel("Requests at once").fill("5");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.waitForURL(`**/keys/${id}`);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({
+      budgets: [{ tokens: 12_000 }, { tokens: 90_000 }],
+      rateLimit: { requestsPerMinute: 60, burst: 5 },
+    });
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("What is in use of a key", () => {
+  test.each(LOOKS)("is one section, in %s at %d pixels", async (theme, width) => {
+    const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE };
+    const { id } = (
+      await pages.send("POST", "/keys", { name: `${WIDE}${unique("")}`.slice(0, 63), team: "payments", spec })
+    ).body;
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
+    const slot = Math.floor(Date.now() / 300_000) * 300_000;
+    const scopes = ["gateway:generate", "gateway:embed", "memory:read", "memory:*"];
+    await addRequestCounts(
+      pages.store,
+      scopes.map((scope, i) => ({ keyId: id, slot, scope, count: 40 * (i + 1) })),
+      () => {},
+    );
+    const figures = Object.fromEntries(TOKEN_FIGURES.map((figure, i) => [figure, 12_345 * (i + 1)])) as TokenFigures;
+    await addTokenCounts(
+      pages.store,
+      [{ keyId: id, slot, gatewayId: "gw", routeId: "", teamId: "t", model: "m".repeat(100), figures }],
+      () => {},
+    );
+    const page = await open(`/keys/${id}`, { colorScheme: theme, viewport: { width, height: 900 } });
+    const section = page.getByRole("region", { name: "What is in use" });
+    expect(await section.getByRole("img").count()).toBe(2);
+    expect(await section.innerText()).toMatch(/Old versions that still work[\s\S]*Version 1 .* works until/);
+    await checkPage(page, `forms-in-use-${theme}-${width}`);
+    await section.getByText("By time").click();
+    await expectNothingSpilt(page);
+    await section.getByRole("link", { name: "Last 30 days" }).click();
+    await checkPage(page, `forms-in-use-month-${theme}-${width}`);
+    expect(complaints).toEqual([]);
+  });
+});
