@@ -8,7 +8,7 @@ export const CREATE_FORM = "create-key";
 const PANEL = "as-manifest";
 
 /** By which a form has its manifest follow what is typed. */
-export const FOLLOWED_BY_MANIFEST = html`hx-post="${FORM_MANIFEST_PATH}" hx-trigger="input delay:400ms" hx-sync="this:replace" hx-target="#${PANEL}" hx-swap="outerHTML"`;
+export const FOLLOWED_BY_MANIFEST = html`hx-post="${FORM_MANIFEST_PATH}" hx-trigger="input delay:400ms" hx-sync="this:replace" hx-validate="false" hx-target="#${PANEL}" hx-swap="outerHTML"`;
 
 /**
  * The manifest beside the form that it follows: by script, or by its button.

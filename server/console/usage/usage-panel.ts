@@ -28,7 +28,7 @@ const TABLES = {
 } as const;
 
 /** What a key's panel has of its own: its requests by scope, where the range has them, and what stands below. */
-export type OwnUsage = { readonly requests: ScopedRequests | undefined; readonly below: Content };
+type OwnUsage = { readonly requests: ScopedRequests | undefined; readonly below: Content };
 
 /**
  * Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them.

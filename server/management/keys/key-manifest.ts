@@ -7,7 +7,7 @@ import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 export type KeyManifest = ReturnType<typeof keyManifest>;
 
 /** What the manifest of a key is made of. */
-export type DeclarableKey = {
+type DeclarableKey = {
   readonly name: string;
   readonly spec: ApiManagedKeySpec;
   /** What the key is bound to and there is, by name; empty namespaces are of what the API made. */

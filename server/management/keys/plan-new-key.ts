@@ -11,7 +11,7 @@ import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody } from "./request-schemas.ts";
 
 /** A key that may be made. */
-export type PlannedKey = {
+type PlannedKey = {
   readonly teamId: string;
   readonly spec: ApiManagedKeySpec;
   readonly policy: KeyPolicy;

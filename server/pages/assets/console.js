@@ -80,7 +80,8 @@ document.addEventListener("htmx:after:swap", enliven);
 /** What is wrong with a form that is being filled in is said at its fields, as where the server has refused it. */
 function placeFaults() {
   const panel = document.querySelector("[data-faults-of]");
-  if (panel === null) return;
+  // A button that is being pressed stays where it is.
+  if (panel === null || document.querySelector("button:active") !== null) return;
   const form = document.getElementById(panel.dataset.faultsOf);
   for (const fault of form.querySelectorAll(".error")) fault.remove();
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
