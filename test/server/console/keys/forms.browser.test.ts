@@ -59,7 +59,7 @@ describe("The manifest beside the form", () => {
       expect(isBeside).toBe(width > 1_000);
       if (!isBeside) expect(panel?.y).toBeGreaterThanOrEqual((form?.y ?? 0) + (form?.height ?? 0));
       expect(await page.getByRole("button", { name: "Show as manifest" }).count()).toBe(0);
-    expect(await page.locator(".notice:visible").count()).toBe(0);
+      expect(await page.locator(".notice:visible").count()).toBe(0);
 
       await page.getByLabel("Name", { exact: true }).fill("checkout");
       await page.getByLabel("Team").selectOption(WIDE);
