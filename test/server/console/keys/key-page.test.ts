@@ -6,7 +6,9 @@ import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token
 import { appendRefusals } from "../../../../store/audit/refusals.ts";
 import { recordKeyDeclaration } from "../../../../store/keys/key-declarations.ts";
 import { activateVersion } from "../../../../store/keys/key-versions.ts";
+import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
+import { recordUsage } from "../../../../store/keys/usage.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
@@ -275,21 +277,26 @@ describe("revoking a key by its page", () => {
   });
 
   test("shows requests, tokens, money and who uses old versions in one section, in this order, each once", async () => {
-    const { id, secret } = await makeKey();
-    await pages.tryKey(secret);
+    const { id } = await makeKey();
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
     const slot = Math.floor(Date.now() / 300_000) * 300_000;
     const figures = Object.fromEntries(TOKEN_FIGURES.map((figure) => [figure, 7])) as TokenFigures;
     const count = { keyId: id, slot, gatewayId: "gw_a", routeId: "", teamId: "team", model: "small", figures };
     await addTokenCounts(pages.store, [count], () => {});
-    let text = "";
-    await until("the use is written", async () => {
-      ({ text } = await pages.get(`/keys/${id}`));
-      return text.includes("by memory:read") && text.includes("; last used");
-    });
+    await addRequestCounts(pages.store, [{ keyId: id, slot, scope: "memory:read", count: 3 }], () => {});
+    const use = { keyId: id, version: 1, at: Date.now(), address: "192.0.2.7", userAgent: "nightly/2.1" };
+    await recordUsage(pages.store, [use]);
+    const { text } = await pages.get(`/keys/${id}`);
     const [, section = ""] = /<section[^>]* id="usage"[^>]*>(.*?)<\/section>/s.exec(text) ?? [];
     const order = ["What is in use", ">Requests<", ">Tokens<", "By model", "By time", "As of some ten seconds ago"];
-    order.push("Old versions that still work", "Version 1 (", " works until", "; last used", " from ");
+    order.push(
+      "Old versions that still work",
+      "Version 1 (",
+      " works until",
+      "; last used",
+      " from 192.0.2.7",
+      " by nightly/2.1",
+    );
     expect(order.filter((part) => !section.includes(part))).toEqual([]);
     const places = order.map((part) => section.indexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
