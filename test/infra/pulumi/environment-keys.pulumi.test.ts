@@ -8,16 +8,14 @@ import { textsBelow } from "./files.ts";
 type Resource = { type: string; properties?: Record<string, unknown>; options?: Record<string, unknown> };
 type Program = { resources: Record<string, Resource>; outputs?: Record<string, string> };
 
-const shown = blocksIn(read("docs/guides/pulumi.md"))
-  .filter(({ language, text }) => language === "yaml" && /^resources:/m.test(text))
-  .map(({ text }): Program => parse(text));
+const PAGE = "docs/guides/pulumi-yaml.md";
+const shown: Program = parse(blocksIn(read(PAGE)).find(({ language }) => language === "yaml")?.text ?? "");
 
-/** The program of the guide with the component of the guide, in which a test changes what it is about. */
-function guideProgram(project: string, change: (agent: Resource, program: Program) => void = () => {}) {
-  const [whole, component] = structuredClone(shown);
-  const agent = component?.resources.agent;
-  if (whole === undefined || agent === undefined) return expect.fail("the guide has no such programs");
-  const program: Program = { resources: { ...whole.resources, agent }, outputs: component?.outputs ?? {} };
+/** The page's program, in which a test changes what it is about. */
+function pageProgram(project: string, change: (agent: Resource, program: Program) => void = () => {}) {
+  const { resources, outputs } = structuredClone(shown);
+  const agent = resources.agent ?? expect.fail(`${PAGE} has no EnvironmentKeys`);
+  const program: Program = { resources, ...(outputs && { outputs }) };
   // A team's name is its own in all files that run.
   program.resources.docs = { type: "keyplane:PlatformTeam", properties: { name: project } };
   change(agent, program);
@@ -36,7 +34,7 @@ function given(agent: Resource, properties: Record<string, unknown>): void {
 
 describeOnPulumi("EnvironmentKeys in YAML", ({ makeProject, call }) => {
   it("is brought up, previewed without a difference, changed and destroyed, with its secrets encrypted", async () => {
-    const { folder, cli, rewrite } = await makeProject(guideProgram("yaml-environments"));
+    const { folder, cli, rewrite } = await makeProject(pageProgram("yaml-environments"));
     const up = await cli("up", "--yes", "--skip-preview");
     expect(up).toMatchObject({ failed: false, out: expect.stringContaining("8 created") });
     const outputs = JSON.parse((await cli("stack", "output", "--json", "--show-secrets")).out);
@@ -46,7 +44,7 @@ describeOnPulumi("EnvironmentKeys in YAML", ({ makeProject, call }) => {
     expect((await cli("preview", "--expect-no-changes")).failed).toBe(false);
 
     await rewrite(
-      guideProgram("yaml-environments", (agent) =>
+      pageProgram("yaml-environments", (agent) =>
         given(agent, { environments: { production: { scopes: ["memory:read", "memory:write"] } } }),
       ),
     );
@@ -70,7 +68,7 @@ describeOnPulumi("EnvironmentKeys in YAML", ({ makeProject, call }) => {
 
   it("has keys whose scopes are known only later, and makes them with the provider that it is given", async () => {
     const { cli } = await makeProject(
-      guideProgram("yaml-open", (agent, { resources }) => {
+      pageProgram("yaml-open", (agent, { resources }) => {
         resources.other = { type: "pulumi:providers:keyplane" };
         agent.options = { provider: placeholder("other"), protect: true };
         given(agent, { scopes: placeholder("reader.effectiveScopes"), environments: undefined });
@@ -96,7 +94,7 @@ describeOnPulumi("EnvironmentKeys in YAML", ({ makeProject, call }) => {
     ["too few scopes", { scopes: ["memory:write"] }, "unless environments.production.scopes says so"],
     ["a scope that there is not", { scopes: ["memory:reed"] }, "memory:read"],
   ])("is refused for %s", async (_, properties, message) => {
-    const { cli } = await makeProject(guideProgram("yaml-refused", (agent) => given(agent, properties)));
+    const { cli } = await makeProject(pageProgram("yaml-refused", (agent) => given(agent, properties)));
     const { out, failed } = await cli("preview");
     expect(failed).toBe(true);
     expect(out).toContain(message);

@@ -1,6 +1,6 @@
 /**
- * The SDKs that Pulumi's generators make of our schema, and the guide's programs with them, run by the CLI as a program
- * of that language drives it. Go's, which takes a minute to compile, with `npm run nightly`.
+ * The SDKs that Pulumi's generators make of our schema, and the program of each language's page with them, run by the
+ * CLI as a program of that language drives it. Go's, which takes a minute to compile, with `npm run nightly`.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,41 +21,40 @@ const SCHEMA = join(ROOT, "infra/pulumi/schema.json");
 const DRIVERS = join(import.meta.dirname, "drivers");
 /** Pulumi's own library for each language. */
 const PULUMI_VERSION = "3.220.0";
-const GO_PATH = "keyplane.dev/pulumi/keyplane";
+const GO_MODULE = "keyplane.dev/pulumi";
 
 type Command = readonly [program: string, ...args: string[]];
 type Language = {
   readonly name: string;
-  /** Generates and compiles an SDK and the guide's programs, which become one, in a folder: what runs it. */
-  readonly prepare: (folder: string, programs: readonly string[]) => Promise<Command>;
+  readonly page: string;
+  /** Generates and compiles an SDK and a program in a folder: what runs it. */
+  readonly prepare: (folder: string, program: string) => Promise<Command>;
 };
 
 const PYTHON: Language = {
   name: "python",
-  async prepare(folder, programs) {
+  page: "docs/guides/pulumi-python.md",
+  async prepare(folder, program) {
     const sdk = join(folder, "sdk");
     await run(await findPulumiSdks(), [SCHEMA, "python", sdk]);
     await run("python3", ["-m", "venv", "--clear", join(folder, "venv")]);
     const python = join(folder, "venv/bin/python");
     const packages = [`pulumi==${PULUMI_VERSION}`, sdk];
     await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]);
-    await writeFile(join(folder, "program.py"), programs.join("\n"));
+    await writeFile(join(folder, "program.py"), program);
     return [python, join(DRIVERS, "drive.py")];
   },
 };
 
 const GO: Language = {
   name: "go",
-  async prepare(folder, [program = "", component = ""]) {
-    await run(await findPulumiSdks(), [SCHEMA, "go", folder]);
-    const required = `go 1.26.0\n\nrequire github.com/pulumi/pulumi/sdk/v3 v${PULUMI_VERSION}\n`;
-    await writeFile(join(folder, "keyplane/go.mod"), `module ${GO_PATH}\n\n${required}`);
-    const ours = `require ${GO_PATH} v0.0.0\nreplace ${GO_PATH} => ./keyplane\n`;
-    await writeFile(join(folder, "go.mod"), `module example.com/keys\n\n${required}${ours}`);
-    const withComponent = program
-      .replace("pulumi.Run(", "drive(")
-      .replace(/\n\treturn nil\n}\s*$/, "\n\treturn environmentKeys(ctx, docs.Name)\n}\n");
-    await writeFile(join(folder, "main.go"), `${withComponent}\n${component}`);
+  page: "docs/guides/pulumi-go.md",
+  async prepare(folder, program) {
+    await run(await findPulumiSdks(), [SCHEMA, "go", join(folder, "sdk")]);
+    const required = `require github.com/pulumi/pulumi/sdk/v3 v${PULUMI_VERSION}\n`;
+    const ours = `require ${GO_MODULE} v0.0.0\nreplace ${GO_MODULE} => ./sdk\n`;
+    await writeFile(join(folder, "go.mod"), `module example.com/keys\n\ngo 1.26.0\n\n${required}${ours}`);
+    await writeFile(join(folder, "main.go"), program.replace("pulumi.Run(", "drive("));
     await copyFile(join(DRIVERS, "drive.go"), join(folder, "drive.go"));
     await run("go", ["mod", "tidy"], { cwd: folder });
     await run("go", ["build", "-o", "keys", "."], { cwd: folder });
@@ -65,17 +64,14 @@ const GO: Language = {
 
 describeOnPulumi("the generated SDKs", ({ makeWorkspace, cli, call }) => {
   it.each(NIGHTLY ? [PYTHON, GO] : [PYTHON])(
-    "compile, and the guide's program in $name is brought up and down",
+    "compile, and the page's program in $name is brought up and down",
     { timeout: 600_000 },
-    async ({ name, prepare }) => {
-      const programs = blocksIn(read("docs/guides/pulumi.md")).filter(({ language }) => language === name);
+    async ({ name, page, prepare }) => {
+      const program = blocksIn(read(page)).find(({ language }) => language === name)?.text;
       const { folder, env } = await makeWorkspace();
       const work = join(folder, "work");
       await mkdir(work);
-      const [command, ...args] = await prepare(
-        work,
-        programs.map(({ text }) => text),
-      );
+      const [command, ...args] = await prepare(work, program ?? expect.fail(`${page} has none`));
       const child = spawn(command, args, {
         cwd: work,
         env: { ...env, PATH: `${dirname(cli)}:${env.PATH}` },
@@ -83,7 +79,7 @@ describeOnPulumi("the generated SDKs", ({ makeWorkspace, cli, call }) => {
       });
       const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), once(child, "exit")]);
       const outputs: Record<string, { value: string; secret: boolean }> = JSON.parse(line);
-      expect(Object.keys(outputs).sort()).toEqual(["key", "production"]);
+      expect(Object.keys(outputs).sort()).toEqual(["production", "reader"]);
       const keys = Object.values(outputs).map(({ value }) => value);
       for (const output of Object.values(outputs)) {
         expect(output).toEqual({ value: expect.stringMatching(/^inf_/), secret: true });

@@ -1,5 +1,5 @@
-// Package main writes the SDK of a Pulumi package in one language, as `pulumi package gen-sdk` does. The CLI takes that
-// from a plugin for each language, of which there is no Go module; these are the same generators.
+// Package main writes the SDK of a Pulumi package in one language, as `pulumi package add` does. The CLI takes that from
+// a plugin for each language, of which there is no Go module; these are the same generators.
 //
 // Arguments: the schema's file, `python` or `go`, and the folder to write to.
 package main
@@ -41,6 +41,8 @@ func generate(schemaFile, language string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// As the command does: with the files by which a program takes it out of a folder.
+	pkg.SupportPack = true
 	switch language {
 	case "python":
 		return python.GeneratePackage("keyplane", pkg, nil, nil)
