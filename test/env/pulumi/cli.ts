@@ -1,8 +1,9 @@
 import { findGoProgram } from "../go/go-program.ts";
 
-/** The path of what writes the SDKs of a package, as {@link findGoProgram} finds it: test/env/pulumi/sdks. */
+/** The path of what writes the SDKs of a package, as {@link findGoProgram} finds it: scripts/pulumi-sdks. */
 export function findPulumiSdks(): Promise<string> {
-  return findGoProgram({ name: "pulumi-sdks", variable: "PULUMI_SDKS_BIN", module: "pulumi/sdks", package: "." });
+  const module = "../../scripts/pulumi-sdks";
+  return findGoProgram({ name: "pulumi-sdks", variable: "PULUMI_SDKS_BIN", module, package: "." });
 }
 
 /** The path of what runs Pulumi programs in YAML, as {@link findGoProgram} finds it. */

@@ -9,7 +9,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { ROOT, read } from "../../architecture/sources.ts";
+import { compileGoSdk, compilePythonSdk, OLDEST_PULUMI } from "../../../scripts/pulumi-sdks.ts";
+import { read } from "../../architecture/sources.ts";
 import { blocksIn } from "../../env/blocks.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { findPulumiSdks } from "../../env/pulumi/cli.ts";
@@ -17,17 +18,14 @@ import { describeOnPulumi } from "../../env/pulumi.ts";
 import { textsBelow } from "./files.ts";
 
 const run = promisify(execFile);
-const SCHEMA = join(ROOT, "infra/pulumi/schema.json");
 const DRIVERS = join(import.meta.dirname, "drivers");
-/** Pulumi's own library for each language. */
-const PULUMI_VERSION = "3.220.0";
 const GO_MODULE = "keyplane.dev/pulumi";
 
 type Command = readonly [program: string, ...args: string[]];
 type Language = {
   readonly name: string;
   readonly page: string;
-  /** Generates and compiles an SDK and a program in a folder: what runs it. */
+  /** Compiles the SDK, as a release does, and a program in a folder: what runs it. */
   readonly prepare: (folder: string, program: string) => Promise<Command>;
 };
 
@@ -35,11 +33,8 @@ const PYTHON: Language = {
   name: "python",
   page: "docs/guides/pulumi-python.md",
   async prepare(folder, program) {
-    const sdk = join(folder, "sdk");
-    await run(await findPulumiSdks(), [SCHEMA, "python", sdk]);
-    await run("python3", ["-m", "venv", "--clear", join(folder, "venv")]);
-    const python = join(folder, "venv/bin/python");
-    const packages = [`pulumi==${PULUMI_VERSION}`, sdk];
+    const { python, wheel } = await compilePythonSdk(await findPulumiSdks(), folder);
+    const packages = [`pulumi==${OLDEST_PULUMI}`, wheel];
     await run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]);
     await writeFile(join(folder, "program.py"), program);
     return [python, join(DRIVERS, "drive.py")];
@@ -50,14 +45,15 @@ const GO: Language = {
   name: "go",
   page: "docs/guides/pulumi-go.md",
   async prepare(folder, program) {
-    await run(await findPulumiSdks(), [SCHEMA, "go", join(folder, "sdk")]);
-    const required = `require github.com/pulumi/pulumi/sdk/v3 v${PULUMI_VERSION}\n`;
-    const ours = `require ${GO_MODULE} v0.0.0\nreplace ${GO_MODULE} => ./sdk\n`;
-    await writeFile(join(folder, "go.mod"), `module example.com/keys\n\ngo 1.26.0\n\n${required}${ours}`);
+    const sdk = await compileGoSdk(await findPulumiSdks(), folder);
+    const ours = `require ${GO_MODULE} v0.0.0\nreplace ${GO_MODULE} => ${sdk}\n`;
+    await writeFile(join(folder, "go.mod"), `module example.com/keys\n\ngo 1.26.0\n\n${ours}`);
     await writeFile(join(folder, "main.go"), program.replace("pulumi.Run(", "drive("));
     await copyFile(join(DRIVERS, "drive.go"), join(folder, "drive.go"));
-    await run("go", ["mod", "tidy"], { cwd: folder });
-    await run("go", ["build", "-o", "keys", "."], { cwd: folder });
+    // As the SDK was compiled, which is found in Go's cache then.
+    const options = { cwd: folder, env: { ...process.env, CGO_ENABLED: "0" } };
+    await run("go", ["mod", "tidy"], options);
+    await run("go", ["build", "-o", "keys", "."], options);
     return [join(folder, "keys")];
   },
 };

@@ -1,4 +1,4 @@
-module keyplane.dev/test/env/pulumi/sdks
+module keyplane.dev/scripts/pulumi-sdks
 
 go 1.26.0
 
