@@ -64,6 +64,7 @@ describe("docs/security/threats.md", () => {
       "b196",
       "b197",
       "b198",
+      "b199",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

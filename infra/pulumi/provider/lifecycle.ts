@@ -120,11 +120,22 @@ async function ensureSpec(resource: PulumiResource, object: ApiObject, given: In
   const { api, kind } = resource;
   const spec = specOf(kind, given);
   const manager = managerOf(resource);
-  const isSame = isSameSpec(kind.kind, object.name, object.spec, spec) && isManagedSo(object, manager);
+  const isAsGiven = (found: ApiObject) =>
+    isSameSpec(kind.kind, found.name, found.spec, spec) && isManagedSo(found, manager);
   // Whether a credential is the one that is stored cannot be seen.
-  if (!hasCredentials(kind, spec) && isSame) return object;
+  if (!hasCredentials(kind, spec) && isAsGiven(object)) return object;
   const body = { spec, ...manager, ...reasonOf(given) };
-  return parseObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
+  const put = async ({ id, etag }: ApiObject) =>
+    parseObject(await api.send("PUT", `${kind.path}/${id}`, body, { "if-match": etag }));
+  try {
+    return await put(object);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "precondition_failed") throw error;
+    // Where the answer was lost, the tag that it is sent under again is another by then: what is as it was sent is ours.
+    const found = await fetchObject(api, kind, object.id);
+    if (found === undefined || isRevoked(found) || !isAsGiven(found)) throw error;
+    return hasCredentials(kind, spec) ? await put(found) : found;
+  }
 }
 
 /** What a key says of the resource that manages it: people are to change it there. */

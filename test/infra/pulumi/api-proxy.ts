@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** What becomes of a request: it passes, or its connection breaks before or after the server has done what it asks. */
-export type Fate = "passes" | "breaks" | "breaks answered";
+/**
+ * What becomes of a request: it passes, its connection breaks before or after the server has done what it asks, or what
+ * it asks is done and 503 stands in place of the answer.
+ */
+export type Fate = "passes" | "breaks" | "breaks answered" | "busy answered";
 
 export type ApiProxy = {
   readonly url: string;
@@ -31,6 +34,10 @@ export async function startApiProxy(target: string): Promise<ApiProxy> {
     const body = await buffer(answer);
     await answered(seen, answer.statusCode ?? 0);
     if (fate === "breaks answered") return incoming.socket.destroy();
+    if (fate === "busy answered") {
+      const problem = JSON.stringify({ status: 503, code: "unavailable", detail: "Later." });
+      return outgoing.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" }).end(problem);
+    }
     outgoing.writeHead(answer.statusCode ?? 0, answer.headers).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
 import { describeOnTofu, REQUIRED_PROVIDERS } from "../../env/opentofu.ts";
 import { until } from "../../env/until.ts";
+import { startApiProxy } from "../pulumi/api-proxy.ts";
 
 const UNCHANGED = { code: 0 };
 const CHANGES = { code: 2 };
 
-describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage }) => {
+describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironment }) => {
   /** A team of its own, and a configuration of one key of it. */
   async function makeKeyWorkspace(team: string, fields: string) {
     const configured = (more: string) =>
@@ -131,6 +132,35 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage }) => {
     expect((await apply()).out).toContain("1 changed");
     expect(await keys()).toMatchObject([{ spec: { preset: "MCPReadOnly" } }]);
   });
+
+  it.each([
+    ["busy answered", "lost-busy"],
+    ["breaks answered", "lost-broken"],
+  ] as const)(
+    "b199: knows its own change again whose answer was lost, and undoes no other client's: %s",
+    async (fate, team) => {
+      const { KEYPLANE_URL: url = "" } = await makeEnvironment();
+      const proxy = await startApiProxy(url);
+      const { apply, plan, keys, configure } = await makeKeyWorkspace(team, 'preset = "MCPReadOnly"');
+      await apply();
+      const through = (fields: string) => configure(`${fields}\n}\nprovider "keyplane" {\n  url = "${proxy.url}"`);
+      let put = 0;
+      proxy.watch(({ method }) => (method === "PUT" && put++ === 0 ? fate : "passes"));
+      await through('preset = "MCPReadWrite"');
+      expect(await apply()).toMatchObject({ code: 0 });
+      expect([put, await keys()]).toEqual([2, [expect.objectContaining({ spec: { preset: "MCPReadWrite" } })]]);
+      expect(await plan()).toMatchObject(UNCHANGED);
+
+      put = 0;
+      proxy.onAnswer(async ({ method, path }) => {
+        if (method === "PUT" && put === 1) await manage("PUT", path, { spec: { preset: "GatewayDefault" } });
+      });
+      await through('preset = "MCPReadOnly"');
+      expect((await apply()).out).toContain("Another client has changed it since this plan read it");
+      expect(await keys()).toMatchObject([{ spec: { preset: "GatewayDefault" } }]);
+      await proxy.close();
+    },
+  );
 
   it("says in a plan that it has expired", async () => {
     const { apply, plan } = await makeKeyWorkspace("expired", 'preset = "MCPReadOnly"\nexpires_after = "1s"');

@@ -9,7 +9,8 @@ import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 /** The management API under `/api/v1` (docs/reference/management-api.md). */
 export type Api = {
   /**
-   * With an Idempotency-Key it is sent again where the connection broke before an answer was there.
+   * With an Idempotency-Key, or under an entity tag, it is sent again where the connection broke before an answer was
+   * there: what is done once is refused under that tag, and who asks finds it done.
    *
    * @throws Refusal, UnreachableError, TokenError
    */
@@ -100,7 +101,8 @@ export function openApi(config: ProviderConfig): Api {
   async function send(...[method, path, body, headers = {}]: Parameters<Api["send"]>): Promise<ApiAnswer> {
     const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     for (let tries = 1; ; tries++) {
-      const { answer, text } = await insist(() => once(method, path, body, all), "idempotency-key" in headers);
+      const isRepeatable = "idempotency-key" in headers || "if-match" in headers;
+      const { answer, text } = await insist(() => once(method, path, body, all), isRepeatable);
       const json = parse(text);
       if (answer.ok && json !== undefined) {
         const replayed = answer.headers.get("idempotency-replayed") === "true";

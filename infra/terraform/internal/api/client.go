@@ -36,7 +36,8 @@ type Client struct {
 	places chan struct{}
 }
 
-// Request is one question. With an idempotency key it is sent again where the connection broke before an answer was there.
+// Request is one question. With an idempotency key, or under an entity tag, it is sent again where the connection broke
+// before an answer was there: what is done once is refused under that tag, and who asks finds it done.
 type Request struct {
 	Method         string
 	Path           string
@@ -111,7 +112,7 @@ func retryAfter(header http.Header) time.Duration {
 
 // insist asks again where the connection has broken, and what is repeated is done once.
 func (client *Client) insist(ctx context.Context, request Request) (*http.Response, []byte, error) {
-	isRepeatable := request.Method == http.MethodGet || request.IdempotencyKey != ""
+	isRepeatable := request.Method == http.MethodGet || request.IdempotencyKey != "" || request.IfMatch != ""
 	for try := 1; ; try++ {
 		answer, body, err := client.withToken(ctx, request)
 		var broken *Unreachable

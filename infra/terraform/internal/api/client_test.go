@@ -89,10 +89,10 @@ func TestCreationWhoseAnswerIsLost(t *testing.T) {
 }
 
 func TestChangeWhoseAnswerIsLost(t *testing.T) {
-	client, asked := serve(t, breakOff)
+	client, asked := serve(t, breakOff, answer(412, map[string]any{"code": "precondition_failed"}))
 	_, err := client.ReplaceKey(context.Background(), "key_1", `"a"`, Replacement{})
-	var broken *Unreachable
-	if !errors.As(err, &broken) || asked.Load() != 1 {
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || refusal.Status != 412 || asked.Load() != 2 {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
 }

@@ -172,7 +172,7 @@ func (key *platformKey) takeUp(ctx context.Context, model platformKeyModel, text
 	if err != nil || now.equals(model.spec, object.Name) {
 		return object, err
 	}
-	return key.client.ReplaceKey(ctx, object.ID, object.ETag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
+	return key.change(ctx, object.ID, object.ETag, model)
 }
 
 // explainSecret says what to do about a secret that another key has, or had.
@@ -307,7 +307,25 @@ func (key *platformKey) replaceSpec(ctx context.Context, state, model platformKe
 	if err := json.Unmarshal(remembered, &etag); err != nil {
 		return nil, errors.New("The plan remembers no state of the key: plan again with a refresh, and apply that.")
 	}
-	return key.client.ReplaceKey(ctx, state.ID.ValueString(), etag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
+	return key.change(ctx, state.ID.ValueString(), etag, model)
+}
+
+// change sends a spec under an entity tag. Where the answer to it was lost, the server has another tag by the time that it
+// is sent again, and refuses: a key that is as it was sent is changed.
+func (key *platformKey) change(ctx context.Context, id, etag string, model platformKeyModel) (*api.Object, error) {
+	object, err := key.client.ReplaceKey(ctx, id, etag, api.Replacement{Spec: model.spec, Reason: textOf(model.Reason)})
+	var refusal *api.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != "precondition_failed" {
+		return object, err
+	}
+	found, unread := key.client.Get(ctx, api.Keys, id)
+	if unread != nil || goneBecause(found) != "" || found.DeclaredIn != nil {
+		return nil, err
+	}
+	if now, unread := parseSpec(found.Spec); unread != nil || !now.equals(model.spec, found.Name) {
+		return nil, err
+	}
+	return found, nil
 }
 
 // ensureVersion makes a version with this secret, where the version in use is not of it already. Of a secret that Keyplane
