@@ -22,7 +22,7 @@ import { renderKeyRules } from "./key-rules-reference.ts";
 import { renderMetrics } from "./metrics-reference.ts";
 import { renderMistakes } from "./mistakes-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
-import { renderPulumiSchema } from "./pulumi-schema.ts";
+import { pluginSource, renderPulumiSchema } from "./pulumi-schema.ts";
 import { renderReasons } from "./reasons-reference.ts";
 import { renderReference } from "./reference.ts";
 
@@ -87,7 +87,8 @@ files.set("docs/reference/mistakes.md", renderMistakes());
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';
 const { version, description, license } = packageJson;
-files.set("infra/pulumi/schema.json", renderPulumiSchema(pulumi, { version, description, license }));
+const about = { version, description, license, ...pluginSource(packageJson) };
+files.set("infra/pulumi/schema.json", renderPulumiSchema(pulumi, about));
 files.set(
   "infra/pulumi/generated/types.ts",
   [

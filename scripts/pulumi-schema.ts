@@ -12,7 +12,12 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function renderPulumiSchema(
   { config, resources, components, functions }: PulumiPackage,
-  about: { readonly version: string; readonly description: string; readonly license: string },
+  about: {
+    readonly version: string;
+    readonly description: string;
+    readonly license: string;
+    readonly pluginDownloadURL?: string;
+  },
 ): string {
   const types = new Map<string, Json>();
   const fieldsOf = (fields: Fields | undefined, path: string) =>
@@ -52,6 +57,15 @@ export function renderPulumiSchema(
   };
   const named = Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1)));
   return `${JSON.stringify({ name: "keyplane", displayName: "Keyplane", ...about, language, ...body, types: named }, null, 2)}\n`;
+}
+
+/**
+ * Where the engine gets the provider: in the releases of the repository on GitHub that package.json names, where it names
+ * one. Without one there are none.
+ */
+export function pluginSource({ repository }: Json): { readonly pluginDownloadURL?: string } {
+  const named = /\bgithub(?:\.com[/:]|:)([\w.-]+\/[\w.-]+?)(?:\.git)?["#]/.exec(JSON.stringify(repository ?? ""));
+  return named === null ? {} : { pluginDownloadURL: `github://api.github.com/${named[1]}` };
 }
 
 function renderProperty(property: Property, path: string, types: Map<string, Json>): Json {

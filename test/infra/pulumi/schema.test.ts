@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jsonSchema, specSchema } from "../../../domain/manifest/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
+import { pluginSource } from "../../../scripts/pulumi-schema.ts";
 import { KEY_SPEC } from "../../../server/management/keys/request-schemas.ts";
 import { GATEWAY_SPEC } from "../../../server/management/read-gateway.ts";
 import { TEAM_SPEC } from "../../../server/management/read-team.ts";
@@ -95,5 +96,17 @@ describe("the schema of the Pulumi package", () => {
 
   it("has the package's version", () => {
     expect(schema.version).toBe(packageJson.version);
+  });
+});
+
+describe("where the engine gets the provider", () => {
+  it.each([
+    [undefined, undefined],
+    ["https://git.example.com/a/keyplane.git", undefined],
+    ["github:a/keyplane", "github://api.github.com/a/keyplane"],
+    [{ type: "git", url: "git+https://github.com/a/keyplane.git" }, "github://api.github.com/a/keyplane"],
+    [{ type: "git", url: "git@github.com:a/keyplane.js.git" }, "github://api.github.com/a/keyplane.js"],
+  ])("follows from the repository that package.json names: %j", (repository, pluginDownloadURL) => {
+    expect(pluginSource({ repository })).toEqual(pluginDownloadURL === undefined ? {} : { pluginDownloadURL });
   });
 });
