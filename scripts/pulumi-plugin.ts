@@ -46,7 +46,8 @@ export function makePluginArchives(folder: string): string[] {
     const about = { name: NAME, version, private: true, type: "module", license, engines, dependencies: IMPORTED };
     writeFileSync(join(plugin, "package.json"), `${JSON.stringify(about, null, 2)}\n`);
     for (const file of ["LICENSE", "package-lock.json"]) copyFileSync(join(ROOT, file), join(plugin, file));
-    const options = ["--silent", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
+    // Pulumi takes no archive with a link in it.
+    const options = ["--no-bin-links", "--silent", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
     execFileSync("npm", ["install", ...options], { cwd: plugin, stdio: "inherit" });
     const [first = "", ...others] = SYSTEMS.map((system) => join(folder, `${NAME}-v${version}-${system}.tar.gz`));
     execFileSync("tar", ["-czf", first, "-C", plugin, "."]);
