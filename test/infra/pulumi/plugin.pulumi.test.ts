@@ -1,7 +1,7 @@
 /** The archives of the provider that a release has, as the CLI installs and starts them. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { readFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,9 @@ describeOnPulumi("the provider's archive", ({ makeWorkspace, call, cli, path }) 
     const asked: string[] = [];
     const server = createServer(({ url = "" }, response) => {
       asked.push(basename(url));
-      createReadStream(join(archives, basename(url))).pipe(response);
+      // Pulumi asks for the length.
+      const archive = readFileSync(join(archives, basename(url)));
+      response.writeHead(200, { "content-length": archive.length }).end(archive);
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     await Promise.all([work, language].map((place) => mkdir(place)));
