@@ -232,7 +232,7 @@ export function actOnKey(
  */
 export async function actOnStore(
   { confirmations, keyChanges, keyMemory }: KeyDeps,
-  { object: { uid, generation }, stored }: DeclarationObservation,
+  { object: { uid }, stored }: DeclarationObservation,
   action: StoreAction,
 ): Promise<void> {
   if (stored === undefined) return;
@@ -242,7 +242,7 @@ export async function actOnStore(
     confirmations.changed(uid, await keyChanges.revoke(keyId, action.reason));
     keyMemory.held.delete(uid);
   } else {
-    const { policy, expiresAfter, keptEnds = [] } = action;
+    const { generation, policy, expiresAfter, keptEnds = [] } = action;
     confirmations.changed(uid, await keyChanges.updatePolicy({ keyId, policy, expiresAfter, keptEnds, generation }));
   }
   const event = eventOf(action, stored);

@@ -65,7 +65,7 @@ export function applyAction(
     case "Activate":
       return activate(key, action.number, action.retireOldAt, now);
     case "UpdatePolicy":
-      return updatePolicy(key, action, context.generation);
+      return updatePolicy(key, action);
     case "Retire":
       return retireDue(key, now);
     case "RetireAdopted":
@@ -199,8 +199,7 @@ function activate(before: StoredKey, number: number, retireOldAt: number, now: n
 
 function updatePolicy(
   key: StoredKey,
-  { policy, expiresAfter, keptEnds }: KeyAction & { do: "UpdatePolicy" },
-  generation: number,
+  { generation, policy, expiresAfter, keptEnds }: KeyAction & { do: "UpdatePolicy" },
 ): StoredKey {
   if (key.state === "revoked") return key;
   refuseWhere(generation < key.generation, "a later generation has been applied");

@@ -47,7 +47,7 @@ const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = 
 /** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
 export function policyChange(
   key: StoredKey,
-  { policy, expiresAfter, keptEnds }: Omit<Extract<KeyAction, { do: "UpdatePolicy" }>, "do">,
+  { policy, expiresAfter, keptEnds }: Pick<KeyAction & { do: "UpdatePolicy" }, "policy" | "expiresAfter" | "keptEnds">,
 ): string {
   const names = Object.entries(FIELDS);
   const before: Readonly<Record<string, unknown>> = key.policy;

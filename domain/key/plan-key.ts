@@ -58,6 +58,8 @@ export type KeyAction =
   /** `expiresAfter` counts anew from the mint of each version that lives, but for those whose end is kept. */
   | {
       readonly do: "UpdatePolicy";
+      /** Of the declaration that is applied with it, or was before. */
+      readonly generation: number;
       readonly policy: KeyPolicy;
       readonly expiresAfter: number | null;
       readonly keptEnds?: readonly KeptEnd[];
@@ -134,7 +136,8 @@ function planPolicy(
     key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
   if (isAsDeclared) return undefined;
   if (references.teamId === null && isWider(key, policy, declared)) return planSuspension(observed, key);
-  return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter, keptEnds: verdict.keptEnds };
+  const { expiresAfter } = declared;
+  return { do: "UpdatePolicy", generation: observed.generation, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
 /** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
@@ -146,29 +149,32 @@ function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKe
 
 /**
  * A declaration that breaks a policy can suspend the key and nothing else. What policies ask comes to hold of the key as
- * it was issued: else an edit that is not applied would keep off all that comes later.
+ * it was issued: else an edit that is not applied would keep off all that comes later. Only one that suspends counts as
+ * applied, so that no earlier one lets the key work again.
  */
 function planHeld(
-  { declared, verdict }: ObservedDeclaration,
+  { declared, generation, verdict }: ObservedDeclaration,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   const { expiresAt, expiresAfter, state } = declared;
   const suspended = key.policy.suspended || state === "Suspended";
   const policy = { ...key.policy, ...numbersOf(declared), expiresAt, suspended };
   if (samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict)) return undefined;
-  return { do: "UpdatePolicy", policy, expiresAfter, keptEnds: verdict.keptEnds };
+  const isSuspending = suspended && !key.policy.suspended;
+  const applied = isSuspending ? generation : key.generation;
+  return { do: "UpdatePolicy", generation: applied, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
 /** A declaration that waits can suspend the key and nothing else. */
 function planSuspension(
-  { declared }: ObservedDeclaration,
+  { declared, generation }: ObservedDeclaration,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   if (declared.state !== "Suspended" || key.policy.suspended) return undefined;
   const active = versionIn(key, "active");
   const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
   const keptEnds = key.versions.filter(isLiving).map(({ number, expiresAt }) => ({ number, expiresAt }));
-  return { do: "UpdatePolicy", policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
+  return { do: "UpdatePolicy", generation, policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
 }
 
 function planLife(observed: ObservedKey, now: number): KeyAction {

@@ -56,6 +56,7 @@ describe("docs/security/threats.md", () => {
       "b173",
       "b174",
       "b175",
+      "b180",
       "b185",
       "b186",
       "b187",

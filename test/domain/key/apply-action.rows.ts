@@ -131,9 +131,8 @@ const BASES = {
     is: "Version 3 is active, 2 goes on for a day, 1 has ended, and another display name is declared.",
     state: {
       ...CONTEXT,
-      generation: 2,
       stored: holding(version(3), retiring(2, DAY), version(1, { state: "retired" })),
-      action: { do: "UpdatePolicy", policy: { ...KEY.policy, displayName: "new" }, expiresAfter: null },
+      action: { do: "UpdatePolicy", generation: 2, policy: { ...KEY.policy, displayName: "new" }, expiresAfter: null },
     },
   },
   "a deadline": {
@@ -631,13 +630,13 @@ export const WRITE_RULES: RuleSet<keyof typeof BASES, Written, Outcome> = {
         {
           rule: "the same generation may say something else: what it refers to has changed",
           from: "a policy",
-          change: { generation: 1 },
+          change: { action: { generation: 1 } },
           outcome: { policy: { displayName: "new" } },
         },
         {
           rule: "the store refuses an older generation",
           from: "a policy",
-          change: { generation: 0 },
+          change: { action: { generation: 0 } },
           outcome: { refused: "a later generation has been applied" },
         },
         { rule: "a revoked key keeps its policy", from: "a policy", change: { stored: REVOKED }, outcome: UNCHANGED },

@@ -79,6 +79,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant("UpdatePolicy" as const),
+      generation: fc.constantFrom(1, 2, 3, 3, 3, 3),
       policy,
       expiresAfter: lifetime(),
       keptEnds: keptEnds(),
@@ -273,7 +274,7 @@ async function storeAction(tx: Tx, key: StoredKey | undefined, write: Write, con
     case "Activate":
       return activateVersion(tx, { keyId, number: write.number, overlapMs: write.retireOldAt - context.now });
     case "UpdatePolicy":
-      return updateKeyPolicy(tx, { keyId, ...write, generation: context.generation });
+      return updateKeyPolicy(tx, { keyId, ...write });
     case "Retire":
       return retireVersions(tx, keyId);
     case "RetireAdopted":

@@ -29,3 +29,12 @@ test("b126: a key that was issued goes on as it is while a policy cannot be read
   const end = planEnd({ ...observed, declared: { ...declared, state: "Suspended" } });
   expect(end).toMatchObject({ do: "UpdatePolicy", policy: { displayName: "key", suspended: true } });
 });
+
+test("b180: an edit that a policy keeps off counts as applied only where it suspends the key", () => {
+  const notApplied = { ...NO_VERDICT, notApplied: ["spec.scopes: memory:write may not be given."] };
+  const declared = { ...AT_REST_SITUATION.declared, concurrent: 3 };
+  const held = observedKey({ ...AT_REST_SITUATION, declared, generation: 2, verdict: notApplied });
+  expect(planKey(held, NOW).action).toMatchObject({ do: "UpdatePolicy", generation: 1, policy: { concurrent: 3 } });
+  const suspended = { ...held, declared: { ...declared, state: "Suspended" as const } };
+  expect(planKey(suspended, NOW).action).toMatchObject({ generation: 2, policy: { suspended: true } });
+});
