@@ -34,8 +34,7 @@ export function holdPlanned(
   const stored = row?.revocation?.reason === "Moved" ? undefined : row;
   return holdToPolicies({
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
-    // Of policies that cannot be read a plan knows nothing.
-    isApplied: true,
+    isApplied: false,
     isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
     keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
   });

@@ -129,7 +129,6 @@ function planPolicy(
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   const { declared, references, verdict } = observed;
   if (isOutdated(observed, key)) return undefined;
-  if (verdict.unreadable.length > 0) return planSuspension(observed, key);
   if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
   const policy = policyOf(declared, references);
   const isAsDeclared =

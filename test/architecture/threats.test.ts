@@ -57,6 +57,7 @@ describe("docs/security/threats.md", () => {
       "b174",
       "b175",
       "b180",
+      "b181",
       "b185",
       "b186",
       "b187",

@@ -86,6 +86,16 @@ const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
 ]);
 
 function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
+  const { result, added } = judgeIssued(key, stored);
+  const isReadable = key.team.unreadable.length === 0;
+  return isReadable && added.length === 0 ? result : holdAsIssued(key, stored, added);
+}
+
+/** What becomes of a key that was issued where its declaration holds, and what that would add against the rules. */
+function judgeIssued(
+  key: HeldKey,
+  stored: StoredKey,
+): { readonly result: HoldResult; readonly added: readonly string[] } {
   const { declared, team, keysBefore, now } = key;
   const { policies, unreadable } = team;
   const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
@@ -105,27 +115,26 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const endsAt = lowest(deadlines);
   // The end that there is moves no later before it is known since when the rule holds.
   const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
-  if (added.length > 0 || (unreadable.length > 0 && !key.isApplied)) {
-    return holdAsIssued(key, stored, added.map(violationText));
-  }
   const kept = withKeptEnd(effective, stored, policies, now);
+  const verdict = {
+    ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
+    ends: lasting.map(violationText),
+    bounded: [...bounding.map(violationText), ...coming],
+  };
   return {
-    effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt, asBefore]) },
-    verdict: {
-      ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
-      ends: lasting.map(violationText),
-      bounded: [...bounding.map(violationText), ...coming],
-    },
+    result: { effective: { ...kept, expiresAt: lowest([kept.expiresAt, endsAt, asBefore]) }, verdict },
+    added: added.map(violationText),
   };
 }
 
 /**
- * Holds a key whose declaration is not applied as the one that was issued: what policies ask comes to hold of it all the
- * same, and nothing of it ends later (threats b160).
+ * Holds a key whose declaration is not applied, or may not be since a policy cannot be read, as the one that was issued:
+ * what policies ask comes to hold of it all the same, and nothing of it ends later (threats b160, b181).
  */
 function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
-  const declared = asIssued(key, stored);
-  const { effective, verdict } = holdIssued({ ...key, declared, isApplied: true, isBoundAsDeclared: true }, stored);
+  const isApplied = key.isApplied && notApplied.length === 0;
+  const declared = asIssued({ ...key, isApplied }, stored);
+  const { effective, verdict } = judgeIssued({ ...key, declared, isBoundAsDeclared: true }, stored).result;
   const current = currentVersion(stored);
   const endOf = (version: StoredKey["versions"][number]) =>
     version === current ? versionEnd(version, effective.expiresAfter, verdict.keptEnds) : version.expiresAt;
@@ -133,22 +142,23 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
     number: version.number,
     expiresAt: lowest([version.expiresAt, endOf(version)]),
   }));
+  const expiresAfter = lowest([effective.expiresAfter, isApplied ? key.declared.expiresAfter : null]);
   return {
-    effective: { ...effective, gatewayRef: key.declared.gatewayRef },
+    effective: { ...effective, gatewayRef: key.declared.gatewayRef, expiresAfter },
     verdict: { ...verdict, notApplied, keptEnds },
   };
 }
 
-/** What holds of a key in the place of its declaration: what the store has of it, and no rotation. */
-function asIssued({ declared, isBoundAsDeclared }: HeldKey, stored: StoredKey): DeclaredKey {
+/** What holds of a key in the place of its declaration: what the store has of it, and no rotation that it did not have. */
+function asIssued({ declared, isBoundAsDeclared, isApplied }: HeldKey, stored: StoredKey): DeclaredKey {
   const { scopes, allowedModels, allowedCIDRs, expiresAt, boundGatewayId } = stored.policy;
   const boundTo = boundGatewayId === null ? null : ANOTHER_GATEWAY;
   return {
     ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
     gatewayRef: isBoundAsDeclared ? declared.gatewayRef : boundTo,
     expiresAfter: lifeOfVersion(stored),
-    rotationTrigger: currentVersion(stored)?.rotationTrigger ?? null,
-    rotationInterval: null,
+    rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
+    rotationInterval: isApplied ? declared.rotationInterval : null,
   };
 }
 

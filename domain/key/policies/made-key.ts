@@ -97,7 +97,7 @@ function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: M
       declared: declareMade(made),
       stored,
       ...facts,
-      isApplied: team.unreadable.length === 0,
+      isApplied: false,
       isBoundAsDeclared: true,
     },
     team: { ...team, policies: team.policies.flatMap(asLives) },

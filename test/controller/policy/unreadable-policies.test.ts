@@ -3,6 +3,8 @@ import type { Cluster } from "../../../controller/cluster/port.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, type World, type WorldSetup } from "../fixtures/world.ts";
 
+const DAY = 24 * HOUR;
+
 const policy = (name: string, spec: Record<string, unknown>): Manifest => ({
   kind: "PlatformKeyPolicy",
   name,
@@ -65,5 +67,43 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
     expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
     await world.declare(key("agent", { ...edited, scopes: ["memory:read"] }));
     expect((await world.stored("agent")).versions).toMatchObject([{ number: 2, state: "active" }, { number: 1 }]);
+  });
+
+  it("b181: is held to what the others ask as soon as that is due, and to what it was held to", async (context) => {
+    const { setup: closableSetup, close, open } = closable(setup());
+    const world = await startWorld(context, closableSetup, key("agent"));
+    await world.declare(
+      policy("calls", { gracePeriod: "1h", rateLimit: { concurrent: { max: 3 } } }),
+      policy("numbers", {
+        rateLimit: { requestsPerMinute: { default: 60 } },
+        budgets: [{ tokens: 100, period: "Month" }],
+        rotation: { maxInterval: "720h" },
+      }),
+    );
+    await world.advance(2 * HOUR);
+    expect((await world.stored("agent")).policy.concurrent).toBe(3);
+    await close(world, "calls");
+    await world.advance(7 * DAY + HOUR);
+    expect((await world.stored("agent")).policy).toMatchObject({
+      ...{ concurrent: 3, rateLimit: { requestsPerMinute: 60 } },
+      budgets: [{ tokens: 100, period: "Month", onExhausted: "Refuse" }],
+    });
+    expect(world.condition("PolicyViolated", "agent")).toBe("True/PolicyUnreadable");
+    await world.advance(30 * DAY);
+    expect((await world.stored("agent")).versions).toMatchObject([{ number: 2 }, { number: 1 }]);
+    await open(world, "calls");
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect((await world.stored("agent")).policy.concurrent).toBe(3);
+  });
+
+  it("b181: is rotated as its declaration has it that was applied, by which a new version lives", async (context) => {
+    const { setup: closableSetup, close } = closable(setup());
+    const spec = { expiresAfter: "480h", rotation: { interval: "240h" } };
+    const world = await startWorld(context, closableSetup, policy("any", { maxKeys: 5 }), key("agent", spec));
+    await close(world, "any");
+    await world.advance(10 * DAY);
+    const [newest] = (await world.stored("agent")).versions;
+    expect(newest).toMatchObject({ number: 2, state: "active" });
+    expect((newest?.expiresAt ?? 0) - (newest?.mintedAt ?? 0)).toBe(20 * DAY);
   });
 });

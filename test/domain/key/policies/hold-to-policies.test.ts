@@ -173,7 +173,21 @@ describe("a key that was issued", () => {
     const unreadable = ["uid"];
     expect(hold({ ...kept, key, unreadable, isApplied: false }).effective).toMatchObject(asBefore);
     const applied = hold({ ...kept, key, unreadable }).effective;
-    expect(applied).toMatchObject({ expiresAfter: 375 * DAY, rotationTrigger: "next", rotationInterval: 2 * DAY });
+    expect(applied).toMatchObject({ expiresAfter: 20 * DAY, rotationTrigger: "next", rotationInterval: 2 * DAY });
+  });
+
+  test("b181: while a policy cannot be read keeps what it has, with what the others ask, and the end of its version", () => {
+    const asked = { expiresAfter: "240h", rateLimit: { requestsPerMinute: 600, concurrent: 20 } };
+    const rules = { expiry: { max: "480h" }, rateLimit: { concurrent: { max: 3 } }, allowedScopes: ["memory:write"] };
+    const rateLimit = { requestsPerMinute: 60, burst: 60, scope: "Replica" } as const;
+    const unreadable = ["uid"];
+    const expiresAt = NOW + 30 * DAY;
+    const due = { key: asked, rules, unreadable, expiresAt, stored: { rateLimit, expiresAt }, since: NOW - GRACE };
+    const { effective, verdict } = hold(due);
+    expect(effective).toMatchObject({ rateLimit, concurrent: 3, expiresAt: NOW, expiresAfter: 10 * DAY });
+    expect(verdict).toMatchObject({ unreadable, notApplied: [], endsAt: NOW });
+    const early = hold({ ...due, rules: { expiry: { max: "48h" } }, since: NOW });
+    expect(early.verdict.keptEnds).toEqual([{ number: 1, expiresAt: NOW + GRACE + DAY }]);
   });
 
   test("b160: ends at its deadline though an edit adds more of what the rule refuses", () => {
