@@ -1,5 +1,5 @@
 /** What a plan holds a key to. */
-import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
 import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
@@ -35,7 +35,18 @@ export function holdPlanned(
   return holdToPolicies({
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
     isApplied: false,
-    isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
+    boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
     keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
   });
+}
+
+/** The gateway that a key is bound to: on paper its id is its name. */
+function boundGateway(
+  bound: string | null,
+  { gatewayRef }: DeclaredKey,
+  { gatewayId }: ResolvedReferences,
+): NamedRef | null {
+  if (bound === null || bound === gatewayId) return gatewayRef;
+  const [namespace = "", name = ""] = bound.split("/");
+  return { namespace, name };
 }

@@ -1,6 +1,6 @@
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { declareKey } from "../../domain/key/declare-key.ts";
-import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
 import { isKeyId } from "../../domain/key/key-id.ts";
@@ -17,11 +17,13 @@ import { versionIn } from "../../domain/key/stored-key.ts";
 import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
+import type { Db } from "../../store/database/change.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
 import { countKeysBefore } from "../../store/keys/keys-before.ts";
+import { gatewayOfPolicy } from "../../store/policies/key-policies.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import { policiesOf } from "../policy/team-policies.ts";
@@ -143,9 +145,20 @@ async function holdDeclared(
   return holdToPolicies({
     ...{ declared, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= generation,
-    isBoundAsDeclared: stored?.policy.boundGatewayId === references.gatewayId,
+    boundTo: await boundGateway(store.db, declared, stored, references),
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id) : null,
   });
+}
+
+/** The gateway that a key is bound to, as policies name it; null for none. */
+async function boundGateway(
+  db: Db,
+  { gatewayRef }: DeclaredKey,
+  stored: LoadedKey | undefined,
+  { gatewayId }: ResolvedReferences,
+): Promise<NamedRef | null> {
+  const bound = stored?.policy.boundGatewayId ?? null;
+  return bound === gatewayId ? gatewayRef : gatewayOfPolicy(db, bound);
 }
 
 function readRows(

@@ -58,6 +58,7 @@ describe("docs/security/threats.md", () => {
       "b175",
       "b180",
       "b181",
+      "b182",
       "b185",
       "b186",
       "b187",

@@ -3,7 +3,7 @@
  * that was issued goes on for the grace period; then numbers hold as the policies have them, and what no number puts
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
-import type { DeclaredKey } from "../declared-key.ts";
+import type { DeclaredKey, NamedRef } from "../declared-key.ts";
 import { isLiving, numbersOf, type StoredKey } from "../stored-key.ts";
 import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { currentVersion } from "./bound-life.ts";
@@ -44,8 +44,8 @@ export type HeldKey = {
   readonly declared: DeclaredKey;
   /** The key that the declaration governs; undefined for a new one. */
   readonly stored: StoredKey | undefined;
-  /** Whether it is bound to the gateway that it declares, or declares none and is bound to none. */
-  readonly isBoundAsDeclared: boolean;
+  /** The gateway that the stored key is bound to, as policies name it; null for none. */
+  readonly boundTo: NamedRef | null;
   /** Whether the store has this generation of the declaration already. */
   readonly isApplied: boolean;
   readonly team: TeamPolicies;
@@ -134,7 +134,7 @@ function judgeIssued(
 function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
   const isApplied = key.isApplied && notApplied.length === 0;
   const declared = asIssued({ ...key, isApplied }, stored);
-  const { effective, verdict } = judgeIssued({ ...key, declared, isBoundAsDeclared: true }, stored).result;
+  const { effective, verdict } = judgeIssued({ ...key, declared }, stored).result;
   const current = currentVersion(stored);
   const endOf = (version: StoredKey["versions"][number]) =>
     version === current ? versionEnd(version, effective.expiresAfter, verdict.keptEnds) : version.expiresAt;
@@ -150,12 +150,11 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
 }
 
 /** What holds of a key in the place of its declaration: what the store has of it, and no rotation that it did not have. */
-function asIssued({ declared, isBoundAsDeclared, isApplied }: HeldKey, stored: StoredKey): DeclaredKey {
-  const { scopes, allowedModels, allowedCIDRs, expiresAt, boundGatewayId } = stored.policy;
-  const boundTo = boundGatewayId === null ? null : ANOTHER_GATEWAY;
+function asIssued({ declared, boundTo, isApplied }: HeldKey, stored: StoredKey): DeclaredKey {
+  const { scopes, allowedModels, allowedCIDRs, expiresAt } = stored.policy;
   return {
     ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
-    gatewayRef: isBoundAsDeclared ? declared.gatewayRef : boundTo,
+    gatewayRef: boundTo,
     expiresAfter: lifeOfVersion(stored),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
     rotationInterval: isApplied ? declared.rotationInterval : null,
@@ -176,19 +175,15 @@ function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: r
 }
 
 /** The key as the store has it: what an edit adds to that is not applied. Its end and its rotation are as judged. */
-function asStored(judged: JudgedKey, { isBoundAsDeclared }: HeldKey, { policy }: StoredKey): JudgedKey {
-  const boundTo = policy.boundGatewayId === null ? null : ANOTHER_GATEWAY;
+function asStored(judged: JudgedKey, { boundTo }: HeldKey, { policy }: StoredKey): JudgedKey {
   return {
     ...judged,
     scopes: policy.scopes,
-    gatewayRef: isBoundAsDeclared ? judged.gatewayRef : boundTo,
+    gatewayRef: boundTo,
     allowedModels: policy.allowedModels,
     allowedCIDRs: policy.allowedCIDRs,
   };
 }
-
-/** A gateway whose name does not matter, since it is another one than the key declares. */
-const ANOTHER_GATEWAY = { namespace: "", name: "" };
 
 /** Whether a key would come to break a rule by more than it does already. */
 export function isAdded({ policy, rule, values }: Violation, before: readonly Violation[]): boolean {

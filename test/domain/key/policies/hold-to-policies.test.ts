@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { declareKey } from "../../../../domain/key/declare-key.ts";
+import type { NamedRef } from "../../../../domain/key/declared-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
@@ -19,6 +20,7 @@ type Case = {
   readonly since?: number | null;
   readonly unreadable?: readonly string[];
   readonly isApplied?: boolean;
+  readonly boundTo?: NamedRef;
 };
 
 /** What becomes of a key that was minted ten days ago with the policy `stored`. */
@@ -40,7 +42,7 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
   return holdToPolicies({
     declared: declareKey("ns", "key", specOf("PlatformKey", { scopes: ["memory:read"], ...key })),
     stored: row,
-    isBoundAsDeclared: true,
+    boundTo: more.boundTo ?? null,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
     isApplied: more.isApplied ?? true,
     keysBefore: null,
@@ -202,6 +204,21 @@ describe("a key that was issued", () => {
       expect.stringContaining("memory:read may not be given"),
     ]);
     expect(effective).toMatchObject({ scopes: ["memory:read"], allowedCIDRs: null, expiresAt: NOW + GRACE });
+  });
+
+  test("b182: does not end for a gateway that it is not bound to, and says which one it is that ends it", () => {
+    const [main, other] = [
+      { namespace: "ns", name: "main" },
+      { namespace: "ns", name: "other" },
+    ];
+    const scopes = ["gateway:generate" as const];
+    const edit = { key: { scopes, gatewayRef: { name: "third" } }, boundTo: main, since: NOW - 2 * GRACE };
+    const stored = { scopes, boundGatewayId: "gw_main" };
+    const kept = hold({ ...edit, stored, rules: { allowedGateways: [main] } });
+    expect(kept.verdict).toMatchObject({ notApplied: [expect.stringContaining("may not call ns/third")], ends: [] });
+    expect(kept.effective.expiresAt).toBeNull();
+    const ended = hold({ ...edit, stored, rules: { allowedGateways: [other] } });
+    expect(ended.verdict.ends).toEqual([expect.stringContaining("may not call ns/main: bind it to ns/other")]);
   });
 
   test("b160: whose edit is not applied has none of its versions end later than it did", () => {

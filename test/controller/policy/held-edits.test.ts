@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
+
+const DAY = 24 * HOUR;
+
+function gateway(name: string): Manifest {
+  const upstream = { name: "openai", dialect: "openai", baseURL: "https://api.example.com" };
+  const upstreams = [{ ...upstream, credentialRef: { name: "provider", key: "api-key" } }];
+  return { kind: "ModelGateway", name, spec: { publicID: `held-edits-${name}`, upstreams } };
+}
+
+describeWorlds("a key whose edit breaks a policy", (setup) => {
+  it("b182: goes on with the gateway that it is bound to, which the policy allows", async (context) => {
+    const bound = (name: string) => ({ preset: "GatewayDefault", gatewayRef: { name } });
+    const world = await startWorld(
+      context,
+      setup(),
+      { kind: "Secret", name: "provider", stringData: { "api-key": "sk-one" } },
+      gateway("main"),
+      gateway("other"),
+      key("agent", bound("main")),
+      {
+        kind: "PlatformKeyPolicy",
+        name: "production",
+        namespace: "",
+        spec: { teamSelector: {}, allowedGateways: [{ namespace: "dev", name: "main" }] },
+      },
+    );
+    const before = await world.stored("agent");
+    await world.advance(8 * DAY);
+    await world.declare(key("agent", bound("other")));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    expect((await world.stored("agent")).policy).toEqual(before.policy);
+    const { conditions } = await world.status("agent");
+    expect(conditions.find(({ type }) => type === "PolicyViolated")?.message).toBe(
+      "What is declared is not applied, and the key goes on as it was. spec.gatewayRef: it may not call dev/other: bind it to dev/main (PlatformKeyPolicy production).",
+    );
+  });
+});
