@@ -71,7 +71,7 @@ export async function observeDeclaration(
     ownTeamId: stored?.teamId ?? null,
     find: foundIn(spoken, found),
   });
-  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references, object.generation);
+  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references, object);
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {
@@ -136,7 +136,7 @@ async function holdDeclared(
   declared: DeclaredKey,
   { team, stored: row, now }: DeclaredRows,
   references: ResolvedReferences,
-  generation: number,
+  { generation, takeOver }: DeclaredObject<"PlatformKey">,
 ): Promise<HoldResult> {
   const policies = policiesOf(cluster, team?.name ?? null);
   // What was revoked as its namespace moved is history: the declaration begins anew.
@@ -146,7 +146,8 @@ async function holdDeclared(
     ...{ declared, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= generation,
     boundTo: await boundGateway(store.db, declared, stored, references),
-    keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id) : null,
+    // A key that is taken over has its place already.
+    keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? takeOver ?? undefined) : null,
   });
 }
 

@@ -59,6 +59,7 @@ describe("docs/security/threats.md", () => {
       "b180",
       "b181",
       "b182",
+      "b183",
       "b185",
       "b186",
       "b187",

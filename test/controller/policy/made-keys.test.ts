@@ -4,6 +4,7 @@ import { policiesOfCluster } from "../../../store/policies/key-policies.ts";
 import { until } from "../../env/until.ts";
 import { startApi } from "../../server/management/api.ts";
 import { unique } from "../../store/fixtures.ts";
+import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, type World, type WorldSetup } from "../fixtures/world.ts";
 
@@ -82,6 +83,15 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
     expect((await make({ preset: "MCPReadOnly" })).status).toBe(201);
     expect((await make({ preset: "MCPReadOnly" })).status).toBe(422);
     await world.declare(key("another"));
+    expect(world.condition("Ready", "another")).toBe("False/PolicyViolated");
+  });
+
+  it("b183: keeps its place among them where a declaration takes it over", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 1 }));
+    const made = await makeByHand(world);
+    await world.declare(takingOver("agent", made), key("another"));
+    expect((await world.stored("agent")).id).toBe(made.id);
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
     expect(world.condition("Ready", "another")).toBe("False/PolicyViolated");
   });
 
