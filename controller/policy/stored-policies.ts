@@ -1,4 +1,5 @@
 /** Keeps what the store has of policies, by which servers judge what is made by hand, as the cluster has it. */
+import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import { change } from "../../store/database/change.ts";
 import {
   type FoundPolicy,
@@ -9,6 +10,7 @@ import {
   savePolicy,
   saveUnreadablePolicies,
 } from "../../store/policies/key-policies.ts";
+import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
 /** Stores a policy as it was found; writes nothing where it is stored so. */
@@ -18,8 +20,8 @@ export async function storePolicy({ store, fence }: ControllerDeps, found: Found
 }
 
 /**
- * Stores which policies cannot be read, and forgets those that are being deleted, or of which the cluster itself says
- * that they are gone: a list that lacks some loosens nothing.
+ * Stores which policies cannot be read, and again those that were forgotten by mistake; and forgets those that are being
+ * deleted, or of which the cluster itself says that they are gone: a list that lacks some loosens nothing.
  */
 export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<void> {
   const readable = cluster.list("PlatformKeyPolicy");
@@ -38,11 +40,22 @@ export async function storePresence({ cluster, store, fence }: ControllerDeps): 
     if (isGone) gone.push(uid);
   }
   const news = unreadable.filter((uid) => !stored.some((one) => one.uid === uid && !one.isReadable));
-  if (gone.length === 0 && news.length === 0) return;
+  const forgotten = readable.filter(
+    ({ uid, deleting, status }) => !deleting && status !== undefined && !stored.some((one) => one.uid === uid),
+  );
+  if (gone.length === 0 && news.length === 0 && forgotten.length === 0) return;
   await change(store, fence, async (tx) => {
     await removePolicies(tx, cluster.uid, gone);
     await saveUnreadablePolicies(tx, cluster.uid, news);
+    for (const policy of forgotten) await savePolicy(tx, asFound(cluster.uid, policy));
   });
+}
+
+/** A policy as its status has it. */
+function asFound(cluster: string, { uid, name, spec, status }: DeclaredObject<"PlatformKeyPolicy">): FoundPolicy {
+  // What is written there is ours.
+  const { teams = [], rules = [] } = (status ?? {}) as Partial<PlatformKeyPolicyStatus>;
+  return { cluster, uid, name, spec, teams, rules };
 }
 
 /** The time between two looks at what teams share, in milliseconds. */

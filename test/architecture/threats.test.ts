@@ -60,6 +60,7 @@ describe("docs/security/threats.md", () => {
       "b181",
       "b182",
       "b183",
+      "b184",
       "b185",
       "b186",
       "b187",

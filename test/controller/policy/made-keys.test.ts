@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, it, type TestContext } from "vitest";
-import { policiesOfCluster } from "../../../store/policies/key-policies.ts";
+import { change } from "../../../store/database/change.ts";
+import { forgetPolicies, policiesOfCluster } from "../../../store/policies/key-policies.ts";
 import { until } from "../../env/until.ts";
 import { startApi } from "../../server/management/api.ts";
 import { unique } from "../../store/fixtures.ts";
@@ -93,6 +94,20 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
     expect((await world.stored("agent")).id).toBe(made.id);
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     expect(world.condition("Ready", "another")).toBe("False/PolicyViolated");
+  });
+
+  it("b184: is held to them again at once where policies were forgotten whose controller leads", async (context) => {
+    const { world, make, read, policies } = await startBoth(context, { ...setup(), resyncIntervalMs: HOUR });
+    const { id } = (await make(WRITER)).body;
+    await world.declare(policy({ allowedScopes: ["memory:read"] }));
+    const { expiresAt } = await until("it has its end", async () => {
+      const shown = await read(id);
+      return shown.expiresAt === null ? undefined : shown;
+    });
+    await change(world.store, null, (tx) => forgetPolicies(tx, world.clusterUid()));
+    await until("the policy is stored again", async () => (await policies()).length > 0);
+    expect((await make(WRITER)).status).toBe(422);
+    await until("it has the same end", async () => (await read(id)).expiresAt === expiresAt);
   });
 
   it("is written to by no look where all is as policies ask", async (context) => {
