@@ -34,7 +34,7 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     expect((await world.stored("agent")).policy).toEqual(before.policy);
     const { conditions } = await world.status("agent");
     expect(conditions.find(({ type }) => type === "PolicyViolated")?.message).toBe(
-      "What is declared is not applied, and the key goes on as it was. spec.gatewayRef: it may not call dev/other: bind it to dev/main (PlatformKeyPolicy production).",
+      "What is declared is not applied, and the key goes on as it was. spec.gatewayRef: it may not call dev/other: bind it to dev/main (PlatformKeyPolicy production). Change the key as the message says, or have the platform change its PlatformKeyPolicy.",
     );
   });
 });
