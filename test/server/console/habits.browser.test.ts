@@ -51,6 +51,12 @@ test("times are in the reader's zone, with UTC behind them, also in a list that 
   await context.close();
 });
 
+test("a form that is opened for the first time does not say that what was typed before is back", async () => {
+  const { page, context } = await visit("/dashboard/keys/new");
+  expect(await page.getByText("What you typed before").isVisible()).toBe(false);
+  await context.close();
+});
+
 test("without script there is no button that only script can serve, and times say that they are UTC", async () => {
   const { page, context } = await visit(`/dashboard/keys/${keyId}`, { javaScriptEnabled: false });
   expect(await page.locator("button[data-copy]:visible").count()).toBe(0);
