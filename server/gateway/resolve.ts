@@ -24,6 +24,11 @@ export function needsModel(gateway: GatewayRecord, allowedModels: readonly strin
   return gateway.routes.length > 0 || gateway.routesOnly || allowedModels !== null;
 }
 
+/** Whether a key with these allowed models may name a model; with null any, and else none that is not known. */
+export function mayName(allowedModels: readonly string[] | null, model: string | undefined): boolean {
+  return allowedModels === null || (model !== undefined && allowedModels.includes(model));
+}
+
 /**
  * Finds the upstream for a call (spec §4). Pure.
  *
@@ -36,11 +41,9 @@ export function resolve(
   dialect: Dialect,
   model: string | undefined,
 ): Resolved | Problem {
-  if (key.allowedModels !== null && (model === undefined || !key.allowedModels.includes(model))) {
-    return problem(
-      "forbidden",
-      `This key may not use this model. Its allowed models are: ${listed(key.allowedModels)}.`,
-    );
+  const { allowedModels } = key;
+  if (allowedModels !== null && !mayName(allowedModels, model)) {
+    return problem("forbidden", `This key may not use this model. Its allowed models are: ${listed(allowedModels)}.`);
   }
   const route = model === undefined ? undefined : gateway.routes.find((each) => each.model === model);
   if (route !== undefined) {

@@ -7,6 +7,7 @@ import { hasBudget, hasCostBudget } from "../../domain/budget/budget.ts";
 import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
+import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { logFailure, Problem, problem, problemOf } from "../http/errors.ts";
@@ -22,7 +23,7 @@ import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { readBody } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { needsModel, type Resolved, resolve } from "./resolve.ts";
+import { mayName, needsModel, type Resolved, resolve } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
 import { reportsUsage } from "./tokens/answer-tap.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
@@ -147,7 +148,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     });
   };
   if (need !== "inspect" && !(counts && (countsTokens(key) || hasBudget(key)))) {
-    proceed({ model: call.model, body: need }, resolveFor(request, call.model));
+    proceed({ model: call.model, body: need }, resolveFor(deps, request, call.model));
     return;
   }
   let text: Buffer | undefined;
@@ -209,15 +210,23 @@ function resolveAgain(
   const before = request.access;
   const access = accessNow(deps, request);
   if (access instanceof Problem) return access;
-  return access === before && last !== undefined ? last : resolveFor(request, model);
+  return access === before && last !== undefined ? last : resolveFor(deps, request, model);
 }
 
-/** Where a call goes as it was last let through, or the problem to answer instead. */
-function resolveFor(request: FastifyRequest, model: string | undefined): Resolved | Problem {
+/**
+ * Where a call goes as it was last let through, or the problem to answer instead. That the key may not name the model is
+ * counted and recorded, as what the door refuses is.
+ */
+function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
   const { dialect, gateway } = gatewayCallOf(request);
-  const { allowedModels } = request.principal;
-  const mayResolveRoutes = permits(request.principal, "gateway.resolve_route");
-  return resolve(gateway, { allowedModels, mayResolveRoutes }, dialect, model);
+  const { principal: key } = request;
+  const mayResolveRoutes = permits(key, "gateway.resolve_route");
+  const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
+  if (resolved instanceof Problem && resolved.code === "forbidden") {
+    const cause = mayName(key.allowedModels, model) ? "scope_missing" : "model_not_allowed";
+    recordRefusal(deps, request, request.routeOptions.url, { code: "forbidden", cause, key });
+  }
+  return resolved;
 }
 
 /** Answers a question about models from the gateway's own routes. */

@@ -52,6 +52,7 @@ const ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.taken_over": ({ namespace, name }) => `Taken over by PlatformKey ${namespace}/${name}`,
   "key.released": () => "Its declaration let go of it",
   "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
+  "request.refused": ({ reason }) => `Request refused: ${String(reason).replaceAll("_", " ")}`,
 };
 
 type Detail = Readonly<Record<string, unknown>>;

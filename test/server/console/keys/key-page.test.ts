@@ -179,6 +179,8 @@ describe("a key's page", () => {
     const words = panel.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     expect(words).toMatch(/Rate limited 1,500 .* Scope missing 5 /);
     expect(words).not.toContain("long ago");
+    const history = (await pages.get(`/keys/${id}`)).text.split('id="history"')[1] ?? "";
+    expect(history).toContain("Request refused: scope missing");
   });
 
   test("goes on to what happened earlier", async () => {
