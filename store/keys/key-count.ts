@@ -16,11 +16,11 @@ export type KeyCount = {
 /** Counts what a search finds, exactly up to {@link MAX_COUNT}, in a bounded number of rows. */
 export async function countKeys(
   db: Db,
-  { name, state, scope, trait, boundTo, teamIds }: Omit<KeySearch, "order" | "after" | "isBackward" | "limit">,
+  { name, state, scope, model, trait, boundTo, teamIds }: Omit<KeySearch, "order" | "after" | "isBackward" | "limit">,
   bounds?: KeySearchBounds,
 ): Promise<KeyCount> {
   const search: KeySearch = {
-    ...{ name, state, scope, trait, boundTo, teamIds },
+    ...{ name, state, scope, model, trait, boundTo, teamIds },
     ...{ order: "name", after: undefined, limit: MAX_COUNT },
   };
   if (isAnyKey(search)) return countAll(db, teamIds);

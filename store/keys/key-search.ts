@@ -17,11 +17,15 @@ import { loadKeys } from "./key-rows.ts";
 import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
 /** What keys are looked for by, besides their state: each is one question about a row. */
-export const KEY_TRAITS = ["declared", "by-hand", "leaked", "unused"] as const;
+export const KEY_TRAITS = ["declared", "by-hand", "leaked", "unused", "long-unused", "endless"] as const;
 export type KeyTrait = (typeof KEY_TRAITS)[number];
 
+const DAY_MS = 24 * 60 * 60_000;
 /** A key that no call has used for so long, and that is older, is unused. Milliseconds. */
-const UNUSED_MS = 30 * 24 * 60 * 60_000;
+const UNUSED_MS = { unused: 30 * DAY_MS, "long-unused": 90 * DAY_MS } as const;
+
+/** The scopes of which one is needed to have a model asked. */
+const MODEL_SCOPES: readonly Scope[] = ["gateway:generate", "gateway:embed"];
 
 /** A search among the keys. */
 export type KeySearch = {
@@ -34,6 +38,8 @@ export type KeySearch = {
   readonly state: { readonly is: ListedState; readonly at: number } | undefined;
   /** Those with this scope; every key's where it is left out. */
   readonly scope?: Scope | undefined;
+  /** Those that may name this model at a gateway; every key where it is left out. */
+  readonly model?: string | undefined;
   /** Those of which this holds at that moment, in milliseconds since the epoch. */
   readonly trait?: { readonly is: KeyTrait; readonly at: number } | undefined;
   /** Those that are bound to any of these gateways and libraries by their ids; every key where it is left out. */
@@ -228,8 +234,8 @@ async function walk(
 }
 
 /** Whether nothing is asked of a key but its team. */
-export function isAnyKey({ name, state, scope, trait, boundTo }: KeySearch): boolean {
-  return name === "" && [state, scope, trait, boundTo].every((filter) => filter === undefined);
+export function isAnyKey({ name, state, scope, model, trait, boundTo }: KeySearch): boolean {
+  return name === "" && [state, scope, model, trait, boundTo].every((filter) => filter === undefined);
 }
 
 /** A key that was looked at, whether it is wanted, and whether any may be behind those that were looked at with it. */
@@ -265,11 +271,12 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
   return rows;
 }
 
-function isWanted({ name, state, scope, trait, boundTo }: KeySearch): RawBuilder<unknown> {
+function isWanted({ name, state, scope, model, trait, boundTo }: KeySearch): RawBuilder<unknown> {
   const conditions = [isNamed(name)];
   if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
   if (scope !== undefined) conditions.push(sql`${scope} = any(k.scopes)`);
-  if (trait !== undefined) conditions.push(hasTrait(trait.is, toDate(trait.at - UNUSED_MS)));
+  if (model !== undefined) conditions.push(mayNameModel(model));
+  if (trait !== undefined) conditions.push(hasTrait(trait.is, trait.at));
   if (boundTo !== undefined) conditions.push(isBoundTo(boundTo));
   return sql.join(conditions, sql` and `);
 }
@@ -287,8 +294,13 @@ function isBoundTo(ids: readonly string[]): RawBuilder<unknown> {
     or exists (select from key_libraries l where l.key_id = k.id and l.library_id = any(${ids}::text[])))`;
 }
 
-/** Whether this holds of a row `k` of `keys`. */
-function hasTrait(trait: KeyTrait, unusedSince: Date): RawBuilder<unknown> {
+/** Whether a key may have a model asked: one without a list may name any. */
+function mayNameModel(model: string): RawBuilder<unknown> {
+  return sql`(k.scopes && ${MODEL_SCOPES}::text[] and (k.allowed_models is null or ${model} = any(k.allowed_models)))`;
+}
+
+/** Whether this holds of a row `k` of `keys`, at a moment in milliseconds since the epoch. */
+function hasTrait(trait: KeyTrait, at: number): RawBuilder<unknown> {
   switch (trait) {
     case "declared":
       return sql`k.cluster <> ${API_CLUSTER}`;
@@ -297,8 +309,13 @@ function hasTrait(trait: KeyTrait, unusedSince: Date): RawBuilder<unknown> {
     case "leaked":
       return sql`exists (select from key_leaks l where l.key_id = k.id)`;
     case "unused":
-      return sql`k.created_at < ${unusedSince}
-        and exists (select from key_last_uses u where u.key_id = k.id and u.used_at < ${unusedSince})`;
+    case "long-unused": {
+      const since = toDate(at - UNUSED_MS[trait]);
+      return sql`k.created_at < ${since}
+        and exists (select from key_last_uses u where u.key_id = k.id and u.used_at < ${since})`;
+    }
+    case "endless":
+      return sql`k.ends_at = 'infinity'`;
   }
 }
 

@@ -54,6 +54,8 @@ const TRAITS: Readonly<Record<KeyTrait, string>> = {
   "by-hand": "Made by hand",
   leaked: "Reported as leaked",
   unused: "Unused for 30 days",
+  "long-unused": "Unused for 90 days",
+  endless: "Never expires",
 };
 const COLUMNS: readonly Column[] = [
   ["Name", "named"],
@@ -90,6 +92,8 @@ function filters({ query, teams }: KeyList): Html {
 <div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
     (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
   )}</select></div>
+<div class="field"><label for="model">May call model</label>
+<input id="model" name="model" value="${query.model}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
 <div class="field"><label for="bound">Gateway or library</label>
 <input id="bound" name="bound" value="${query.bound}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
 ${teamField(query.team, teams)}

@@ -12,6 +12,8 @@ export type KeyListFilters = {
   readonly state: ListedState | undefined;
   readonly scope: Scope | undefined;
   readonly trait: KeyTrait | undefined;
+  /** A model that keys may name at a gateway. */
+  readonly model: string;
   /** A gateway or a library, by its name or id. */
   readonly bound: string;
   readonly team: string;
@@ -27,13 +29,14 @@ const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
-  const { q, state, scope, trait, bound, team, order, after, before } = query;
+  const { q, state, scope, trait, model, bound, team, order, after, before } = query;
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
     text: queryText(q),
     state: LISTED_STATES.find((one) => one === state),
     scope: SCOPES.find((one) => one === scope),
     trait: KEY_TRAITS.find((one) => one === trait),
+    model: queryText(model),
     bound: queryText(bound),
     team: queryText(team),
     order: known,
@@ -48,12 +51,13 @@ function positionIn(text: unknown, order: KeyOrder): KeyPosition | undefined {
 
 /** The address of a list, from another place on where that is given. */
 export function listUrl(filters: KeyListFilters): string {
-  const { text, state, scope, trait, bound, team, order, after, before } = filters;
+  const { text, state, scope, trait, model, bound, team, order, after, before } = filters;
   const given = new URLSearchParams();
   if (text !== "") given.set("q", text);
   if (state !== undefined) given.set("state", state);
   if (scope !== undefined) given.set("scope", scope);
   if (trait !== undefined) given.set("trait", trait);
+  if (model !== "") given.set("model", model);
   if (bound !== "") given.set("bound", bound);
   if (team !== "") given.set("team", team);
   if (order !== "name") given.set("order", order);

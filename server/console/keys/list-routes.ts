@@ -52,7 +52,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: KeyListFilters, rights: Rights) {
-    const { text, state, scope, trait, bound, team, order, after, before } = query;
+    const { text, state, scope, trait, model, bound, team, order, after, before } = query;
     const teamIds = await requestedTeams(store.db, rights, team);
     const ids =
       text === "" || after !== undefined || before !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
@@ -64,6 +64,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     const search: KeySearch = {
       ...{ name: text, teamIds, order, after, limit: PAGE },
       ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
+      model: model === "" ? undefined : model,
       boundTo: bound === "" ? undefined : await findBindings(store.db, bound, teamIds),
     };
     const page = await pageOf(search, before);

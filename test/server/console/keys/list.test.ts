@@ -109,12 +109,21 @@ describe("the list of keys", () => {
     const made = (created_at: Date) => db.updateTable("keys").set({ created_at }).where("id", "=", id).execute();
     await made(new Date(at.getTime() - 31 * 24 * 3_600_000));
     expect(await list("?trait=unused")).toEqual(["writer"]);
+    expect(await list("?trait=long-unused")).toEqual([]);
+    await made(new Date(at.getTime() - 91 * 24 * 3_600_000));
+    expect(await list("?trait=long-unused")).toEqual(["writer"]);
     await made(madeAt);
     const { text } = await pages.get("/keys?trait=by-hand&scope=memory:read");
     expect(text).toMatch(
       /href="\/dashboard\/keys\?scope=memory%3Aread&amp;trait=by-hand&amp;after=[^"]+"[^>]*>Next page/,
     );
     expect((await pages.get("/keys?trait=unused&scope=gateway:routes")).text).toContain("No key matches");
+  });
+
+  test("finds the keys that never expire, and how many they are", async () => {
+    expect(await list("?trait=endless&team=payments")).toEqual(["reader", "writer"]);
+    expect(await list("?trait=endless&q=gateway-user")).toEqual([]);
+    expect((await pages.get("/keys?trait=endless")).text).toMatch(/50 keys on this page, \d+ in all/);
   });
 
   test("sorts by what comes last or ends first", async () => {
@@ -133,6 +142,17 @@ describe("the list of keys", () => {
     await until("the use is written", async () => (await list("?order=used-last"))[0] === "used");
     expect((await list("?order=unused-longest"))[0]).not.toBe("used");
     prefixes.set("used", body.prefix);
+  });
+
+  test("finds the keys that may call a model: those that list it, and those that may call any", async () => {
+    const spec = { preset: "GatewayDefault", allowedModels: ["gpt-5", "fast"] };
+    await makeKey("lists-it", "payments", spec);
+    await makeKey("lists-another", "payments", { ...spec, allowedModels: ["slow"] });
+    expect(await list("?model=gpt-5")).toEqual(["gateway-user", "lists-it"]);
+    expect(await list("?model=slow&team=payments")).toEqual(["lists-another"]);
+    const { text } = await pages.get("/keys?model=gpt-5");
+    expect(text).toContain("2 keys on this page, 2 in all");
+    expect(text).toContain('<label for="model">May call model</label>');
   });
 
   test("leads back to the page before, to the first one, and keeps the filters", async () => {
