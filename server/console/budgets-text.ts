@@ -25,9 +25,10 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
     const shown = (parts: number) => counted(budgetUnit(budget), parts);
     const lost =
       unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
+    const left = shown(Math.max(0, mostOf(budget) - spent - unsettled));
     const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";
     const badge = reached && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
-    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${shown(spent)} used (${percent} %)${lost}${anew}${badge ?? ""}${bar(use)}</span>`;
+    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${shown(spent)} used (${percent} %)${lost}; ${left} left${anew}${badge ?? ""}${bar(use)}</span>`;
   });
 }
 

@@ -27,7 +27,15 @@ import { advicePanel } from "./advice-panel.ts";
 import { keyActions } from "./key-actions-menu.ts";
 import { eventList } from "./key-event-list.ts";
 import { oldVersionsInUse, refusedLately } from "./key-in-use-panel.ts";
-import { bindingsOf, declarationOf, endOfVersion, LEAKED_BADGE, stateBadge, versionBadge } from "./key-words.ts";
+import {
+  bindingsOf,
+  declarationOf,
+  endOfVersion,
+  LEAKED_BADGE,
+  mayCallModels,
+  stateBadge,
+  versionBadge,
+} from "./key-words.ts";
 import { leakNotice } from "./leak-notice.ts";
 import { outdatedNotice } from "./outdated-notice.ts";
 import type { Requests } from "./request-bars.ts";
@@ -160,9 +168,14 @@ function access({ key, budgets, now }: KeyPage): Html {
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ["Networks", allowedCIDRs === undefined ? "Any, unless its team says otherwise" : chips(allowedCIDRs)],
     ["Limits", rateLimit === undefined ? "None of its own" : shownLimits(rateLimit)],
-    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
+    ...(mayCallModels(key) || budgets.length > 0 ? [["Budgets", budgetsOf(key, budgets, now)] as const] : []),
   ];
   return factList(rows);
+}
+
+/** Its own budgets, and where those of its team are, which hold too. */
+function budgetsOf(key: KeyJson, budgets: readonly BudgetUse[], now: number): Html {
+  return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<span class="line muted small">What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</span>`;
 }
 
 /** The last networks that it was called from, each with the day in UTC. */
@@ -176,7 +189,7 @@ function callers({ lastNetworks }: KeyJson): readonly Html[] {
 function facts({ key, clusters, now }: KeyPage): Html {
   const { rotationRequestedAt } = key;
   return factList([
-    ["Team", key.team],
+    ["Team", html`<a href="/dashboard/team/${key.teamId}">${key.team}</a>`],
     ["Declared in", declarationOf(key, clusters)],
     ["Created", moment(key.createdAt, now)],
     ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),

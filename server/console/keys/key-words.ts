@@ -48,10 +48,15 @@ export function versionBadge(version: VersionJson): Html {
   return html`<span class="badge ${toneOfVersion(version)}">${inWords(version.state)}</span>`;
 }
 
+/** Whether any of a key's scopes is for gateways. */
+export function mayCallModels({ scopes }: Pick<KeyJson, "scopes">): boolean {
+  return scopes.some((scope) => scope.startsWith("gateway:"));
+}
+
 /** What a key is bound to: a gateway, and libraries. */
 export function bindingsOf({ spec, scopes }: Pick<KeyJson, "spec" | "scopes">): string[] {
   const { gatewayRef, libraryAccess } = spec;
-  const ofGateway = scopes.some((scope) => scope.startsWith("gateway:"));
+  const ofGateway = mayCallModels({ scopes });
   const ofMemory = scopes.some((scope) => scope.startsWith("memory:"));
   return [
     ...(ofGateway ? [gatewayRef === undefined ? "Any gateway" : `Gateway ${refName(gatewayRef)}`] : []),

@@ -4,6 +4,8 @@ import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { chips, factList } from "../facts.ts";
+import { urlWithQuery } from "../query-text.ts";
+import { mayCallModels } from "./key-words.ts";
 
 /** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
@@ -38,8 +40,14 @@ ${factList([
   ["Name", name],
   ["Team", key.team],
   ["Scopes", chips(scopes)],
+  ...(mayCallModels(key) ? [["Base URLs", baseUrls(key)] as const] : []),
 ])}
 <p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>`;
+}
+
+/** Where what calls models with the key finds the addresses to call. */
+function baseUrls({ team }: KeyJson): Html {
+  return html`<a href="${urlWithQuery("/dashboard/gateways", { team })}">Gateways of the team</a>: the page of each has those for SDKs. Copy the key first.`;
 }
 
 /** Said of what stands below where the first answer's key has ended. */

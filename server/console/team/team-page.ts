@@ -119,7 +119,11 @@ function rights({ roles }: TeamPage): Html {
 
 function howToChange(team: StoredTeam): Html {
   const { id, cluster, name } = team;
-  return cluster === API_CLUSTER
-    ? html`<p>It was made by the API. Its admins change its members there: <code>PUT /api/v1/teams/${id}</code>.</p>`
-    : html`<p>It is declared as PlatformTeam <strong>${name}</strong> in <strong>${cluster}</strong>, and is changed there. Who is taken out of its members loses the console and the API with the next request.</p>`;
+  const where =
+    cluster === API_CLUSTER
+      ? html`<p>It was made by the API. Its admins change its members there: <code>PUT /api/v1/teams/${id}</code>.</p>`
+      : html`<p>It is declared as PlatformTeam <strong>${name}</strong> in <strong>${cluster}</strong>, and is changed there. Who is taken out of its members loses the console and the API with the next request.</p>`;
+  return html`${where}
+<h3 class="label">Ending a person's access</h3>
+<p>Take them out of the members, and of the issuer's groups. Then end what they hold: their tokens and sessions in this team by <code>keyplane revoke-subject SUBJECT --team ${name}</code>, which names the keys that they made and that still work, and their sessions in all teams by <code>keyplane end-sessions SUBJECT</code>.</p>`;
 }

@@ -37,7 +37,15 @@ afterAll(() => pages.close());
 describe("the page of a team", () => {
   test("shows each member with role and kind of name, the namespaces, and where it is declared", async () => {
     const { text } = await pages.get(`/team/${payments}`);
-    for (const shown of ["vera", "ci/deployer", "ServiceAccount", "&lt;script&gt;", "pay-dev", "made by the API"]) {
+    for (const shown of [
+      "vera",
+      "ci/deployer",
+      "ServiceAccount",
+      "&lt;script&gt;",
+      "pay-dev",
+      "made by the API",
+      "keyplane revoke-subject SUBJECT --team payments",
+    ]) {
       expect(text).toContain(shown);
     }
     expect(text).not.toContain(HOSTILE);
@@ -71,13 +79,13 @@ describe("the page of a team", () => {
     );
     const { text } = await pages.get(`/team/${id}`);
     expect(text).toContain(
-      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them <",
+      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them; 4,960 left <",
     );
     expect(text).toContain('<span class="badge ">Half used</span>');
     expect(text).toMatch(/aria-label="50 % of 10000 tokens in all can be used no more"><rect class="room" width="100"/);
     expect(text).toMatch(/<rect class="lost" width="50.4" [^>]*><rect class="used" width="50" /);
     expect(text).toContain('aria-label="0 % of 1000 tokens a day (Europe/Berlin) can be used no more"');
-    expect(text).toContain("1000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); begins anew");
+    expect(text).toContain("1000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; begins anew");
   });
 
   test("says to each what they are, and marks them among the members", async () => {
