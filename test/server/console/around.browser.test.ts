@@ -4,6 +4,7 @@ import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
 import { checkPage, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
+import { NOT_SEEN, PAGES } from "./page-table.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 let pages: Pages;
@@ -15,6 +16,7 @@ let libraryId: string;
 let teamId: string;
 let gatewayId: string;
 let atomId: string;
+let writerId: string;
 
 const MEMBERS = [
   { role: "admin", subject: "ada@example.com" },
@@ -70,7 +72,8 @@ async function fillLibrary(send: Pages["send"]): Promise<void> {
   libraryId = (await send("POST", "/libraries", { name: "handbook", team: "payments", spec })).body.id;
   await send("POST", "/libraries", { name: "incidents", team: "payments", spec: {} });
   const writer = { name: "writer", team: "payments", spec: { preset: "MCPReadWrite" } };
-  const { secret } = (await send("POST", "/keys", writer)).body;
+  const { secret, id } = (await send("POST", "/keys", writer)).body;
+  writerId = id;
   const atoms = [
     { content: "Refunds over 500 EUR need a second pair of eyes.", tags: ["refunds", "policy"], importance: 9 },
     { content: "\u202Egnihsihp\u202C <b>bold</b> https://evil.example", tags: ["<img src=x>"], source: "chat" },
@@ -171,32 +174,33 @@ describe("A library in a browser", () => {
   });
 });
 
-describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
+/** How a picture of a page is called. */
+const nameOf = (pattern: string) => pattern.slice(1).replaceAll("/", "-").replaceAll(":", "one-");
+
+function pathOf(pattern: string, ids: Readonly<Record<string, string>>): string {
+  return pattern.replace(/:(\w+)/g, (_, name) => ids[name] ?? "");
+}
+
+describe.each(THEMES)("Every page of the console, %s", (colorScheme) => {
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
+    const patterns = Object.keys(PAGES).filter((pattern) => !NOT_SEEN.has(pattern));
+    const ids = { key: writerId, library: libraryId, atom: atomId, gateway: gatewayId, team: teamId };
     const paths = {
-      audit: "/audit",
+      ...Object.fromEntries(patterns.map((pattern) => [nameOf(pattern), pathOf(pattern, ids)])),
       "audit-empty": "/audit?action=none",
-      libraries: "/libraries",
       "libraries-empty": "/libraries?team=none",
-      library: `/libraries/${libraryId}`,
       "library-found": `/libraries/${libraryId}?q=refunds`,
       "library-empty": `/libraries/${libraryId}?tag=none`,
-      gateways: "/gateways",
       "gateways-empty": "/gateways?team=none",
-      gateway: `/gateways/${gatewayId}`,
-      teams: "/team",
       "teams-empty": "/team?team=none",
-      team: `/team/${teamId}`,
-      webhooks: "/webhooks",
       "webhooks-empty": "/webhooks?team=research",
-      now: "/now",
-      find: "/keys/find",
-      atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       const answer = await page.goto(`${pages.url}/dashboard${path}`);
-      expect({ name, status: answer?.status() }).toEqual({ name, status: 200 });
+      // A team that the API has made holds no namespace that a manifest could be of, and the page says so.
+      const status = path.endsWith("/manifest") ? 409 : 200;
+      expect({ name, status: answer?.status() }).toEqual({ name, status });
       await checkPage(page, `${name}-${colorScheme}-${width}`);
     }
   });

@@ -3,41 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeTeam } from "../../store/fixtures.ts";
+import { PAGES } from "./page-table.ts";
 import { type PageResponse, type Pages, startPages, type Visitor } from "./pages.ts";
 
 const ROLES = ["admin", "member", "viewer"] as const;
 /** And a person of another team. */
 const PEOPLE = [...ROLES, "stranger"] as const;
 type Person = (typeof PEOPLE)[number];
-
-/** What each is answered by a page: the admin, the member, the viewer, and the stranger. */
-const PAGES: Readonly<Record<string, readonly [number, number, number, number]>> = {
-  "/": [303, 303, 303, 303],
-  "/keys": [200, 200, 200, 200],
-  "/keys/new": [200, 200, 403, 200],
-  "/keys/find": [200, 200, 200, 200],
-  "/keys/revoke?keyId=:key": [200, 200, 403, 404],
-  "/keys/export.yaml?keyId=:key": [200, 200, 403, 404],
-  "/keys/export.csv?keyId=:key": [200, 200, 200, 404],
-  "/keys/:key": [200, 200, 200, 404],
-  "/keys/:key/edit": [200, 200, 403, 404],
-  "/keys/:key/rotate": [200, 200, 403, 404],
-  "/keys/:key/revoke": [200, 200, 403, 404],
-  "/keys/:key/manifest": [200, 200, 403, 404],
-  "/keys/:key/manifest.yaml": [200, 200, 403, 404],
-  "/libraries": [200, 200, 200, 200],
-  "/libraries/:library": [200, 200, 200, 404],
-  "/libraries/:library/atoms/:atom": [200, 200, 200, 404],
-  "/gateways": [200, 200, 200, 200],
-  "/gateways/:gateway": [200, 200, 200, 404],
-  "/team": [303, 303, 303, 303],
-  "/team/:team": [200, 200, 200, 404],
-  "/audit": [200, 200, 200, 200],
-  "/audit/export": [200, 200, 200, 200],
-  "/usage": [200, 200, 200, 200],
-  "/webhooks": [200, 200, 200, 200],
-  "/now": [404, 404, 404, 404],
-};
 
 /** What each is answered by a form, with fields that a member's would be taken with; `:name` and `:id` are the key's own. */
 const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses: (typeof PAGES)[string] }>> = {
