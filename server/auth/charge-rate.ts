@@ -13,7 +13,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import { type InstallationLimits, PERIOD_MS } from "../limits/installation-limits.ts";
+import { type DrawnLimit, type InstallationLimits, PERIOD_MS } from "../limits/installation-limits.ts";
 
 /** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {
@@ -25,6 +25,8 @@ export type RateDeps = {
 
 /** A rate limit that a request is held to. */
 type AppliedRate = OwnedRate & {
+  /** Of whose calls it is, which take turns at the cells that all replicas share. */
+  readonly teamId: string;
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
   /** Its requests that wait for the cell at once, where all replicas share one: more are refused. */
@@ -33,6 +35,7 @@ type AppliedRate = OwnedRate & {
 
 /** A rate limit that a request was judged by, and what it met there. */
 export type MetRate = OwnedRate & {
+  readonly teamId: string;
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
   readonly verdict: RateVerdict;
@@ -60,10 +63,11 @@ const NO_RATES: readonly MetRate[] = [];
 export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
   const { rateLimit, teamLimits } = key;
   if (rateLimit === null && teamLimits === null && route === undefined && tokens === undefined) return NO_RATES;
+  const { teamId } = key;
   const rates: AppliedRate[] = [];
   const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
-  if (rateLimit !== null) rates.push({ of: "key", owner: key, limit: rateLimit, mostWaiting });
-  if (teamLimits !== null) rates.push(...ratesOf("team", { id: key.teamId, ...teamLimits }));
+  if (rateLimit !== null) rates.push({ of: "key", owner: key, teamId, limit: rateLimit, mostWaiting });
+  if (teamLimits !== null) rates.push(...ratesOf("team", teamId, { id: teamId, ...teamLimits }));
   rates.push(...ratesOfBody(key, route, tokens));
   return chargeAll(deps, rates);
 }
@@ -98,27 +102,25 @@ export function refundRates({ index, clock, installationLimits }: RateDeps, rate
 }
 
 /** What a thread has admitted by itself, while the database is away, no cell has given: it cannot have it back. */
-function takeBackDrawn(
-  installationLimits: DrawnDeps["installationLimits"],
-  { owner, amount, limit, verdict, ...rate }: MetRate,
-  isInTime = true,
-): MetRate {
-  const id = idOf(owner);
-  if (isInTime && verdict.paidAt === 0) installationLimits.refund(id, amount);
-  return { ...rate, owner, amount, limit, verdict: installationLimits.rest(id, limit) };
+function takeBackDrawn(installationLimits: DrawnDeps["installationLimits"], rate: MetRate, isInTime = true): MetRate {
+  const drawn = drawnFrom(rate);
+  if (isInTime && rate.verdict.paidAt === 0) installationLimits.refund(drawn.limitId, rate.amount);
+  return { ...rate, verdict: installationLimits.rest(drawn) };
 }
 
-function ratesOf(of: LimitOwner, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
-  return limit === null ? [] : [{ of, owner, limit, mostWaiting: concurrent ?? MANY_WAITING }];
+function ratesOf(of: LimitOwner, teamId: string, { id: owner, rate: limit, concurrent }: OwnedLimits): AppliedRate[] {
+  return limit === null ? [] : [{ of, owner, teamId, limit, mostWaiting: concurrent ?? MANY_WAITING }];
 }
 
 function ratesOfBody(key: KeyRecord, route: OwnedLimits | undefined, tokens: number | undefined): AppliedRate[] {
-  const rates = route === undefined ? [] : ratesOf("route", route);
+  const { teamId } = key;
+  const rates = route === undefined ? [] : ratesOf("route", teamId, route);
   if (tokens === undefined) return rates;
   const add = (of: LimitOwner, id: string, declared: TokenLimit | null | undefined, concurrent: number): void => {
     if (declared == null) return;
     const limit = tokenRate(declared);
-    rates.push({ of, owner: tokensId(id), limit, amount: reservedUnits(limit, tokens), mostWaiting: concurrent });
+    const amount = reservedUnits(limit, tokens);
+    rates.push({ of, owner: tokensId(id), teamId, limit, amount, mostWaiting: concurrent });
   };
   add("key", key.keyId, key.tokenLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
   add("team", key.teamId, key.teamLimits?.tokens, key.teamLimits?.concurrent ?? MANY_WAITING);
@@ -172,13 +174,13 @@ function chargeDrawn(
       const local = metNow("chargeRates");
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(charged)]);
     }
-    const { of, owner, limit, amount, mostWaiting } = rate;
+    const { mostWaiting, ...charging } = rate;
     const goOn = (verdict: RateVerdict): Met => {
-      const one = { of, owner, limit, amount, verdict, at: now() };
+      const one = { ...charging, verdict, at: now() };
       if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
       return inOrder([...judged, ...takeBack(charged), one]);
     };
-    const verdict = installationLimits.charge(idOf(owner), limit, mostWaiting, amount);
+    const verdict = installationLimits.charge(drawnFrom(rate), mostWaiting, rate.amount);
     return verdict instanceof Promise ? verdict.then(goOn) : goOn(verdict);
   };
   const judged = metNow("judgeRates");
@@ -187,9 +189,9 @@ function chargeDrawn(
 
 function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at: number): MetRate[] {
   const all: MetRate[] = [];
-  for (const [i, { of, owner, limit, amount }] of rates.entries()) {
+  for (const [i, { of, owner, teamId, limit, amount }] of rates.entries()) {
     const verdict = verdicts[i];
-    if (verdict !== undefined) all.push({ of, owner, limit, amount, verdict, at });
+    if (verdict !== undefined) all.push({ of, owner, teamId, limit, amount, verdict, at });
   }
   return all;
 }
@@ -200,7 +202,7 @@ function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
 }
 const OWNERS: readonly LimitOwner[] = ["key", "team", "route"];
 
-/** As the cell is named that all replicas share. */
-export function idOf(owner: OwnedRate["owner"]): string {
-  return typeof owner === "string" ? owner : owner.keyId;
+/** A limit as its cell is drawn from that all replicas share. */
+export function drawnFrom({ owner, teamId, limit }: Pick<MetRate, "owner" | "teamId" | "limit">): DrawnLimit {
+  return { limitId: typeof owner === "string" ? owner : owner.keyId, teamId, limit };
 }

@@ -1,6 +1,6 @@
 import { rateCost } from "../../domain/access/rate-limit.ts";
 import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
-import { idOf, type MetRate, type RateDeps } from "./charge-rate.ts";
+import { drawnFrom, type MetRate, type RateDeps } from "./charge-rate.ts";
 
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
@@ -22,7 +22,7 @@ export function settleTokens(
     const more = used - amount;
     if (installationLimits !== null && limit.scope === "Installation") {
       // What a thread admits by itself, while the database is away, no cell has given.
-      if (more > 0 || verdict.paidAt === 0) installationLimits.settle(idOf(owner), limit, more);
+      if (more > 0 || verdict.paidAt === 0) installationLimits.settle(drawnFrom(rate), more);
     } else if (more > 0) index.chargeUsed({ owner, limit, amount: more }, now);
     else index.refundRate(rate, -more * rateCost(limit), rate.at);
   }

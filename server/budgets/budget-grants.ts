@@ -7,8 +7,8 @@ import { UNUSED, type UsedTokens } from "../../domain/usage/token-reservation.ts
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
+import { DrawTurns } from "../limits/draw-turns.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
-import { DrawTurns } from "./draw-turns.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /** What was used is written so often, and what no call has asked for in that time is given back. */
@@ -106,13 +106,13 @@ export class BudgetGrants {
   readonly #held = new Map<string, Held>();
   /** Of the period that is under way, by the budget's id. */
   readonly #current = new Map<string, Held>();
-  readonly #draws: DrawTurns;
+  readonly #draws: DrawTurns<LedgerLine, LedgerAnswer>;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
 
   constructor(deps: BudgetGrantsDeps) {
     this.#deps = deps;
-    this.#draws = new DrawTurns({ write: deps.write, answerMs: ANSWER_MS });
+    this.#draws = new DrawTurns({ ask: deps.write, answerMs: ANSWER_MS });
   }
 
   /** Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails. */

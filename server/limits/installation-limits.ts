@@ -1,6 +1,6 @@
 import { cellState, type DrawnRequests, type LimitDraw, requestCost } from "../../domain/access/limit-draw.ts";
 import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/access/rate-limit.ts";
-import { answerWithin } from "../../runtime/deadline.ts";
+import { DrawTurns, LateTurnError } from "./draw-turns.ts";
 
 /** Requests are drawn for so long at a time: what is not used by then is given back. */
 export const PERIOD_MS = 1_000;
@@ -19,16 +19,22 @@ const NANOSECONDS = 1e6;
 type InstallationLimitsDeps = {
   /** Draws from the cells that all replicas share, of which none is there twice. */
   readonly draw: (draws: readonly LimitDraw[]) => Promise<ReadonlyMap<string, DrawnRequests>>;
-  /** How many cells `draw` takes at once. */
-  readonly mostDraws: number;
   /** Among how many threads, of all replicas, a limit is divided while the database does not answer. */
   readonly threads: () => number;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonic: () => number;
 };
 
+/** A limit whose cell all replicas share. */
+export type DrawnLimit = {
+  readonly limitId: string;
+  /** In whose turns the cell is drawn from. */
+  readonly teamId: string;
+  readonly limit: RateLimit;
+};
+
 /** What this thread knows of a limit. Times are milliseconds by its own clock, but for what `last` says. */
-type Held = {
+type Held = DrawnLimit & {
   limit: RateLimit;
   /** Requests that were drawn and not made yet. */
   requests: number;
@@ -47,13 +53,8 @@ type Held = {
   /** Of this thread's part: nanoseconds, as `judgeRate` has it. */
   paidAt: number;
   drawing: Promise<void> | undefined;
-};
-
-/** Draws that go to the database in one statement. */
-type Batch = {
-  /** By its limit, each read as the statement goes. */
-  readonly draws: Map<string, () => LimitDraw>;
-  readonly sent: Promise<ReadonlyMap<string, DrawnRequests>>;
+  /** What was last asked of the cell, until it is answered: a statement has each cell once. */
+  sent: Promise<void> | undefined;
 };
 
 /**
@@ -64,14 +65,17 @@ type Batch = {
 export class InstallationLimits {
   readonly #deps: InstallationLimitsDeps;
   readonly #limits = new Map<string, Held>();
-  /** What is sent once the statement before it has its answer. */
-  #next: Batch | undefined;
-  #sending: Promise<unknown> = Promise.resolve();
+  readonly #turns: DrawTurns<LimitDraw, DrawnRequests>;
   /** Until then the database is not asked, and this thread's part of each limit holds. */
   #awayUntil = 0;
 
   constructor(deps: InstallationLimitsDeps) {
     this.#deps = deps;
+    const ask = async (draws: readonly LimitDraw[]) => {
+      const cells = await deps.draw(draws);
+      return draws.map(({ limitId }) => cells.get(limitId));
+    };
+    this.#turns = new DrawTurns({ ask, answerMs: ANSWER_MS });
   }
 
   /** How many limits anything is known of. */
@@ -85,14 +89,14 @@ export class InstallationLimits {
    * @param mostWaiting requests that wait for the cell at once: more are refused
    * @param amount as how many requests it counts
    */
-  charge(limitId: string, limit: RateLimit, mostWaiting: number, amount = 1): RateVerdict | Promise<RateVerdict> {
-    const held = this.#heldOf(limitId, limit);
+  charge(drawn: DrawnLimit, mostWaiting: number, amount = 1): RateVerdict | Promise<RateVerdict> {
+    const held = this.#heldOf(drawn);
     // Calls use tokens in amounts so different that none are drawn ahead.
-    if (limit.unit === undefined) held.asked += amount;
-    const known = this.#judge(limitId, held, amount);
+    if (held.limit.unit === undefined) held.asked += amount;
+    const known = this.#judge(held, amount);
     if (known !== undefined) return known;
     if (held.waiting >= mostWaiting) return verdictOf(held, false, this.#deps.monotonic(), amount);
-    return this.#judgeDrawn(limitId, held, amount);
+    return this.#judgeDrawn(held, amount);
   }
 
   /** Takes back one request that was charged: the next one has it, or the cell once the period has ended. */
@@ -107,37 +111,36 @@ export class InstallationLimits {
    * Charges what was used beyond what a request was charged, also where the cell has nothing left; or gives back what
    * was not used, where that is negative. What the database does not take is tried again at the end of the period.
    */
-  settle(limitId: string, limit: RateLimit, more: number): void {
-    const held = this.#heldOf(limitId, limit);
+  settle(drawn: DrawnLimit, more: number): void {
+    const held = this.#heldOf(drawn);
     held.toSettle += more;
-    this.#settle(limitId, held);
+    this.#settle(held);
   }
 
-  #settle(limitId: string, held: Held): void {
+  #settle(held: Held): void {
     if (held.isSettling || held.toSettle === 0) return;
     held.isSettling = true;
-    const sent = this.#send(limitId, () => {
+    const sent = this.#send(held, () => {
       const wanted = held.toSettle;
       held.toSettle = 0;
-      return { limitId, limit: held.limit, wanted, areUsed: true };
+      return { wanted, areUsed: true };
     });
     sent
-      .then((cells) => {
-        const drawn = cells.get(limitId);
-        if (drawn !== undefined) held.last = { drawn, at: this.#deps.monotonic() };
+      .then((drawn) => {
+        held.last = { drawn, at: this.#deps.monotonic() };
         held.emptyUntil = 0;
       })
       // What was on its way is lost.
       .catch(() => {})
       .finally(() => {
         held.isSettling = false;
-        if (this.#deps.monotonic() >= this.#awayUntil) this.#settle(limitId, held);
+        if (this.#deps.monotonic() >= this.#awayUntil) this.#settle(held);
       });
   }
 
   /** What a limit that has been charged before has left. */
-  rest(limitId: string, limit: RateLimit): RateVerdict {
-    return verdictOf(this.#heldOf(limitId, limit), true, this.#deps.monotonic());
+  rest(drawn: DrawnLimit): RateVerdict {
+    return verdictOf(this.#heldOf(drawn), true, this.#deps.monotonic());
   }
 
   /** Begins the next period, and gives back what this one has left over. To be called every {@link PERIOD_MS}. */
@@ -147,23 +150,23 @@ export class InstallationLimits {
       // What there was in one period is expected of the next; what was more in the one before fades.
       held.expected = Math.max(held.asked, Math.floor((held.expected + held.asked) / 2));
       held.asked = 0;
-      if (now >= this.#awayUntil) this.#giveBack(limitId, held, held.requests - held.expected);
-      if (now >= this.#awayUntil) this.#settle(limitId, held);
-      const isOwing = held.toSettle !== 0 || held.isSettling;
-      const isBusy = isOwing || held.expected > 0 || held.requests > 0 || held.drawing !== undefined;
+      if (now >= this.#awayUntil) this.#giveBack(held, held.requests - held.expected);
+      if (now >= this.#awayUntil) this.#settle(held);
+      const isAsking = held.toSettle !== 0 || held.sent !== undefined;
+      const isBusy = isAsking || held.expected > 0 || held.requests > 0;
       const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
       if (!isBusy && until <= now) this.#limits.delete(limitId);
     }
   }
 
   /** What cannot be given back is lost. */
-  #giveBack(limitId: string, held: Held, spare: number): void {
+  #giveBack(held: Held, spare: number): void {
     if (spare <= 0) return;
     held.requests -= spare;
-    this.#send(limitId, () => ({ limitId, limit: held.limit, wanted: -spare })).catch(() => {});
+    this.#send(held, () => ({ wanted: -spare })).catch(() => {});
   }
 
-  #heldOf(limitId: string, limit: RateLimit): Held {
+  #heldOf({ limitId, teamId, limit }: DrawnLimit): Held {
     const known = this.#limits.get(limitId);
     if (known !== undefined) {
       const { requestsPerMinute, burst } = known.limit;
@@ -183,31 +186,32 @@ export class InstallationLimits {
       emptyUntil: 0,
       paidAt: 0,
     };
-    const held: Held = { limit, ...nothing, last: undefined, drawing: undefined };
+    const unasked = { last: undefined, drawing: undefined, sent: undefined };
+    const held: Held = { limitId, teamId, limit, ...nothing, ...unasked };
     this.#limits.set(limitId, held);
     return held;
   }
 
   /** By what is known here; undefined where the cell has to be asked. */
-  #judge(limitId: string, held: Held, amount: number): RateVerdict | undefined {
+  #judge(held: Held, amount: number): RateVerdict | undefined {
     const now = this.#deps.monotonic();
     if (held.requests >= amount) {
       held.requests -= amount;
       const isScarce = held.requests < held.expected * ENOUGH && this.#wantedOf(held) > 1;
-      if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(limitId, held);
+      if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(held);
       return verdictOf(held, true, now);
     }
     if (now < this.#awayUntil) return this.#judgePart(held, now, amount);
     return now < held.emptyUntil ? verdictOf(held, false, now, amount) : undefined;
   }
 
-  async #judgeDrawn(limitId: string, held: Held, amount: number): Promise<RateVerdict> {
+  async #judgeDrawn(held: Held, amount: number): Promise<RateVerdict> {
     held.waiting++;
     held.waitingFor += amount;
     try {
       for (;;) {
-        await this.#draw(limitId, held);
-        const verdict = this.#judge(limitId, held, amount);
+        await this.#draw(held);
+        const verdict = this.#judge(held, amount);
         // Undefined where others that waited have taken all that the cell gave.
         if (verdict !== undefined) return verdict;
       }
@@ -215,7 +219,7 @@ export class InstallationLimits {
       held.waiting--;
       held.waitingFor -= amount;
       // What is too little for those that waited may be enough for others.
-      if (held.limit.unit !== undefined && held.waiting === 0) this.#giveBack(limitId, held, held.requests);
+      if (held.limit.unit !== undefined && held.waiting === 0) this.#giveBack(held, held.requests);
     }
   }
 
@@ -247,31 +251,27 @@ export class InstallationLimits {
   }
 
   /** Asks the cell, once at a time. */
-  #draw(limitId: string, held: Held): Promise<void> {
-    held.drawing ??= this.#drawNow(limitId, held).finally(() => {
+  #draw(held: Held): Promise<void> {
+    held.drawing ??= this.#drawNow(held).finally(() => {
       held.drawing = undefined;
     });
     return held.drawing;
   }
 
-  async #drawNow(limitId: string, held: Held): Promise<void> {
+  async #drawNow(held: Held): Promise<void> {
     let wanted = 0;
-    let drawn: DrawnRequests | undefined;
+    let drawn: DrawnRequests;
     try {
-      const sent = await this.#send(limitId, () => {
+      drawn = await this.#send(held, () => {
         // For those too who began to wait while the statement before this one was under way.
         wanted = this.#wantedOf(held);
-        return { limitId, limit: held.limit, wanted };
+        return { wanted };
       });
-      drawn = sent.get(limitId);
     } catch {
       // The replica reports a database that does not answer.
-    }
-    const now = this.#deps.monotonic();
-    if (drawn === undefined) {
-      this.#awayUntil = now + AWAY_MS;
       return;
     }
+    const now = this.#deps.monotonic();
     const { limit } = held;
     held.last = { drawn, at: now };
     // The cell has the burst: of the part, only what comes while the database is away is to be had.
@@ -290,28 +290,31 @@ export class InstallationLimits {
     held.emptyUntil = now + Math.max(retryAfter, Math.min(AGAIN_MS * MICROSECONDS, halfBurst)) / MICROSECONDS;
   }
 
-  /** Resolves with what the draws of its statement gave. */
-  #send(limitId: string, draw: () => LimitDraw): Batch["sent"] {
-    const { mostDraws } = this.#deps;
-    const open = this.#next;
-    const hasRoom = open !== undefined && open.draws.size < mostDraws && !open.draws.has(limitId);
-    const batch = hasRoom ? open : this.#begin();
-    this.#next = batch;
-    batch.draws.set(limitId, draw);
-    return batch.sent;
+  /** Resolves with what the cell gave, or has the database away, or the cell without anything for now. */
+  #send(held: Held, draw: () => Pick<LimitDraw, "wanted" | "areUsed">): Promise<DrawnRequests> {
+    const before = held.sent ?? Promise.resolve();
+    const answer = before.then(() => this.#sendNow(held, draw));
+    const over = (): void => {
+      if (held.sent === sent) held.sent = undefined;
+    };
+    const sent = answer.then(over, over);
+    held.sent = sent;
+    return answer;
   }
 
-  #begin(): Batch {
-    const draws: Batch["draws"] = new Map();
-    const sent = this.#sending.then(() => {
-      if (this.#next === batch) this.#next = undefined;
-      // One wait is enough: who waits behind it has the part.
-      if (this.#deps.monotonic() < this.#awayUntil) throw new Error("the database did not answer");
-      return answerWithin(ANSWER_MS, this.#deps.draw([...draws.values()].map((draw) => draw())));
-    });
-    const batch: Batch = { draws, sent };
-    this.#sending = sent.catch(() => {});
-    return batch;
+  async #sendNow(held: Held, draw: () => Pick<LimitDraw, "wanted" | "areUsed">): Promise<DrawnRequests> {
+    // One wait is enough: who waits behind it has the part.
+    if (this.#deps.monotonic() < this.#awayUntil) throw new Error("the database did not answer");
+    const { limitId, teamId } = held;
+    try {
+      return await this.#turns.draw(teamId, () => ({ limitId, limit: held.limit, ...draw() }));
+    } catch (error) {
+      const now = this.#deps.monotonic();
+      // A team that asks for too much at once has no part beside it.
+      if (error instanceof LateTurnError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
+      else this.#awayUntil = now + AWAY_MS;
+      throw error;
+    }
   }
 }
 

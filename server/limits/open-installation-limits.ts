@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import { drawFromCells, MAX_DRAWS } from "../../store/limits/limit-cells.ts";
+import { drawFromCells } from "../../store/limits/limit-cells.ts";
 import { InstallationLimits, PERIOD_MS } from "./installation-limits.ts";
 
 type OpenLimits = {
@@ -21,7 +21,7 @@ export function openInstallationLimits(
 ): OpenLimits {
   if (store.engine === "pglite") return { installationLimits: null, close() {} };
   const draw = (draws: Parameters<typeof drawFromCells>[1]) => drawFromCells(store.db, draws);
-  const installationLimits = new InstallationLimits({ draw, mostDraws: MAX_DRAWS, threads, monotonic });
+  const installationLimits = new InstallationLimits({ draw, threads, monotonic });
   const periods = setInterval(() => installationLimits.endPeriod(), PERIOD_MS);
   return { installationLimits, close: () => clearInterval(periods) };
 }

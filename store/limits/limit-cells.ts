@@ -3,14 +3,11 @@ import { type DrawnRequests, type LimitDraw, mostOwed, requestCost } from "../..
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 
-/** What one statement draws from at most. */
-export const MAX_DRAWS = 1_000;
-
 /**
  * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell that is not
  * there owes nothing. Cells are taken in the order of their names, so that two replicas never wait for each other.
  *
- * @param draws at most {@link MAX_DRAWS}, of one cell each
+ * @param draws of one cell each
  * @returns what each cell gave, by its name
  */
 export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promise<ReadonlyMap<string, DrawnRequests>> {

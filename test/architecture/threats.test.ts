@@ -56,6 +56,7 @@ describe("docs/security/threats.md", () => {
       "b173",
       "b174",
       "b175",
+      "b176",
       "b180",
       "b181",
       "b182",

@@ -15,7 +15,7 @@ function open(ofKey: LimitScope, ofTeam: LimitScope, bursts: { key: number; team
   const clock = { now: 1_000_000 };
   const { draw, passTo, database } = cellsInMemory(clock);
   const monotonic = () => clock.now;
-  const installationLimits = new InstallationLimits({ draw, mostDraws: 10, threads: () => threads, monotonic });
+  const installationLimits = new InstallationLimits({ draw, threads: () => threads, monotonic });
   const index = new KeyIndex();
   const teamLimits = { rate: { requestsPerMinute: 60, burst: bursts.team, scope: ofTeam }, concurrent: null };
   index.applyTeam({
@@ -81,10 +81,13 @@ test("b124: a flood that the team's cell refuses leaves the key's cell what it h
     await passTo(clock.now + 1);
   }
   // All that was drawn ahead has gone back: another thread has the rest of the key's burst.
-  const another = new InstallationLimits({ draw, mostDraws: 10, threads: () => 1, monotonic: () => clock.now });
+  const another = new InstallationLimits({ draw, threads: () => 1, monotonic: () => clock.now });
   const admitted: boolean[] = [];
   for (let i = 0; i < 9; i++) {
-    const verdict = await another.charge("key_one", { requestsPerMinute: 60, burst: 9 }, 10);
+    const verdict = await another.charge(
+      { limitId: "key_one", teamId: "team-a", limit: { requestsPerMinute: 60, burst: 9 } },
+      10,
+    );
     admitted.push(verdict.admitted);
   }
   expect(admitted.filter((one) => one)).toHaveLength(8);

@@ -26,7 +26,7 @@ beforeAll(async () => {
         return cells.draw(draws);
       };
       // Every call is asked for: there are more threads than the limit has requests a second.
-      return new InstallationLimits({ draw, mostDraws: 10, threads: () => 4, monotonic });
+      return new InstallationLimits({ draw, threads: () => 4, monotonic });
     },
   });
 });

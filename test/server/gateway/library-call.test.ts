@@ -23,8 +23,7 @@ beforeEach(async () => {
   cellsClock = { now: 1_000_000 };
   cells = cellsInMemory(cellsClock);
   cells.database.answersAfter = 1;
-  const limits = () =>
-    new InstallationLimits({ draw: cells.draw, mostDraws: 10, threads: () => 1, monotonic: () => cellsClock.now });
+  const limits = () => new InstallationLimits({ draw: cells.draw, threads: () => 1, monotonic: () => cellsClock.now });
   harness = await startGateway({ limits });
   harness.addGateway({
     publicId: "main",

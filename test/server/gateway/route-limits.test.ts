@@ -186,7 +186,7 @@ test("b124: a limit of the installation is asked for, and a call that it refuses
   await start({
     limits({ monotonic }) {
       const { draw } = cellsInMemory({ now: monotonic() });
-      return new InstallationLimits({ draw, mostDraws: 10, threads: () => 4, monotonic });
+      return new InstallationLimits({ draw, threads: () => 4, monotonic });
     },
   });
   declare({ fast: { ...rateOf(2), scope: "Installation" }, slow: rateOf(9) });

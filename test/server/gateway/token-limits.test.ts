@@ -33,7 +33,7 @@ async function start(options: HarnessOptions, route?: LimitSpec): Promise<void> 
 const WITH_CELLS: HarnessOptions = {
   limits({ monotonic }) {
     const { draw } = cellsInMemory({ now: monotonic() });
-    return new InstallationLimits({ draw, mostDraws: 10, threads: () => 4, monotonic });
+    return new InstallationLimits({ draw, threads: () => 4, monotonic });
   },
 };
 

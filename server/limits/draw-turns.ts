@@ -1,0 +1,139 @@
+import { answerWithin } from "../../runtime/deadline.ts";
+
+/** Statements that are under way at a time. */
+const MOST_STATEMENTS = 2;
+/** What one statement asks for at most: it is over soon, and the next one has those that have come meanwhile. */
+const MOST_LINES = 25;
+
+type DrawTurnsDeps<Line, Answer> = {
+  /** Asks by one statement. Resolves to the answers in the order of the lines. */
+  readonly ask: (lines: readonly Line[]) => Promise<readonly (Answer | undefined)[]>;
+  /** How long a statement may take, and how long a line waits for its turn, in milliseconds. */
+  readonly answerMs: number;
+};
+
+type Waiting<Line, Answer> = {
+  readonly line: () => Line;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+  readonly late: NodeJS.Timeout;
+};
+
+/** A line whose turn has not come in time, while the database answers those before it. */
+export class LateTurnError extends Error {
+  /** Whether it has waited behind others of its own turn. */
+  readonly isOwn: boolean;
+
+  constructor(isOwn: boolean) {
+    super("the turn has not come in time");
+    this.name = "LateTurnError";
+    this.isOwn = isOwn;
+  }
+}
+
+/**
+ * Asks the database for what calls want of budgets and limits: of several by one statement, and of few teams' many no
+ * sooner than of another team's one. So a team with however many of them takes two connections, and the others' calls
+ * wait for two statements at most (threats b152, b176).
+ */
+export class DrawTurns<Line, Answer> {
+  readonly #deps: DrawTurnsDeps<Line, Answer>;
+  /** Those that wait by whose turn it is, the one first whose turn is longest ago. */
+  readonly #turns = new Map<string, Waiting<Line, Answer>[]>();
+  #underWay = 0;
+  /** Of those the ones that nothing waits for any more. */
+  #late = 0;
+
+  constructor(deps: DrawTurnsDeps<Line, Answer>) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @param turn of which team it is, or of what teams share: each has turns of its own
+   * @param line is made as it is sent; there is one at a time of what no statement may have twice
+   * @throws LateTurnError where it was not sent in time
+   * @throws what its statement has failed with, or one that was sent before it; at once while as many as may be under
+   *   way are late
+   */
+  async draw(turn: string, line: () => Line): Promise<Answer> {
+    if (this.#late === MOST_STATEMENTS) throw new Error("the database has not answered the statements before");
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const waiting = this.#turns.get(turn) ?? [];
+    const isOwn = waiting.length > 0;
+    const late = setTimeout(() => this.#giveUp(turn, one, isOwn), this.#deps.answerMs);
+    const one = { line, resolve, reject, late };
+    waiting.push(one);
+    this.#turns.set(turn, waiting);
+    this.#goOn();
+    return promise;
+  }
+
+  /** Has what waits asked for no more: its calls are over. */
+  end(): void {
+    this.#refuseWaiting(new Error("this thread asks for no more"));
+  }
+
+  #giveUp(turn: string, one: Waiting<Line, Answer>, isOwn: boolean): void {
+    const waiting = this.#turns.get(turn) ?? [];
+    waiting.splice(waiting.indexOf(one), 1);
+    if (waiting.length === 0) this.#turns.delete(turn);
+    one.reject(new LateTurnError(isOwn));
+  }
+
+  #refuseWaiting(error: unknown): void {
+    const waiting = [...this.#turns.values()].flat();
+    this.#turns.clear();
+    for (const { reject, late } of waiting) {
+      clearTimeout(late);
+      reject(error);
+    }
+  }
+
+  #goOn(): void {
+    while (this.#underWay < MOST_STATEMENTS && this.#turns.size > 0) void this.#send(this.#next());
+  }
+
+  #next(): Waiting<Line, Answer>[] {
+    const next: Waiting<Line, Answer>[] = [];
+    for (const [turn, waiting] of this.#turns) {
+      if (next.length === MOST_LINES) break;
+      // Those that are put last here are met again.
+      this.#turns.delete(turn);
+      next.push(...waiting.splice(0, 1));
+      if (waiting.length > 0) this.#turns.set(turn, waiting);
+    }
+    return next;
+  }
+
+  async #send(sent: readonly Waiting<Line, Answer>[]): Promise<void> {
+    this.#underWay++;
+    for (const { late } of sent) clearTimeout(late);
+    const asked = this.#asked(sent);
+    try {
+      const answers = await answerWithin(this.#deps.answerMs, asked);
+      for (const [place, { resolve, reject }] of sent.entries()) {
+        const answer = answers[place];
+        if (answer === undefined) reject(new Error("the database gave no answer to a line"));
+        else resolve(answer);
+      }
+    } catch (error) {
+      for (const { reject } of sent) reject(error);
+      // Those that wait would wait as long: one wait is enough.
+      this.#refuseWaiting(error);
+      // One that is late has its connection until it ends.
+      this.#late++;
+      await asked.catch(ignore);
+      this.#late--;
+    } finally {
+      this.#underWay--;
+      this.#goOn();
+    }
+  }
+
+  /** Async, so that a line that cannot be made is a statement that fails. */
+  async #asked(sent: readonly Waiting<Line, Answer>[]): Promise<readonly (Answer | undefined)[]> {
+    return this.#deps.ask(sent.map(({ line }) => line()));
+  }
+}
+
+const ignore = (): void => {};
