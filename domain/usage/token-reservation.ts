@@ -26,7 +26,7 @@ export type CallEnd =
       /** Bytes of the answer that came. */
       readonly answered: number;
     }
-  /** Broken off while an upstream was at work on it. */
+  /** Broken off while an upstream was at work on it, which may go on. */
   | "unanswered"
   /** No upstream has done it: it was refused, or failed. */
   | "unused";
@@ -58,13 +58,13 @@ export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined
 
 /**
  * What a call has used in the end: what its answer reported. One that reports nothing, or what cannot be, is taken to have
- * used what was expected; one that was cut has read its input, and written what was reported or, up to what was expected,
- * no fewer tokens than bytes.
+ * used what was expected, and so is one that was cut before it began: it may have been written by then. One that was cut
+ * later has read its input, and written what was reported or, up to what was expected, no fewer tokens than bytes.
  */
 export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): UsedTokens {
   if (end === "unused") return UNUSED;
   if (end === "unanswered") {
-    return { ...UNUSED, estimated: expected.input, unreported: { input: expected.input, output: 0 } };
+    return { ...UNUSED, estimated: expected.input + expected.output, unreported: expected };
   }
   const answer = end.usage;
   const { tokens, ending, isDoubtful } = answer;

@@ -111,8 +111,6 @@ class Exchange implements AttemptListener {
   #tap: AnswerTap | undefined;
   /** Bytes of the answer. */
   #answered = 0;
-  /** Whether the candidate that is being asked has been sent the call. */
-  #isSent = false;
   #hasFailed = false;
   /** Whether how the call has ended was or will be passed on. */
   #isOver = false;
@@ -155,7 +153,6 @@ class Exchange implements AttemptListener {
     this.#stopPace();
     const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
     this.#attempt = attempt;
-    this.#isSent = false;
     try {
       this.#dispatch(attempt);
     } catch (error) {
@@ -209,7 +206,6 @@ class Exchange implements AttemptListener {
     attempt.pool = to;
     const { length, content } = this.#bodyFor({ upstream, model });
     attempt.trace = this.#traceOf(attempt.candidate);
-    this.#isSent = true;
     pool.dispatch(
       {
         method: "POST",
@@ -406,7 +402,9 @@ class Exchange implements AttemptListener {
     this.#leaveQueue?.();
     this.#call.openCall.end();
     if (this.#attempt !== undefined) this.#count(this.#attempt, false);
-    const isUnanswered = this.#isSent && !this.#hasFailed && !this.#response.begun;
+    // No upstream has any of a call that was on no socket yet.
+    const isAsked = this.#attempt?.controller !== undefined;
+    const isUnanswered = isAsked && !this.#hasFailed && !this.#response.begun;
     if (!this.#isOver) this.#call.onOver?.(isUnanswered ? "unanswered" : "unused");
     this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;

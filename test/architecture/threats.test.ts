@@ -57,6 +57,7 @@ describe("docs/security/threats.md", () => {
       "b174",
       "b175",
       "b176",
+      "b177",
       "b180",
       "b181",
       "b182",

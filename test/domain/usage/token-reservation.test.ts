@@ -41,7 +41,7 @@ test.each<[string, CallEnd, number, number]>([
   ["is cut late: its input, and what it could have", answer({ ending: "cut" }, 9_000), 0, 1_500],
   ["is cut after a report: what it says", answer({ ending: "cut", tokens: TOKENS }, 4), 45, 24],
   ["is cut long after a report: no fewer tokens than bytes", answer({ ending: "cut", tokens: TOKENS }, 200), 45, 220],
-  ["is broken off before it begins: its input", "unanswered", 0, 1_000],
+  ["is broken off before it begins: what was expected", "unanswered", 0, 1_500],
   ["no upstream gives: nothing", "unused", 0, 0],
 ])("b128: an answer that %s", (_, end, reported, estimated) => {
   expect(usedTokens("openai", EXPECTED, end)).toMatchObject({ reported, estimated });
@@ -61,7 +61,7 @@ test.each<[string, CallEnd, { input: number; output: number }]>([
   ],
   ["is cut before it reports: its input, and its bytes", answer({ ending: "cut" }, 90), { input: 1_000, output: 90 }],
   ["is cut after a report: its bytes", answer({ ending: "cut", tokens: TOKENS }, 200), { input: 0, output: 175 }],
-  ["is broken off before it begins: its input", "unanswered", { input: 1_000, output: 0 }],
+  ["is broken off before it begins: all of it", "unanswered", EXPECTED],
   ["no upstream gives: nothing", "unused", { input: 0, output: 0 }],
 ])("beyond what it reports is estimated, of an answer that %s", (_, end, unreported) => {
   expect(usedTokens("openai", EXPECTED, end).unreported).toEqual(unreported);

@@ -192,7 +192,7 @@ test("b128: a stream is settled by its last report, and one that is cut by what 
   await until("it is settled", async () => (await restOf(key)) === 10_000 - 39 - (RESERVED - 500) - piece.length);
 });
 
-test("b128: a caller who leaves before the answer has used the input, and a call that no upstream does nothing", async () => {
+test("b128: a caller who leaves before the answer has used what was reserved, and a call that no upstream does nothing", async () => {
   const key = harness.addKey(limitedTo(10_000));
   upstream.answerWith(() => {});
   const leaving = new AbortController();
@@ -200,7 +200,7 @@ test("b128: a caller who leaves before the answer has used the input, and a call
   await until("it is under way", () => upstream.received.length === 1);
   leaving.abort();
   await open;
-  const left = 10_000 - (RESERVED - 500);
+  const left = 10_000 - RESERVED;
   await until("it is settled", async () => (await restOf(key)) === left);
   upstream.answerWith((response) => response.destroy());
   expect((await ask(key)).status).toBe(502);
