@@ -22,6 +22,12 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   if (refusal.kind === "away") {
     return problem("unavailable", `${which} cannot be asked for room while the database does not answer: try again.`);
   }
+  if (refusal.kind === "busy") {
+    return problem(
+      "unavailable",
+      `${which} cannot be asked for room yet, since others are before this call: try again.`,
+    );
+  }
   if (refusal.kind === "unpriced")
     return problem("forbidden", `${which} cannot be held: ${lackOf(refusal)}.`, NO_RETRY);
   const { spent, silent, expected, endsAt } = refusal;

@@ -162,6 +162,7 @@ export function tooManyCalls(key: KeyRecord, full: LimitOwner): Refused {
 const BUDGET_REFUSALS = {
   exhausted: ["budget_exceeded", "budget_exceeded"],
   away: ["unavailable", "budget_unknown"],
+  busy: ["unavailable", "budget_unknown"],
   unpriced: ["forbidden", "budget_unpriced"],
 } as const satisfies Record<BudgetRefusal["kind"], readonly [Refused["code"], string]>;
 

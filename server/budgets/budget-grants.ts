@@ -18,7 +18,7 @@ const REWRITE_MS = 600_000;
 /** A call waits for the database so long at most, and the next ones do not wait for this long. */
 const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
-/** A refusal holds for calls that may use as much, for as long as others may give something back. */
+/** A refusal holds for calls that may use as much, for as long as others may give something back; and so does a lock. */
 const REFUSED_MS = 500;
 /** Others may take what was granted for a call: it asks again so often at most. */
 const MOST_TRIES = 1_000;
@@ -34,7 +34,7 @@ const KEPT_MS = 48 * 3_600_000;
 
 type BudgetGrantsDeps = {
   /** Writes this thread's lines to the ledger, of which none is there twice. */
-  readonly write: (lines: readonly LedgerLine[]) => Promise<readonly LedgerAnswer[]>;
+  readonly write: (lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
   /** How many lines `write` takes at once. */
   readonly mostLines: number;
   readonly clock: Clock;
@@ -61,6 +61,8 @@ type Held = {
   /** By the monotonic clock. */
   writtenAt: number;
   writing: Promise<void> | undefined;
+  /** By the monotonic clock: until then another transaction has it locked, as far as this thread knows. */
+  lockedUntil: number;
   refused:
     | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
     | undefined;
@@ -85,8 +87,11 @@ export type BudgetRefusal =
       /** Milliseconds since the epoch; Infinity for never. */
       readonly endsAt: number;
     }
-  /** The database does not answer, and what is held here is too little. */
-  | { readonly kind: "away"; readonly budget: OwnedBudget }
+  /**
+   * What is held here is too little, and the database does not answer; or it does, and others have the budget, or their
+   * turns, before this call.
+   */
+  | { readonly kind: "away" | "busy"; readonly budget: OwnedBudget }
   /** What the call may cost is not known: the price list is of another currency, null for none, or lacks a model. */
   | {
       readonly kind: "unpriced";
@@ -106,7 +111,7 @@ export class BudgetGrants {
   readonly #held = new Map<string, Held>();
   /** Of the period that is under way, by the budget's id. */
   readonly #current = new Map<string, Held>();
-  readonly #draws: DrawTurns<LedgerLine, LedgerAnswer>;
+  readonly #draws: DrawTurns<LedgerLine, LedgerAnswer | null>;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
 
@@ -194,6 +199,7 @@ export class BudgetGrants {
           endsAt: held.period.endsAt,
         };
       }
+      if (now < held.lockedUntil) return { kind: "busy", budget };
       if (now < this.#awayUntil) return { kind: "away", budget };
       held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
         held.writing = undefined;
@@ -217,7 +223,13 @@ export class BudgetGrants {
       return this.#lineOf(held, wanted);
     };
     try {
-      const { granted, rest, spent, silent } = await this.#draws.draw(turn, line);
+      const answer = await this.#draws.draw(turn, line);
+      if (answer === null) {
+        held.isChanged = true;
+        held.lockedUntil = clock.monotonic() + REFUSED_MS;
+        return;
+      }
+      const { granted, rest, spent, silent } = answer;
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
       else held.free += granted;
@@ -257,7 +269,10 @@ export class BudgetGrants {
       return this.#lineOf(held, 0);
     });
     const written = this.#deps.write(lines).then(
-      () => {},
+      (answers) => {
+        // What another transaction has locked is written in the next round.
+        for (const [place, held] of all.entries()) held.isChanged ||= answers[place] === null;
+      },
       () => {
         for (const held of all) held.isChanged = true;
       },
@@ -293,7 +308,7 @@ export class BudgetGrants {
     const known = this.#held.get(place);
     const held: Held = {
       ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
-      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
+      ...{ spent: 0, reserved: 0, free: 0, turn: 0, lockedUntil: 0 },
       ...{ isChanged: false, isAsked: false, writing: undefined, refused: undefined },
     };
     const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);

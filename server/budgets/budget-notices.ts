@@ -29,10 +29,10 @@ export class BudgetNotices {
   }
 
   /** Looks at what the ledger has answered to lines. */
-  note(lines: readonly LedgerLine[], answers: readonly LedgerAnswer[]): void {
+  note(lines: readonly LedgerLine[], answers: readonly (LedgerAnswer | null)[]): void {
     for (const [place, line] of lines.entries()) {
       const answer = answers[place];
-      if (answer !== undefined) this.#noteOne(line, answer);
+      if (answer != null) this.#noteOne(line, answer);
     }
   }
 

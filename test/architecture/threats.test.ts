@@ -58,6 +58,7 @@ describe("docs/security/threats.md", () => {
       "b175",
       "b176",
       "b177",
+      "b178",
       "b180",
       "b181",
       "b182",

@@ -43,6 +43,14 @@ test("b129: where calls under way hold the rest, and where the database is away,
   });
 });
 
+test("b178: where others have the budget locked, does not say that the database is away", () => {
+  expect(budgetProblem({ kind: "busy", budget }, NOW)).toMatchObject({
+    ...{ status: 503, code: "unavailable" },
+    detail:
+      "This key's budget of 5000000 tokens a month cannot be asked for room yet, since others are before this call: try again.",
+  });
+});
+
 test("b129: what servers that ended hold is no reason to try again soon", () => {
   const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
   expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });

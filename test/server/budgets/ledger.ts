@@ -7,7 +7,7 @@ import { CallPricer } from "../../../server/usage/call-pricer.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 
 type Kept = { turn: number; spent: number; held: number };
-export type Ledger = (holder: string, lines: readonly LedgerLine[]) => Promise<readonly LedgerAnswer[]>;
+export type Ledger = (holder: string, lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
 
 /** A ledger in memory, as the database keeps it; `database` says whether it is away, and counts what it is asked. */
 export function ledgerInMemory() {
