@@ -28,6 +28,10 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
       `${which} cannot be asked for room yet, since others are before this call: try again.`,
     );
   }
+  if (refusal.kind === "crowded") {
+    const detail = `${which} cannot be asked for room yet, since calls of its own team wait before this one: try again in 1 s.`;
+    return problem("rate_limited", detail, { "retry-after": "1" });
+  }
   if (refusal.kind === "unpriced")
     return problem("forbidden", `${which} cannot be held: ${lackOf(refusal)}.`, NO_RETRY);
   const { spent, silent, expected, endsAt } = refusal;

@@ -163,6 +163,7 @@ const BUDGET_REFUSALS = {
   exhausted: ["budget_exceeded", "budget_exceeded"],
   away: ["unavailable", "budget_unknown"],
   busy: ["unavailable", "budget_unknown"],
+  crowded: ["rate_limited", "budget_crowded"],
   unpriced: ["forbidden", "budget_unpriced"],
 } as const satisfies Record<BudgetRefusal["kind"], readonly [Refused["code"], string]>;
 

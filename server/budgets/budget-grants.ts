@@ -7,7 +7,7 @@ import { UNUSED, type UsedTokens } from "../../domain/usage/token-reservation.ts
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
-import { DrawTurns } from "../limits/draw-turns.ts";
+import { DrawTurns, LateTurnError } from "../limits/draw-turns.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
@@ -15,7 +15,7 @@ import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-cal
 export const ROUND_MS = 1_000;
 /** What the ledger has lost, as by a restore, is written again within this time. */
 const REWRITE_MS = 600_000;
-/** A call waits for the database so long at most, and the next ones do not wait for this long. */
+/** A call waits so long at most for its turn, and as long for the database, and the next ones do not wait for this long. */
 const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
 /** A refusal holds for calls that may use as much, for as long as others may give something back; and so does a lock. */
@@ -61,8 +61,8 @@ type Held = {
   /** By the monotonic clock. */
   writtenAt: number;
   writing: Promise<void> | undefined;
-  /** By the monotonic clock: until then another transaction has it locked, as far as this thread knows. */
-  lockedUntil: number;
+  /** Until when, by the monotonic clock, others have it, or their turns, before a call; and whether those are its team's. */
+  busy: { readonly kind: "busy" | "crowded"; readonly until: number } | undefined;
   refused:
     | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
     | undefined;
@@ -87,11 +87,12 @@ export type BudgetRefusal =
       /** Milliseconds since the epoch; Infinity for never. */
       readonly endsAt: number;
     }
-  /**
-   * What is held here is too little, and the database does not answer; or it does, and others have the budget, or their
-   * turns, before this call.
-   */
-  | { readonly kind: "away" | "busy"; readonly budget: OwnedBudget }
+  /** What is held here is too little, and the database does not answer. */
+  | { readonly kind: "away"; readonly budget: OwnedBudget }
+  /** The database answers, and others have the budget, or their turns, before this call. */
+  | { readonly kind: "busy"; readonly budget: OwnedBudget }
+  /** Its own team's calls have their turns before this one. */
+  | { readonly kind: "crowded"; readonly budget: OwnedBudget }
   /** What the call may cost is not known: the price list is of another currency, null for none, or lacks a model. */
   | {
       readonly kind: "unpriced";
@@ -188,7 +189,7 @@ export class BudgetGrants {
         return undefined;
       }
       const now = clock.monotonic();
-      const { refused } = held;
+      const { refused, busy } = held;
       if (refused !== undefined && now < refused.until && expected > refused.left + held.free) {
         return {
           kind: "exhausted",
@@ -199,15 +200,14 @@ export class BudgetGrants {
           endsAt: held.period.endsAt,
         };
       }
-      if (now < held.lockedUntil) return { kind: "busy", budget };
+      if (busy !== undefined && now < busy.until) return { kind: busy.kind, budget };
       if (now < this.#awayUntil) return { kind: "away", budget };
       held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
         held.writing = undefined;
       });
       try {
-        await answerWithin(ANSWER_MS, held.writing);
+        await answerWithin(2 * ANSWER_MS, held.writing);
       } catch {
-        // Where its team has many that wait, the others' calls have their turns all the same.
         return { kind: "away", budget };
       }
     }
@@ -226,7 +226,7 @@ export class BudgetGrants {
       const answer = await this.#draws.draw(turn, line);
       if (answer === null) {
         held.isChanged = true;
-        held.lockedUntil = clock.monotonic() + REFUSED_MS;
+        held.busy = { kind: "busy", until: clock.monotonic() + REFUSED_MS };
         return;
       }
       const { granted, rest, spent, silent } = answer;
@@ -234,9 +234,12 @@ export class BudgetGrants {
       if (held.most < most) held.isChanged = true;
       else held.free += granted;
       held.refused = granted > 0 ? undefined : { left: rest, spent, silent, until: clock.monotonic() + REFUSED_MS };
-    } catch {
+    } catch (error) {
       held.isChanged = true;
-      this.#awayUntil = clock.monotonic() + AWAY_MS;
+      const now = clock.monotonic();
+      if (!(error instanceof LateTurnError)) this.#awayUntil = now + AWAY_MS;
+      // What teams share has turns of its own, and no team's calls before it.
+      else held.busy = { kind: error.isOwn && turn !== held.id ? "crowded" : "busy", until: now + REFUSED_MS };
     }
   }
 
@@ -308,8 +311,8 @@ export class BudgetGrants {
     const known = this.#held.get(place);
     const held: Held = {
       ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
-      ...{ spent: 0, reserved: 0, free: 0, turn: 0, lockedUntil: 0 },
-      ...{ isChanged: false, isAsked: false, writing: undefined, refused: undefined },
+      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
+      ...{ isChanged: false, isAsked: false, writing: undefined, busy: undefined, refused: undefined },
     };
     const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);
     this.#held.set(place, kept);

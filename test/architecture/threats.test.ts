@@ -59,6 +59,7 @@ describe("docs/security/threats.md", () => {
       "b176",
       "b177",
       "b178",
+      "b179",
       "b180",
       "b181",
       "b182",

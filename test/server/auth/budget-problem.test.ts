@@ -51,6 +51,14 @@ test("b178: where others have the budget locked, does not say that the database 
   });
 });
 
+test("b179: where the team's own calls wait before it, says so, and when to try again", () => {
+  expect(budgetProblem({ kind: "crowded", budget }, NOW)).toMatchObject({
+    ...{ status: 429, code: "rate_limited", headers: { "retry-after": "1" } },
+    detail:
+      "This key's budget of 5000000 tokens a month cannot be asked for room yet, since calls of its own team wait before this one: try again in 1 s.",
+  });
+});
+
 test("b129: what servers that ended hold is no reason to try again soon", () => {
   const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
   expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });

@@ -83,6 +83,25 @@ test("b152: what waits behind a statement that fails waits no longer", async () 
   expect([kinds.get("reserved")?.length, kinds.get("away")?.length]).toEqual([1, 59]);
 });
 
+test.each([
+  { whose: "its own team's", teamOf: () => "hostile", kind: "crowded" },
+  { whose: "many teams'", teamOf: (i: number) => `team-${i}`, kind: "busy" },
+])(
+  "b179: a call that waits behind $whose for half a second is refused as that: the database answers",
+  async (given) => {
+    const { thread, statements, answerNext } = heldLedger();
+    const many = Array.from({ length: 500 }, (_, i) => thread.reserve(keyOf(given.teamOf(i), `k${i}`), callOf(10)));
+    await until("they ask", () => statements.length === 2);
+    const answering = setInterval(answerNext, 80);
+    const answers = await Promise.all(many);
+    clearInterval(answering);
+    const kinds = Map.groupBy(answers, (answer) => ("kind" in answer ? answer.kind : "reserved"));
+    expect(new Set(kinds.keys())).toEqual(new Set(["reserved", given.kind]));
+    expect(kinds.get("reserved")?.length).toBeGreaterThan(25);
+    while (statements.length > 0) answerNext();
+  },
+);
+
 test("b152: what waits as its thread ends is granted no more: nothing could give it back", async () => {
   const { thread, statements, answerNext, asked } = heldLedger();
   const calls = Array.from({ length: 60 }, (_, i) => thread.reserve(keyOf("team", `k${i}`), callOf(10)));
