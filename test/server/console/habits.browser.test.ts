@@ -53,7 +53,7 @@ test("times are in the reader's zone, with UTC behind them, also in a list that 
 
 test("a form that is opened for the first time does not say that what was typed before is back", async () => {
   const { page, context } = await visit("/dashboard/keys/new");
-  expect(await page.getByText("What you typed before").isVisible()).toBe(false);
+  expect(await page.getByText("What you typed before you signed in").isVisible()).toBe(false);
   await context.close();
 });
 
