@@ -2,13 +2,14 @@
  * What an agent's memory holds and what is asked of it, in two halves that look alike and share nothing: by `chosen` a
  * ranking is chosen, and `held-out` says how well it does on what it was not chosen by. `unseen` is a third memory, of more
  * languages, written as people and agents write, without a look at the ranking or at the other two; the comparison of words
- * was chosen by it since.
+ * was chosen by it since. `later` is a fourth, written like the third and without a look at the ranking or at the others
+ * but for the first lines of the third, which gave it its form.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 
-export const CORPUS_NAMES = ["chosen", "held-out", "unseen"] as const;
+export const CORPUS_NAMES = ["chosen", "held-out", "unseen", "later"] as const;
 export type CorpusName = (typeof CORPUS_NAMES)[number];
 
 export const LANGUAGES = ["en", "de", "zh", "ja", "ru", "fr", "es", "ko", "pt"] as const;
