@@ -253,11 +253,17 @@ const DATABASE_BUSY = {
     "retry-after": "1",
   }),
 } as const;
+/** That the database has stopped altogether looks the same at first. */
 const MEMORY_TOO_LATE = "The memory took too long, and was stopped:";
-const UNREAD_MEMORY = problem("unavailable", `${MEMORY_TOO_LATE} ask for less, or for rarer words, or try again.`);
+const UNREAD_MEMORY = problem(
+  "unavailable",
+  `${MEMORY_TOO_LATE} ask for less, or for rarer words, or try again.`,
+  ELSEWHERE,
+);
 const MEMORY_IN_DOUBT = problem(
   "unavailable",
   `${MEMORY_TOO_LATE} the change may have been made all the same. Read what is there now.`,
+  ELSEWHERE,
 );
 
 /**
@@ -280,7 +286,7 @@ export function problemOf(error: unknown, method = "GET", repetition?: Repetitio
   if (error instanceof MemoryTimeoutError) {
     if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
     if (repetition === undefined) return MEMORY_IN_DOUBT;
-    return problem("unavailable", `The memory took too long, and was stopped. ${REPEATS[repetition]}`);
+    return problem("unavailable", `The memory took too long, and was stopped. ${REPEATS[repetition]}`, ELSEWHERE);
   }
   if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
     return problem("invalid_request", error.message);

@@ -138,6 +138,14 @@ describe("what the database cannot do now is said to the caller:", () => {
   });
 });
 
+test.each(["GET", "POST"])(
+  "c37: a memory that took too long sends its caller elsewhere, %s: its database may have stopped",
+  async (method) => {
+    const answer = await fetch(`${harness.url}/has-a-fault?of=late`, { method, headers: { "x-api-key": key } });
+    expect(answer.headers.get("connection")).toBe("close");
+  },
+);
+
 test("c37: what needs the database is 503 while it is away, to be tried again", async () => {
   const answer = await get("/asks-the-database");
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
