@@ -81,16 +81,25 @@ export async function recordLeak(
   return true;
 }
 
-/** A version that was reported as leaked, and works all the same. */
-export type LivingLeak = { readonly namespace: string; readonly name: string; readonly keyId: string };
+/** A key of which a version was reported as leaked, and works all the same. */
+export type LivingLeak = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly keyId: string;
+  readonly team: { readonly id: string; readonly name: string };
+  /** Of the first report, in milliseconds since the epoch. */
+  readonly reportedAt: number;
+};
 
 /** The keys that were reported as leaked in a version that works still, each once. */
 export async function livingLeaks(db: Db): Promise<LivingLeak[]> {
-  const { rows } = await sql<LivingLeak>`
-    select distinct k.namespace, k.name, k.id as "keyId"
-    from key_leaks l join key_records r on r.key_id = l.key_id and r.version = l.version join keys k on k.id = l.key_id
+  const { rows } = await sql<Omit<LivingLeak, "reportedAt"> & { reportedAt: Date }>`
+    select k.namespace, k.name, k.id as "keyId", json_build_object('id', t.id, 'name', t.name) as team,
+      min(l.first_reported_at) as "reportedAt"
+    from key_leaks l join key_records r on r.key_id = l.key_id and r.version = l.version
+    join keys k on k.id = l.key_id join teams t on t.id = r.team_id
     where k.state = 'active' and r.version_state in ('reserved', 'active', 'retiring')
       and (r.expires_ms is null or r.expires_ms > extract(epoch from ${DATABASE_NOW}) * 1000)
-    order by k.namespace, k.name, k.id`.execute(db);
-  return rows;
+    group by k.id, t.id order by k.namespace, k.name, k.id`.execute(db);
+  return rows.map(({ reportedAt, ...leak }) => ({ ...leak, reportedAt: toMs(reportedAt) }));
 }

@@ -49,9 +49,12 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
   return [
     {
       ...{ id: "leaks", title: "Leaked keys that work", none: "No key that was reported as leaked works." },
-      columns: ["Key"],
-      rows: leaks.map(({ namespace, name, keyId }) => [
+      columns: [["Key", "named"], ["Team", "named"], ["Reported", "whole"], "What to do"],
+      rows: leaks.map(({ namespace, name, keyId, team, reportedAt }) => [
         html`<a href="/dashboard/keys/${keyId}">${namespace === "" ? name : `${namespace}/${name}`}</a>`,
+        html`<a href="/dashboard/team/${team.id}">${team.name}</a>`,
+        exactMoment(reportedAt, now),
+        html`<a href="/dashboard/keys/${keyId}/rotate">Rotate</a> or <a href="/dashboard/keys/${keyId}/revoke">revoke</a> it`,
       ]),
     },
     {

@@ -60,7 +60,10 @@ test("A server that is silent is named, with what that means; one that serves wi
 
 test("A key that was reported as leaked and works is named, until it is revoked", async () => {
   expect((await pages.send("POST", "/leaks", { leaks: [{ key: key.secret }] })).status).toBe(200);
-  expect(await sectionOf("leaks")).toContain(`<a href="/dashboard/keys/${key.id}">leaked</a>`);
+  const leaks = await sectionOf("leaks");
+  expect(leaks).toContain(`<a href="/dashboard/keys/${key.id}">leaked</a>`);
+  expect(leaks).toMatch(/<a href="\/dashboard\/team\/[^"]+">payments<\/a>/);
+  expect(leaks).toContain(`<a href="/dashboard/keys/${key.id}/rotate">Rotate</a>`);
   await pages.send("POST", `/keys/${key.id}/revoke`, {});
   expect(await sectionOf("leaks")).not.toContain(key.id);
 });
