@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AddCommand, Process } from "../command/command.ts";
@@ -76,7 +77,7 @@ async function runScan(
 
   for await (const look of lookInto(paths)) {
     if ("why" in look) unread.push(look);
-    else if ("done" in look) onProgress(`${count(++files, "file")} looked into`);
+    else if ("done" in look) onProgress(`${counted(++files, "file")} looked into`);
     else {
       places++;
       keys.add(look.sha256);
@@ -88,7 +89,7 @@ async function runScan(
   if (output !== undefined) out(outputText({ findings, unread }, output));
   else {
     for (const { path, why } of unread) out(`${path}: could not be read: ${why}`);
-    out(`${count(keys.size, "key")} in ${count(places, "place")}, ${count(files, "file")} looked into`);
+    out(`${counted(keys.size, "key")} in ${counted(places, "place")}, ${counted(files, "file")} looked into`);
   }
   if (places > 0 || unread.length > 0) exit(1);
 }
@@ -105,8 +106,4 @@ function jsonOf({ path, line, column, prefix }: Place, leak: LeakJson | undefine
   if (leak === undefined) return { path, line, column, prefix };
   const { state, keyId, version, name, namespace, team, teamId, leakedAt } = leak;
   return { path, line, column, prefix, state, keyId, version, name, namespace, team, teamId, leakedAt };
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

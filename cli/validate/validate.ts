@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
+import { counted } from "../../domain/counted.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../../domain/manifest/diagnostic.ts";
 import { findDuplicateManifests } from "../../domain/manifest/manifest-set.ts";
 import { findSetWarnings } from "../../domain/manifest/set-warnings.ts";
@@ -103,7 +104,7 @@ function checkPrices(file: string): Diagnostic[] {
 
 function priceSummary({ diagnostics }: Checked, prices: string): string {
   const faults = diagnostics.filter(({ file }) => file === prices).length;
-  return faults === 0 ? "a price list" : `a price list with ${count(faults, "error")}`;
+  return faults === 0 ? "a price list" : `a price list with ${counted(faults, "error")}`;
 }
 
 function check(files: readonly string[], stdin: string | undefined, prices: string | undefined): Checked {
@@ -139,12 +140,8 @@ function summarize(found: Checked, files: readonly string[], paths: readonly str
       : `no manifest found in ${files.join(", ")}: what is there is empty, or an empty list`;
   }
   const { manifests, errors, warnings, passedOver } = found;
-  const counts = [count(manifests, "manifest"), count(errors, "error"), count(warnings, "warning")];
+  const counts = [counted(manifests, "manifest"), counted(errors, "error"), counted(warnings, "warning")];
   return [...counts, ...(passedOver > 0 ? [`${passedOver} of other kinds passed over`] : [])].join(", ");
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function inFileOrder(diagnostics: readonly Diagnostic[], files: readonly string[]): Diagnostic[] {

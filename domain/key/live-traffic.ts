@@ -1,5 +1,7 @@
 /** What is known of the calls that end with a key: what a plan says of it, and the page that revokes several. */
+
 import type { CallerNetwork } from "../access/caller-network.ts";
+import { counted } from "../counted.ts";
 import { DAY_MS, HOUR_MS } from "../duration.ts";
 import { rfc3339 } from "../rfc3339.ts";
 
@@ -39,14 +41,13 @@ export function liveTrafficText({ lastUsedAt, callers, lastDay }: LiveTraffic, n
 }
 
 function requestsText({ requests, since }: NonNullable<LiveTraffic["lastDay"]>): string {
-  return `${requests.toLocaleString("en-US")} ${requests === 1 ? "request" : "requests"} since ${rfc3339(since)}`;
+  return `${counted(requests, "request")} since ${rfc3339(since)}`;
 }
 
 function agoText(ms: number): string {
   const [unit, length] = SPANS.find(([, span]) => ms >= span) ?? ["", 0];
   if (length === 0) return "less than a minute ago";
-  const count = Math.floor(ms / length);
-  return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+  return `${counted(Math.floor(ms / length), unit)} ago`;
 }
 
 function callersText(callers: readonly CallerNetwork[]): string {

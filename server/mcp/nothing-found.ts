@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
@@ -30,7 +31,7 @@ export async function nothingFound(
   if (hidden !== undefined) return hidden;
   const { atoms, isMore } = await countAtoms(db, reach, libraryId);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
-  const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
+  const count = `${isMore ? "more than " : ""}${counted(atoms, "atom")}`;
   return [
     `None of the ${count} in ${name} matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
     Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",

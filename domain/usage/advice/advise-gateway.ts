@@ -1,4 +1,5 @@
-import { type AdvicePoint, type AnswersUsed, counted, type KeyUse, requestsWithin } from "./key-use.ts";
+import { counted } from "../../counted.ts";
+import { type AdvicePoint, type AnswersUsed, type KeyUse, requestsWithin } from "./key-use.ts";
 
 /** The most that a PlatformKey names. */
 const MAX_MODELS = 64;

@@ -81,8 +81,3 @@ export type AdvicePoint = {
 export function requestsWithin({ requests }: Pick<KeyUse, "requests">, scopes: readonly RequestScope[]): number {
   return scopes.reduce((sum, scope) => sum + (requests.get(scope) ?? 0), 0);
 }
-
-/** As in a sentence: `1 answer`, `12 answers`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}

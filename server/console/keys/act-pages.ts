@@ -1,3 +1,4 @@
+import { counted } from "../../../domain/counted.ts";
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
@@ -59,7 +60,7 @@ function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
   return html`<p>${
     sum === 0
       ? "No request within the last hour is known."
-      : html`<strong>${sum.toLocaleString("en-US")} ${sum === 1 ? "request" : "requests"}</strong> within the last hour:`
+      : html`<strong>${counted(sum, "request")}</strong> within the last hour:`
   }</p>${sum > 0 && html`<ul>${sums}</ul>`}${
     lastUses.length === 0
       ? html`<p>It was never used.</p>`

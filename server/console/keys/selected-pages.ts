@@ -1,3 +1,4 @@
+import { counted } from "../../../domain/counted.ts";
 import { isInUse, type LiveTraffic, liveTrafficText } from "../../../domain/key/live-traffic.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import type { RevocationOutcome } from "../../management/keys/revoke-each.ts";
@@ -31,7 +32,7 @@ export type SelectedRevocation = {
 
 /** By which a revocation of so many keys is confirmed. */
 export function confirmationOf(count: number): string {
-  return `revoke ${countOf(count)}`;
+  return `revoke ${counted(count, "key")}`;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -57,12 +58,12 @@ ${leftPanel}<p class="actions"><a class="button" href="${list}">Back to the list
   const fault = isUnconfirmed ? `Confirmation: type ${confirmationOf(ids.length)}.` : "";
   const said = isUnconfirmed ? html`What to change is said beside the field: <a href="#confirm">${fault}</a>` : refused;
   const rows = ids.map((id) => rowOf(id, keys, traffic, now));
-  return html`${head(list, `Revoke ${countOf(ids.length)}`)}
+  return html`${head(list, `Revoke ${counted(ids.length, "key")}`)}
 ${said !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing was changed.</strong> ${said}</p></div>`}
 <div class="notice ${inUse.length > 0 ? "bad" : "warn"}"><p><strong>This is final.</strong> All versions of ${ids.length === 1 ? "this key" : `these ${ids.length} keys`} end at once, on every replica within seconds, and open calls are cut off. Anyone who needs a key again gets a new one.</p><p>${
     inUse.length === 0
       ? "No use within the last day is known."
-      : html`<strong>${inUse.length} of ${ids.length} ${inUse.length === 1 ? "was" : "were"} used within the last day</strong>, ${requests === 0 ? "as far as is known" : `for ${requests.toLocaleString("en-US")} ${requests === 1 ? "request" : "requests"}`}.`
+      : html`<strong>${inUse.length} of ${ids.length} ${inUse.length === 1 ? "was" : "were"} used within the last day</strong>, ${requests === 0 ? "as far as is known" : `for ${counted(requests, "request")}`}.`
   }</p></div>
 <div class="panel flush">${table("Keys to revoke", COLUMNS, rows)}</div>
 <p class="hint">Those that are in use first, as of some seconds ago.</p>
@@ -77,7 +78,7 @@ function confirmForm(ids: readonly string[], page: SelectedRevocation, fault: st
   return html`<form class="panel narrow stack" method="post" action="/dashboard/keys/revoke">${csrfField(viewer.csrf)}<input type="hidden" name="list" value="${list}">${ids.map((id) => html`<input type="hidden" name="keyId" value="${id}">`)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log of each key, if you like. Not a place for a key.</p></div>
 <div class="field"><label for="confirm">Confirmation</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="60" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${phrase}</code>, so that no others are ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
-<p class="actions"><button class="danger">Revoke ${countOf(ids.length)}</button><a class="button" href="${list}">Cancel</a></p></form>`;
+<p class="actions"><button class="danger">Revoke ${counted(ids.length, "key")}</button><a class="button" href="${list}">Cancel</a></p></form>`;
 }
 
 function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"], now: number) {
@@ -99,7 +100,7 @@ export type RevokedSelection = Pick<SelectedRevocation, "keys" | "outcomes" | "l
 export function revokedContent({ keys, outcomes, list }: RevokedSelection): Html {
   const of = (is: RevocationOutcome["is"]) => outcomes.filter((outcome) => outcome.is === is);
   const [revoked, already, refused] = [of("revoked"), of("already"), of("refused")];
-  return html`${head(list, `${countOf(revoked.length)} revoked`)}
+  return html`${head(list, `${counted(revoked.length, "key")} revoked`)}
 <div class="notice ${refused.length > 0 ? "bad" : "good"}" role="status"><p><strong>${revoked.length} revoked, ${already.length} already revoked, ${refused.length} refused.</strong> Every replica refuses a revoked key within seconds; its page says when all do.</p></div>
 ${section("refused", "Refused", refused, keys)}${section("revoked", "Revoked", revoked, keys)}${section("already", "Already revoked before", already, keys)}
 <p class="actions"><a class="button primary" href="${list}">Back to the list</a></p>`;
@@ -129,8 +130,4 @@ function nameOf(id: string, key: KeyJson | undefined): Html {
 
 function head(list: string, title: string): Html {
   return html`<div class="head"><div><p class="crumb"><a href="${list}">API keys</a></p><h1>${title}</h1></div></div>`;
-}
-
-function countOf(count: number): string {
-  return `${count} ${count === 1 ? "key" : "keys"}`;
 }

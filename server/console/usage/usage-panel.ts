@@ -1,3 +1,4 @@
+import { counted } from "../../../domain/counted.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { TokenFigures } from "../../../domain/usage/token-count.ts";
 import { isWholeCost } from "../../../domain/usage/usage-cost.ts";
@@ -73,7 +74,9 @@ function used({ range, pieces, total, tables, currency }: SeenUsage, scoped: Sco
       columns: pieces.map(({ from, requests: count = 0 }) => ({
         label: label(from),
         pieces:
-          count === 0 ? [] : [{ series: REQUESTS_SERIES, count, title: `${label(from)}: ${numeral(count)} requests` }],
+          count === 0
+            ? []
+            : [{ series: REQUESTS_SERIES, count, title: `${label(from)}: ${counted(count, "request")}` }],
       })),
     });
   const tokens = columnChart({

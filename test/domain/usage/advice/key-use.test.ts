@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
-import { counted, requestsWithin } from "../../../../domain/usage/advice/key-use.ts";
+import { requestsWithin } from "../../../../domain/usage/advice/key-use.ts";
 import { useOf } from "./uses.ts";
 
 test("requests are added up by what let them through", () => {
   const use = useOf({}, { "memory:read": 3, "memory:*": 2, "gateway:embed": 10 });
   expect(requestsWithin(use, ["memory:read", "memory:write", "memory:*"])).toBe(5);
-});
-
-test("one is counted in the singular", () => {
-  expect([counted(1, "request"), counted(0, "request"), counted(2, "answer")]).toEqual([
-    ...["1 request", "0 requests", "2 answers"],
-  ]);
 });
