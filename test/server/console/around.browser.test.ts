@@ -1,16 +1,15 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
-import { checkPage, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
+import { checkPage, THEMES, WIDTHS, Windows } from "./looked-at.ts";
 import { NOT_SEEN, PAGES } from "./page-table.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 let pages: Pages;
 let browser: Browser;
-const contexts: BrowserContext[] = [];
-let complaints: string[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 let keyId: string;
 let libraryId: string;
 let teamId: string;
@@ -94,22 +93,11 @@ async function fillLibrary(send: Pages["send"]): Promise<void> {
   }
 }
 
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
-
-async function open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
-  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
-  contexts.push(opened.context);
-  complaints = opened.complaints;
-  await opened.page.goto(`${pages.url}/dashboard${path}`);
-  return opened.page;
-}
 
 describe("The audit log in a browser", () => {
   test("is searched as one types, and exported with what is found", async () => {
-    const page = await open("/audit");
+    const page = await windows.open("/audit");
     await page.getByLabel("Action").selectOption("key.revoked");
     await until("one event is left", async () => (await page.locator("tbody tr").count()) === 1);
     expect(await page.locator("tbody tr").innerText()).toContain("checkout-assistant");
@@ -120,7 +108,7 @@ describe("The audit log in a browser", () => {
     const chunks: Buffer[] = [];
     for await (const chunk of await download.createReadStream()) chunks.push(chunk);
     expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ action: "key.revoked", keyId });
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 });
 
@@ -132,7 +120,7 @@ const FOCUSED = `(({ id, tagName, textContent }) => [
 
 describe("The pages around the keys, by the keyboard alone", () => {
   test("are reached, filtered, folded out and left", async () => {
-    const page = await open("/keys");
+    const page = await windows.open("/keys");
     /** What has the focus, and whether that is to be seen. */
     const focused = () => page.evaluate<[name: string, isSeen: boolean]>(FOCUSED);
     const tabTo = async (name: string) => {
@@ -162,7 +150,7 @@ describe("The pages around the keys, by the keyboard alone", () => {
 
 describe("A library in a browser", () => {
   test("is searched as one types, and an atom's text is read and copied", async () => {
-    const page = await open(`/libraries/${libraryId}`);
+    const page = await windows.open(`/libraries/${libraryId}`);
     await page.getByLabel("Search").pressSequentially("second eyes");
     await until("one atom is left", async () => (await page.getByRole("link", { name: /^Read atom/ }).count()) === 1);
     await page.getByRole("link", { name: /^Read atom/ }).click();
@@ -170,7 +158,7 @@ describe("A library in a browser", () => {
     expect(await page.getByRole("group", { name: "Content" }).innerText()).toContain("need a second pair of eyes.");
     await page.getByRole("link", { name: "policy" }).click();
     expect(await page.getByLabel("Tag").inputValue()).toBe("policy");
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 });
 
@@ -195,7 +183,7 @@ describe.each(THEMES)("Every page of the console, %s", (colorScheme) => {
       "teams-empty": "/team?team=none",
       "webhooks-empty": "/webhooks?team=research",
     };
-    const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });
+    const page = await windows.open("/audit", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       const answer = await page.goto(`${pages.url}/dashboard${path}`);
       // A team that the API has made holds no namespace that a manifest could be of, and the page says so.

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterEach, expect } from "vitest";
 import { crampedOf, faultsOf, takeCookie } from "../../env/browser.ts";
+import type { Pages } from "./pages.ts";
 
 /** Where pictures of the pages are put, for people to look at; without it none are taken. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
@@ -29,6 +30,32 @@ export async function openWindow(
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
   return { context, page, complaints };
+}
+
+/** The windows of a file's tests, of the person who is signed in. Each is closed after its test. */
+export class Windows {
+  readonly #opened: () => { readonly browser: Browser; readonly pages: Pages };
+  readonly #contexts: BrowserContext[] = [];
+  /** What the console of the window says that was opened last. */
+  complaints: readonly string[] = [];
+
+  /** @param opened read when a window is opened */
+  constructor(opened: () => { readonly browser: Browser; readonly pages: Pages }) {
+    this.#opened = opened;
+    afterEach(async () => {
+      await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+    });
+  }
+
+  /** @param path below the console's own */
+  async open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
+    const { browser, pages } = this.#opened();
+    const { context, page, complaints } = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
+    this.#contexts.push(context);
+    this.complaints = complaints;
+    await page.goto(`${pages.url}/dashboard${path}`);
+    return page;
+  }
 }
 
 /** Takes a picture of a page, and looks for what it breaks of the rules of accessibility, and for what has no room. */

@@ -1,13 +1,13 @@
 /** The forms of a key and what is in use of it, as people see them on a phone and on a screen. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { unique } from "../../../store/fixtures.ts";
-import { checkPage, openWindow, THEMES } from "../looked-at.ts";
+import { checkPage, THEMES, Windows } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 const LOOKS = THEMES.flatMap((theme) => [390, 1_280].map((width) => [theme, width] as const));
@@ -16,8 +16,7 @@ const [WIDE, SHOWN_WIDE] = ["w".repeat(60), "W".repeat(100)];
 
 let pages: Pages;
 let browser: Browser;
-const contexts: BrowserContext[] = [];
-let complaints: string[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 
 beforeAll(async () => {
   [pages, browser] = await Promise.all([startPages(), openBrowser()]);
@@ -26,18 +25,7 @@ beforeAll(async () => {
   }
   await pages.send("POST", "/libraries", { name: WIDE, team: WIDE, spec: {} });
 });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
-
-async function open(path: string, look: object = {}): Promise<Page> {
-  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
-  contexts.push(opened.context);
-  complaints = opened.complaints;
-  await opened.page.goto(`${pages.url}/dashboard${path}`);
-  return opened.page;
-}
 
 const manifestIn = (page: Page) => page.locator("#manifest").innerText();
 
@@ -52,7 +40,7 @@ describe("The manifest beside the form", () => {
   test.each(LOOKS)(
     "follows what is typed, and has its faults at their fields, in %s at %d pixels",
     async (theme, width) => {
-      const page = await open("/keys/new", { colorScheme: theme, viewport: { width, height: 900 } });
+      const page = await windows.open("/keys/new", { colorScheme: theme, viewport: { width, height: 900 } });
       const form = await page.locator("#create-key").boundingBox();
       const panel = await page.locator("#as-manifest").boundingBox();
       const isBeside = (panel?.x ?? 0) >= (form?.x ?? 0) + (form?.width ?? 0);
@@ -85,12 +73,12 @@ describe("The manifest beside the form", () => {
       expect(await manifestIn(page)).toContain("tokens: 5000");
       await checkPage(page, `forms-manifest-${theme}-${width}`);
       await expectNothingSpilt(page);
-      expect(complaints).toEqual([]);
+      expect(windows.complaints).toEqual([]);
     },
   );
 
   test("without script comes by a button, which makes nothing, and is without a dead one", async () => {
-    const page = await open("/keys/new", { javaScriptEnabled: false, viewport: { width: 390, height: 900 } });
+    const page = await windows.open("/keys/new", { javaScriptEnabled: false, viewport: { width: 390, height: 900 } });
     const name = unique("by-button");
     await page.getByLabel("Name", { exact: true }).fill(name);
     await page.getByLabel("Team").selectOption("payments");
@@ -103,7 +91,7 @@ describe("The manifest beside the form", () => {
   });
 
   test("stays as it is where the session has ended, says so, and loses nothing that was typed", async () => {
-    const page = await open("/keys/new");
+    const page = await windows.open("/keys/new");
     await page.getByLabel("Name", { exact: true }).fill("kept");
     await until("the manifest has it", async () => (await manifestIn(page)).includes("name: kept"));
     await page.context().clearCookies();
@@ -122,7 +110,7 @@ describe("The form to edit a key", () => {
     ];
     const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE, budgets, rateLimit: { requestsPerMinute: 60 } };
     const { id } = (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
-    const page = await open(`/keys/${id}/edit`, { colorScheme: theme, viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys/${id}/edit`, { colorScheme: theme, viewport: { width, height: 900 } });
     expect(await page.getByLabel("Amount").inputValue()).toBe("9000");
     expect(await page.getByLabel("Requests a minute").inputValue()).toBe("60");
     await checkPage(page, `forms-edit-${theme}-${width}`);
@@ -135,7 +123,7 @@ describe("The form to edit a key", () => {
       budgets: [{ tokens: 12_000 }, { tokens: 90_000 }],
       rateLimit: { requestsPerMinute: 60, burst: 5 },
     });
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 });
 
@@ -159,7 +147,7 @@ describe("What is in use of a key", () => {
       [{ keyId: id, slot, gatewayId: "gw", routeId: "", teamId: "t", model: "m".repeat(100), figures }],
       () => {},
     );
-    const page = await open(`/keys/${id}`, { colorScheme: theme, viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys/${id}`, { colorScheme: theme, viewport: { width, height: 900 } });
     const section = page.getByRole("region", { name: "What is in use" });
     expect(await section.getByRole("img").count()).toBe(2);
     expect(await section.innerText()).toMatch(/Old versions that still work[\s\S]*Version 1 .* works until/);
@@ -168,6 +156,6 @@ describe("What is in use of a key", () => {
     await expectNothingSpilt(page);
     await section.getByRole("link", { name: "Last 30 days" }).click();
     await checkPage(page, `forms-in-use-month-${theme}-${width}`);
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 });

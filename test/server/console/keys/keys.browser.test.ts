@@ -1,19 +1,17 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
-import { checkPage, openWindow, THEMES, WIDTHS } from "../looked-at.ts";
+import { checkPage, THEMES, WIDTHS, Windows } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
 let browser: Browser;
-const contexts: BrowserContext[] = [];
-/** What a page's console said: of its own policy, above all. */
-let complaints: string[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 
 beforeAll(async () => {
   [pages, browser] = await Promise.all([startPages(), openBrowser()]);
@@ -23,18 +21,7 @@ beforeAll(async () => {
   const upstreams = [{ name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" }];
   await pages.send("POST", "/gateways", { name: "models", team: "payments", spec: { upstreams, routes: [] } });
 });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
-
-async function open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
-  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
-  contexts.push(opened.context);
-  complaints = opened.complaints;
-  await opened.page.goto(`${pages.url}/dashboard${path}`);
-  return opened.page;
-}
 
 async function makeKey(
   spec: object = { preset: "MCPReadOnly" },
@@ -75,7 +62,7 @@ describe("On a phone", () => {
 
   test.for([320, 390])("the actions of a key begin where the lines do, in a window of %i pixels", async (width) => {
     const { id } = await makeKey();
-    const page = await open(`/keys/${id}`, { viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys/${id}`, { viewport: { width, height: 900 } });
     const left = async (name: string) => (await page.getByRole("link", { name }).boundingBox())?.x;
     const [rotate, revoke] = [await left("Rotate"), await left("Revoke")];
     const line = await page.getByRole("heading", { level: 1 }).boundingBox();
@@ -98,7 +85,7 @@ describe("On a phone", () => {
     expect(made.status, made.text).toBe(201);
     const { id } = made.body;
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "24h" });
-    const page = await open("/keys", { viewport: { width, height: 900 } });
+    const page = await windows.open("/keys", { viewport: { width, height: 900 } });
     for (const path of [`?team=${WIDE}`, `/${id}`, `/${id}/revoke`, `/${id}/rotate`, `/${id}/edit`, "/new"]) {
       await page.goto(`${pages.url}/dashboard/keys${path}`);
       await checkPage(page, `wide-${path.split("/").at(-1)?.slice(0, 6)}-${width}`);
@@ -113,16 +100,16 @@ describe("On a phone", () => {
 describe("The list in a browser", () => {
   test("is searched as one types, without a button", async () => {
     const wanted = await makeKey();
-    const page = await open("/keys");
+    const page = await windows.open("/keys");
     await page.getByLabel("Search").pressSequentially(wanted.name);
     await until("one key is left", async () => (await page.locator("tbody tr").count()) === 1);
     expect(await page.locator("tbody tr").innerText()).toContain(wanted.prefix);
     await until("the address says so", () => page.url().includes(`q=${wanted.name}`));
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 
   test("keeps all but the prefix of a key that is pasted into the search", async () => {
-    const page = await open("/keys/new");
+    const page = await windows.open("/keys/new");
     const secret = await generate(page, unique("pasted"));
     await page.goto(`${pages.url}/dashboard/keys`);
     const sent: string[] = [];
@@ -139,7 +126,7 @@ describe("The list in a browser", () => {
 
   test("works without script: the search, the pages and the way from a prefix to its key", async () => {
     const { prefix, name } = await makeKey();
-    const page = await open("/keys", { javaScriptEnabled: false });
+    const page = await windows.open("/keys", { javaScriptEnabled: false });
     await page.getByLabel("Search").fill(prefix);
     await page.getByRole("button", { name: "Search" }).click();
     expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(name);
@@ -148,7 +135,7 @@ describe("The list in a browser", () => {
 
 describe("Making a key in a browser", () => {
   test("shows libraries with a scope of the memory alone, and a gateway with one of the gateway", async () => {
-    const page = await open("/keys/new");
+    const page = await windows.open("/keys/new");
     const isShown = async () => [
       await page.getByLabel("Library access").isVisible(),
       await page.getByLabel("MCP default library").isVisible(),
@@ -167,7 +154,7 @@ describe("Making a key in a browser", () => {
   test.for([true, false])(
     "asks for a date, and for a budget, once one is wanted, with script: %s",
     async (javaScriptEnabled) => {
-      const page = await open("/keys/new", { javaScriptEnabled, viewport: { width: 320, height: 900 } });
+      const page = await windows.open("/keys/new", { javaScriptEnabled, viewport: { width: 320, height: 900 } });
       const labels = ["Expires", "Amount", "Currency", "Begins anew"];
       const shown = async () => {
         const seen = await Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).isVisible()));
@@ -191,12 +178,12 @@ describe("Making a key in a browser", () => {
       await page.getByRole("button", { name: "Generate key" }).click();
       await page.getByRole("link", { name: "To the key's page" }).click();
       expect(await page.getByRole("main").innerText()).toMatch(/12\.50 USD/);
-      expect(complaints.filter((text) => !text.includes("422"))).toEqual([]);
+      expect(windows.complaints.filter((text) => !text.includes("422"))).toEqual([]);
     },
   );
 
   test("leaves nothing of the key in the page, the history or an address once it is left", async () => {
-    const page = await open("/keys/new");
+    const page = await windows.open("/keys/new");
     const secret = await generate(page, unique("left"));
     expect(await pages.tryKey(secret)).toBe(200);
     expect(page.url()).toMatch(/\/dashboard\/keys\/key_\w+$/);
@@ -207,7 +194,7 @@ describe("Making a key in a browser", () => {
     await page.goto(keyPage);
     await page.reload();
     expect(await page.content()).not.toContain(secret);
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 
   test.for([
@@ -215,7 +202,7 @@ describe("Making a key in a browser", () => {
     ["Dotenv", ".env", "KEYPLANE_API_KEY="],
     ["mcp.json", "mcp.json", '"mcpServers"'],
   ] as const)("downloads it as %s, made of what the page holds", async ([title, ending, content]) => {
-    const page = await open("/keys/new");
+    const page = await windows.open("/keys/new");
     const secret = await generate(page, unique("download"));
     const sent: string[] = [];
     page.on("request", (request) => {
@@ -238,7 +225,7 @@ describe("Making a key in a browser", () => {
   });
 
   test("by the keyboard alone, from the list to the key", async () => {
-    const page = await open("/keys");
+    const page = await windows.open("/keys");
     await page.keyboard.press("Tab");
     expect(await page.locator(":focus").innerText()).toBe("Skip to content");
     await page.keyboard.press("Enter");
@@ -257,7 +244,7 @@ describe("Making a key in a browser", () => {
 describe("Revoking a key in a browser", () => {
   test("takes three steps and its name from a prefix in a log, and shows the receipt", async () => {
     const { prefix, name } = await makeKey();
-    const page = await open("/keys");
+    const page = await windows.open("/keys");
     await page.getByLabel("Search").fill(prefix);
     await until("one key is left", async () => (await page.locator("tbody tr").count()) === 1);
     await page.locator("tbody a").first().click();
@@ -265,12 +252,12 @@ describe("Revoking a key in a browser", () => {
     await page.getByLabel("Name of the key").fill(name);
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Revoked everywhere.").waitFor();
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 
   test.for([true, false])("ends no key by another's name, with script: %s", async (javaScriptEnabled) => {
     const { id, name } = await makeKey();
-    const page = await open(`/keys/${id}/revoke`, { javaScriptEnabled });
+    const page = await windows.open(`/keys/${id}/revoke`, { javaScriptEnabled });
     const typed = page.getByLabel("Name of the key");
     await page.getByLabel("Reason").fill("seen in a log");
     await typed.fill("another-key");
@@ -317,7 +304,7 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
       "key-pulumi": `/keys/${ofPulumi.id}`,
       "not-found": "/keys/key_none",
     };
-    const page = await open("/keys", { colorScheme, viewport: { width, height: 900 } });
+    const page = await windows.open("/keys", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       await page.goto(`${pages.url}/dashboard${path}`);
       await checkPage(page, `${name}-${colorScheme}-${width}`);
@@ -340,7 +327,7 @@ describe("A leaked key in a browser", () => {
       const { id, name } = await makeKey();
       const { secret } = (await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" })).body;
       await pages.send("POST", "/leaks", { leaks: [{ key: secret }] });
-      const page = await open(`/keys/${id}`, { viewport: { width, height: 900 }, colorScheme: theme });
+      const page = await windows.open(`/keys/${id}`, { viewport: { width, height: 900 }, colorScheme: theme });
       expect(await page.locator(".notice").innerText()).toContain("Leaked. Version 2");
       const wider = await page
         .locator(".panel")
@@ -350,7 +337,7 @@ describe("A leaked key in a browser", () => {
       await page.goto(`${pages.url}/dashboard/keys?q=${name}`);
       expect(await page.locator("tbody").innerText()).toContain("Leaked");
       await checkPage(page, `leaked-list-${theme}-${width}`);
-      expect(complaints).toEqual([]);
+      expect(windows.complaints).toEqual([]);
     },
   );
 });

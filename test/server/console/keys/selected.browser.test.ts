@@ -1,34 +1,22 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
-import { checkPage, openWindow, THEMES } from "../looked-at.ts";
+import { checkPage, THEMES, Windows } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
 let browser: Browser;
 let team: Awaited<ReturnType<typeof makeTeam>>;
-const contexts: BrowserContext[] = [];
-let complaints: string[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 
 beforeAll(async () => {
   [pages, browser] = await Promise.all([startPages(), openBrowser()]);
   team = await makeTeam(pages.store, { name: "payments" });
 });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
-
-async function open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
-  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
-  contexts.push(opened.context);
-  complaints = opened.complaints;
-  await opened.page.goto(`${pages.url}/dashboard${path}`);
-  return opened.page;
-}
 
 type Made = { readonly id: string; readonly name: string; readonly secret: string };
 
@@ -53,7 +41,7 @@ describe("Selected keys in a browser", () => {
     const stem = unique("exported");
     const [one, two] = await makeKeys(stem, ["One", "Two"]);
     if (one === undefined || two === undefined) return expect.fail("no keys");
-    const page = await open(`/keys?q=${stem}&order=newest`, { javaScriptEnabled });
+    const page = await windows.open(`/keys?q=${stem}&order=newest`, { javaScriptEnabled });
     const address = page.url();
     await selected(page, one).check();
     for (const [button, holds] of [
@@ -71,7 +59,7 @@ describe("Selected keys in a browser", () => {
       expect(text).not.toContain(two.name);
       expect([page.url(), await selected(page, one).isChecked()]).toEqual([address, true]);
     }
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 
   test.for([true, false])("are revoked once their number is typed, with script: %s", async (javaScriptEnabled) => {
@@ -79,7 +67,7 @@ describe("Selected keys in a browser", () => {
     const keys = await makeKeys(stem, ["One", "Two", "Three"]);
     const [one, two, three] = keys;
     if (one === undefined || two === undefined || three === undefined) return expect.fail("no keys");
-    const page = await open(`/keys?q=${stem}&state=active`, { javaScriptEnabled });
+    const page = await windows.open(`/keys?q=${stem}&state=active`, { javaScriptEnabled });
     const address = page.url();
     for (const key of [one, two]) await selected(page, key).check();
     const revoke = page.getByRole("button", { name: "Revoke", exact: true });
@@ -99,13 +87,13 @@ describe("Selected keys in a browser", () => {
     await page.getByRole("link", { name: "Back to the list" }).click();
     expect(page.url()).toBe(address);
     expect(await page.locator("tbody tr").count()).toBe(1);
-    expect(complaints.filter((text) => !text.includes("422"))).toEqual([]);
+    expect(windows.complaints.filter((text) => !text.includes("422"))).toEqual([]);
   });
 
   test("are counted, all of a page at once, and none of those that a search has taken from it", async () => {
     const stem = unique("counted");
     const [one] = await makeKeys(stem, ["One", "Two", "Three"]);
-    const page = await open(`/keys?q=${stem}`);
+    const page = await windows.open(`/keys?q=${stem}`);
     const said = page.locator("[data-selected]");
     await page.getByRole("button", { name: "Select all on this page" }).click();
     expect(await said.innerText()).toBe("3 of 3 selected");
@@ -119,7 +107,7 @@ describe("Selected keys in a browser", () => {
     await page.getByRole("button", { name: "Revoke", exact: true }).click();
     await page.getByRole("heading", { name: "Revoke 1 key" }).waitFor();
     expect(await page.getByRole("link", { name: "Cancel" }).getAttribute("href")).toContain(`q=${one?.name}`);
-    expect(complaints).toEqual([]);
+    expect(windows.complaints).toEqual([]);
   });
 });
 
@@ -139,7 +127,7 @@ describe.each(THEMES)("The pages of selected keys, %s", (colorScheme) => {
       const { text } = await pages.get(`/keys/revoke?${new URLSearchParams(keys.map(({ id }) => ["keyId", id]))}`);
       return text.match(/of late from/g)?.length === 2;
     });
-    const page = await open(`/keys?q=${stem}`, { colorScheme, viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys?q=${stem}`, { colorScheme, viewport: { width, height: 900 } });
     const picture = (name: string) => checkPage(page, `bulk-${name}-${colorScheme}-${width}`);
     await picture("list");
     await page.getByRole("button", { name: "Select all on this page" }).click();
