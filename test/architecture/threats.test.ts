@@ -74,6 +74,7 @@ describe("docs/security/threats.md", () => {
       "b197",
       "b198",
       "b199",
+      "b205",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -130,7 +130,7 @@ async function ensureSpec(resource: PulumiResource, object: ApiObject, given: In
   try {
     return await put(object);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== "precondition_failed") throw error;
+    if (!(error instanceof Refusal) || error.code !== "precondition_failed" || !error.mayBeDone) throw error;
     // Where the answer was lost, the tag that it is sent under again is another by then: what is as it was sent is ours.
     const found = await fetchObject(api, kind, object.id);
     if (found === undefined || isRevoked(found) || !isAsGiven(found)) throw error;

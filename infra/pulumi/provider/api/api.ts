@@ -33,7 +33,7 @@ const MOST_AT_ONCE = 64;
 /** How often, and after how long at most, a server is asked again that is busy, or whose answer was lost. */
 const TRIES = 4;
 const MAX_WAIT_MS = 5_000;
-/** Nothing has been done. */
+/** Nothing has been done, or behind a 503 perhaps all of it. */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 export function openApi(config: ProviderConfig): Api {
@@ -100,9 +100,14 @@ export function openApi(config: ProviderConfig): Api {
 
   async function send(...[method, path, body, headers = {}]: Parameters<Api["send"]>): Promise<ApiAnswer> {
     const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    for (let tries = 1; ; tries++) {
-      const isRepeatable = "idempotency-key" in headers || "if-match" in headers;
-      const { answer, text } = await insist(() => once(method, path, body, all), isRepeatable);
+    const isRepeatable = "idempotency-key" in headers || "if-match" in headers;
+    for (let tries = 1, mayBeDone = false; ; tries++) {
+      let sent = 0;
+      const { answer, text } = await insist(() => {
+        sent++;
+        return once(method, path, body, all);
+      }, isRepeatable);
+      mayBeDone ||= sent > 1;
       const json = parse(text);
       if (answer.ok && json !== undefined) {
         const replayed = answer.headers.get("idempotency-replayed") === "true";
@@ -113,7 +118,8 @@ export function openApi(config: ProviderConfig): Api {
           `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
         );
       }
-      if (!BUSY.has(answer.status) || tries === TRIES) throw new Refusal(answer.status, json);
+      if (!BUSY.has(answer.status) || tries === TRIES) throw new Refusal(answer.status, json, mayBeDone);
+      mayBeDone ||= answer.status === 503;
       await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
     }
   }

@@ -10,14 +10,17 @@ export class Refusal extends Error {
   readonly id: string | undefined;
   /** What is wrong with which property. */
   readonly diagnostics: readonly FieldDiagnostic[];
+  /** Whether the same was sent before, and it is not known whether it was done then. */
+  readonly mayBeDone: boolean;
 
-  constructor(status: number, body: unknown) {
+  constructor(status: number, body: unknown, mayBeDone = false) {
     const { code, detail, id, errors }: Record<string, unknown> = isRecord(body) ? body : {};
     super(typeof detail === "string" ? detail : `it answers with ${status}`);
     this.status = status;
     this.code = typeof code === "string" ? code : "";
     this.id = typeof id === "string" ? id : undefined;
     this.diagnostics = Array.isArray(errors) ? errors.flatMap(readFault) : [];
+    this.mayBeDone = mayBeDone;
   }
 }
 
