@@ -20,6 +20,23 @@ export type DeclaredRows = {
   readonly libraryIds: readonly (string | undefined)[];
 };
 
+/** Whether a key of a team lives by this name that a declaration governs. */
+export async function hasDeclaredKey(
+  db: Db,
+  { teamId, namespace, name }: { readonly teamId: string; readonly namespace: string; readonly name: string },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom("keys")
+    .select("id")
+    .where("team_id", "=", teamId)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("owner_uid", "is not", null)
+    .where("state", "<>", "revoked")
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Reads all that is stored of one declaration in one statement, so that it agrees with itself. */
 export async function findDeclaredKey(
   db: Db,

@@ -75,6 +75,7 @@ describe("docs/security/threats.md", () => {
       "b198",
       "b199",
       "b205",
+      "b206",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -21,6 +21,8 @@ export type FormManifest = {
   readonly undeclared: readonly string[];
   /** Undefined where the team holds none in a cluster, and where nothing is judged to the end. */
   readonly namespace: string | undefined;
+  /** The PlatformKey that has the name there, as `namespace/name`: the manifest would change that one. */
+  readonly declared: string | undefined;
 };
 
 /**
@@ -38,7 +40,7 @@ export async function manifestOfForm(
   const lacks = [...(name === "" ? ["a name"] : []), ...(team === "" ? ["a team"] : [])];
   const asTyped = {
     ...{ yaml: yamlOf(platformKey({ name }, spec)), errors: NO_ERRORS, lacks },
-    ...{ undeclared: [], namespace: undefined },
+    ...{ undeclared: [], namespace: undefined, declared: undefined },
   };
   try {
     const asked = { name, namespace: "", team, spec };
@@ -47,8 +49,8 @@ export async function manifestOfForm(
       return asTyped;
     }
     const planned = await store.db.transaction().execute((tx) => newKeyManifest(tx, rights, asked));
-    const { manifest, undeclared, namespace } = planned;
-    return { ...asTyped, yaml: yamlOf(manifest), undeclared, namespace };
+    const { manifest, ...placed } = planned;
+    return { ...asTyped, yaml: yamlOf(manifest), ...placed };
   } catch (error) {
     return { ...asTyped, errors: withoutLacking(atLifetime(formErrorsOf(error).errors, fields), fields) };
   }

@@ -16,13 +16,13 @@ export const FOLLOWED_BY_MANIFEST = html`hx-post="${FORM_MANIFEST_PATH}" hx-trig
  * @param isRefused whether the page says already what is wrong with the form
  */
 export function manifestPanel(manifest: FormManifest, isRefused: boolean): Html {
-  const { yaml, errors, lacks } = manifest;
+  const { yaml, errors, lacks, declared } = manifest;
   const isWhole = errors.whole === "" && lacks.length === 0;
   return html`<section class="panel narrow" id="${PANEL}" aria-labelledby="${PANEL}-title" data-faults-of="${CREATE_FORM}"><h2 id="${PANEL}-title">As a manifest</h2>
 <p class="notice warn" role="status" data-stale hidden>The server did not answer: this is what you typed before.</p>
 ${errors.whole === "" ? (isWhole ? howToDeclare(manifest) : html`<p class="muted">It still lacks ${lacks.join(" and ")}.</p>`) : faultsOf(manifest, isRefused)}
 <pre id="manifest" tabindex="0" aria-label="The key as a manifest">${yaml}</pre>
-<p class="actions">${isWhole && html`<button type="button" data-copy="manifest" hidden>Copy YAML</button>`}<button class="scriptless" form="${CREATE_FORM}" formaction="${FORM_MANIFEST_PATH}#${PANEL}">Show as manifest</button></p></section>`;
+<p class="actions">${isWhole && declared === undefined && html`<button type="button" data-copy="manifest" hidden>Copy YAML</button>`}<button class="scriptless" form="${CREATE_FORM}" formaction="${FORM_MANIFEST_PATH}#${PANEL}">Show as manifest</button></p></section>`;
 }
 
 function faultsOf({ errors: { fields, whole } }: FormManifest, isRefused: boolean): Html {
@@ -32,7 +32,10 @@ function faultsOf({ errors: { fields, whole } }: FormManifest, isRefused: boolea
   }</div>`;
 }
 
-function howToDeclare({ undeclared, namespace }: FormManifest): Html {
+function howToDeclare({ undeclared, namespace, declared }: FormManifest): Html {
+  if (declared !== undefined) {
+    return html`<p><strong>PlatformKey ${declared} is declared already.</strong> Applied, this would change that key: give this one another name. Generated here, it would be a key of its own.</p>`;
+  }
   return html`<p class="muted">The same key as a declaration: apply it, in place of generating the key here.${
     namespace === undefined &&
     " A PlatformKey needs a namespace, and this team holds none in a cluster: its PlatformTeam has to name one."

@@ -1,4 +1,5 @@
 import type { Tx } from "../../../store/database/change.ts";
+import { hasDeclaredKey } from "../../../store/keys/declared-key.ts";
 import type { Rights } from "../rights.ts";
 import { boundNames, declarableIn } from "./export-key.ts";
 import { declarableSpec, platformKey, undeclaredReferences } from "./key-manifest.ts";
@@ -9,7 +10,7 @@ import type { CreateKeyBody } from "./request-schemas.ts";
  * The manifest that would make the key which is asked for. It has no secret, and no digest of one. Nothing is made.
  *
  * @returns also what is to be declared before it, as `MemoryLibrary handbook`; without a namespace where the key's team
- *   holds none in a cluster
+ *   holds none in a cluster; and the declaration that has the name there, whose key it would change
  * @throws Problem `invalid`, `forbidden`, `exists`, `conflict`, as making the key would
  */
 export async function newKeyManifest(
@@ -21,10 +22,12 @@ export async function newKeyManifest(
   const { teamId, spec, policy } = await planNewKey(tx, rights, asked);
   const key = { name, spec, ...(await boundNames(tx, policy)) };
   const [namespace] = await declarableIn(tx, teamId);
+  const isTaken = namespace !== undefined && (await hasDeclaredKey(tx, { teamId, namespace, name }));
   const metadata = namespace === undefined ? { name } : { name, namespace };
   return {
     manifest: platformKey(metadata, declarableSpec(key, namespace ?? "")),
     undeclared: undeclaredReferences(key),
     namespace,
+    declared: isTaken ? `${namespace}/${name}` : undefined,
   };
 }

@@ -4,18 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
 import { savePolicy } from "../../../../store/policies/key-policies.ts";
-import { makeTeam, run } from "../../../store/fixtures.ts";
+import { makeTeam, reserveKey, run } from "../../../store/fixtures.ts";
 import { type PageResponse, type Pages, startPages } from "../pages.ts";
 
 const PATH = "/keys/new/manifest";
 const BY_SCRIPT = { "hx-request": "true" };
 
 let pages: Pages;
+let declared: Awaited<ReturnType<typeof makeTeam>>;
 
 beforeAll(async () => {
   pages = await startPages();
   await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "admin", subject: "ada" }] } });
-  await makeTeam(pages.store, { name: "declared", namespaces: ["apart", "team-dev"] });
+  declared = await makeTeam(pages.store, { name: "declared", namespaces: ["apart", "team-dev"] });
   for (const team of ["payments", "declared"]) {
     const made = await pages.send("POST", "/libraries", { name: `handbook-of-${team}`, team, spec: {} });
     expect(made.status, made.text).toBe(201);
@@ -90,6 +91,16 @@ describe("The manifest of a key that is being made", () => {
   test("counts an end in days from now", async () => {
     const { expiresAt } = manifestIn(await typing({ name: "ends", team: "payments", lifetime: "7d" })).spec;
     expect(Math.abs(Date.parse(expiresAt) - Date.now() - 7 * 86_400_000)).toBeLessThan(120_000);
+  });
+
+  test("b206: says of a name that a declaration has there that it would change that key, and is not copied", async () => {
+    await reserveKey(pages.store, declared, { key: { name: "standing" } });
+    const { text } = await typing({ name: "standing", team: "declared" });
+    expect(text).toContain("PlatformKey apart/standing is declared already");
+    expect(text).not.toContain('data-copy="manifest"');
+    const other = await typing({ name: "standing-2", team: "declared" });
+    expect(other.text).not.toContain("is declared already");
+    expect(other.text).toContain('data-copy="manifest"');
   });
 
   test("without script is shown by a button, on the form's page with all that was typed", async () => {
