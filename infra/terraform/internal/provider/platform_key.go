@@ -172,7 +172,11 @@ func (key *platformKey) takeUp(ctx context.Context, model platformKeyModel, text
 	if err != nil || now.equals(model.spec, object.Name) {
 		return object, err
 	}
-	return key.change(ctx, object.ID, object.ETag, model)
+	object, err = key.change(ctx, object.ID, object.ETag, model)
+	if err == nil && !isCurrent(object, text) {
+		return nil, refused
+	}
+	return object, err
 }
 
 // explainSecret says what to do about a secret that another key has, or had.

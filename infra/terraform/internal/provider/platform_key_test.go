@@ -56,3 +56,27 @@ func TestSecretThatTheKeyHas(t *testing.T) {
 		t.Errorf("asked %d times: %v", *asked, err)
 	}
 }
+
+// The state would have this secret as the key's while it is another's, and no plan would see it.
+func TestKeyThatIsRotatedWhileItIsTakenUp(t *testing.T) {
+	text := secret.Mint()
+	for _, rotated := range []bool{true, false} {
+		key := &platformKey{}
+		server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+			prefix := secret.Prefix(text)
+			if request.Method == http.MethodPut && rotated {
+				prefix = "inf_another0"
+			}
+			versions := []any{map[string]any{"number": 1, "prefix": prefix, "state": "active"}}
+			spec := map[string]any{"preset": "MCPReadOnly"}
+			_ = json.NewEncoder(response).Encode(map[string]any{"id": "key_1", "name": "reader", "spec": spec, "versions": versions})
+		}))
+		t.Cleanup(server.Close)
+		key.client = api.New(server.URL, api.Tokens{Token: "t"}, "test")
+		refused := &api.Refusal{Status: http.StatusConflict, Code: "exists", ID: "key_1"}
+		object, err := key.takeUp(context.Background(), platformKeyModel{Name: "reader"}, text, refused)
+		if rotated && err != refused || !rotated && (err != nil || object == nil) {
+			t.Errorf("rotated %t: %v, %v", rotated, object, err)
+		}
+	}
+}
