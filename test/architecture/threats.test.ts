@@ -76,6 +76,7 @@ describe("docs/security/threats.md", () => {
       "b199",
       "b205",
       "b206",
+      "b207",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

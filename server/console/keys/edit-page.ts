@@ -23,7 +23,7 @@ export type EditForm = {
   readonly viewer: Viewer;
 };
 
-const LABELS: Readonly<Record<keyof EditableFields, string>> = {
+const LABELS: Readonly<Record<Exclude<keyof EditableFields, "budgetWas">, string>> = {
   displayName: "Display name",
   preset: "Preset",
   scopes: "Scopes",

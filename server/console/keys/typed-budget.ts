@@ -9,9 +9,13 @@ export type TypedBudget = {
   readonly budgetAmount: string;
   readonly budgetCurrency: string;
   readonly budgetPeriod: BudgetPeriod;
+  /** Which of the key's budgets the form was opened with, by its name; empty for none. */
+  readonly budgetWas: string;
 };
 
-export const NO_BUDGET: TypedBudget = { budgetOf: "", budgetAmount: "", budgetCurrency: "", budgetPeriod: "Month" };
+export const NO_BUDGET: TypedBudget = {
+  ...{ budgetOf: "", budgetAmount: "", budgetCurrency: "", budgetPeriod: "Month", budgetWas: "" },
+};
 
 export const BUDGET_KINDS = [
   { value: "", words: "None" },
@@ -32,6 +36,7 @@ export function readBudget(body: FormBody): TypedBudget {
     budgetAmount: field(body, "budgetAmount"),
     budgetCurrency: field(body, "budgetCurrency"),
     budgetPeriod: BUDGET_PERIODS.find(({ value }) => value === period)?.value ?? NO_BUDGET.budgetPeriod,
+    budgetWas: field(body, "budgetWas"),
   };
 }
 
@@ -48,18 +53,36 @@ export function typedBudgetOf([first]: readonly BudgetSpec[], currency: string):
     budgetAmount: cost ?? String(tokens ?? ""),
     budgetCurrency: first.currency ?? currency,
     budgetPeriod: first.period,
+    budgetWas: nameOf(first),
   };
+}
+
+/**
+ * Of a key's budgets the one that a form is of, undefined where there is none, or none any more; and the others, which
+ * it leaves as they are. Once it was saved, that is the one that it asks for.
+ */
+export function parted(fields: TypedBudget, stored: readonly BudgetSpec[]) {
+  const { budgetOf, budgetPeriod, budgetWas } = fields;
+  const [own] = [budgetWas, `${budgetOf} ${budgetPeriod}`].flatMap(
+    (name) => stored.find((one) => nameOf(one) === name) ?? [],
+  );
+  return { own, others: stored.filter((one) => one !== own) };
+}
+
+/** A key has one budget of tokens and one of cost for each period at most. */
+function nameOf({ cost, period }: BudgetSpec): string {
+  return `${cost === undefined ? "tokens" : "cost"} ${period}`;
 }
 
 /**
  * The `budgets` that a form asks for, unchecked; nothing where it asks for none.
  *
- * @param stored of the key: the form is of the first of them, of which it leaves what it does not show
+ * @param stored of the key: of the one that the form is of it leaves what it does not show
  */
 export function budgetsTyped(fields: TypedBudget, stored: readonly BudgetSpec[]): Record<string, unknown> {
-  const [first, ...others] = stored;
+  const { own, others } = parted(fields, stored);
   const size = sizeTyped(fields);
-  const { timeZone = "UTC", onExhausted = "Refuse" } = first ?? {};
+  const { timeZone = "UTC", onExhausted = "Refuse" } = own ?? {};
   const typed = size === undefined ? [] : [{ ...size, period: fields.budgetPeriod, timeZone, onExhausted }];
   const budgets = [...typed, ...others];
   return budgets.length === 0 ? {} : { budgets };

@@ -26,6 +26,10 @@ const specOf = async (id: string) => (await pages.send("GET", `/keys/${id}`)).bo
 async function openForm(id: string): Promise<Record<string, string>> {
   const { status, text } = await pages.get(`/keys/${id}/edit`);
   expect(status).toBe(200);
+  return formIn(text);
+}
+
+function formIn(text: string): Record<string, string> {
   const inputs = [...text.matchAll(/<input(?! type="checkbox")[^>]*? name="([^"]+)"[^>]*? value="([^"]*)"/g)];
   const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>.*?<\/select>/gs)].map(
     ([all, name = ""]) => ["", name, /value="([^"]*)"[^>]*selected/.exec(all)?.[1] ?? ""] as const,
@@ -107,6 +111,32 @@ test("A budget that another has given the key meanwhile is shown beside the form
   expect(outdated.text).toContain("<dt>Amount</dt><dd>5000</dd>");
   expect(outdated.text).not.toContain("<dt>Currency</dt>");
   expect((await specOf(id)).budgets).toMatchObject([{ tokens: 5_000 }]);
+});
+
+test("b207: A form that is outdated takes none of a key's budgets for the one that it was opened with", async () => {
+  const first = { ...TOKENS, tokens: 1_000, period: "Day" };
+  const id = await makeKey({ budgets: [first, TOKENS] });
+  const form = { ...(await openForm(id)), budgetAmount: "2000" };
+  expect((await save(id, { budgetOf: "" })).status).toBe(303);
+  const outdated = await pages.post(`/keys/${id}/edit`, form);
+  expect(outdated.status).toBe(412);
+  expect(outdated.text).toContain("Beside it the key has 9000 tokens a week");
+  expect((await pages.post(`/keys/${id}/edit`, formIn(outdated.text))).status).toBe(303);
+  expect((await specOf(id)).budgets).toEqual([{ ...first, tokens: 2_000 }, TOKENS]);
+});
+
+test("b207: A form that takes away the first of two budgets, sent twice, leaves the other", async () => {
+  const id = await makeKey({ budgets: [{ ...TOKENS, period: "Day" }, TOKENS] });
+  const form = { ...(await openForm(id)), budgetOf: "" };
+  for (const _ of [1, 2]) expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+  expect((await specOf(id)).budgets).toEqual([TOKENS]);
+});
+
+test("b207: A form that gives the first of two budgets another period, sent twice, leads to the key both times", async () => {
+  const id = await makeKey({ budgets: [{ ...TOKENS, period: "Day" }, TOKENS] });
+  const form = { ...(await openForm(id)), budgetPeriod: "Month" };
+  for (const _ of [1, 2]) expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+  expect((await specOf(id)).budgets).toEqual([{ ...TOKENS, period: "Month" }, TOKENS]);
 });
 
 test("A declared key's budgets are changed where it is declared, and nowhere else", async () => {
