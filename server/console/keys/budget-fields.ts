@@ -1,7 +1,7 @@
 import { type BudgetSpec, budgetText, declareBudgets } from "../../../domain/budget/budget.ts";
 import { flag, type Html, html } from "../../pages/html.ts";
 import { chosenField, type FormErrors, labelled, textField } from "./key-form.ts";
-import { BUDGET_KINDS, BUDGET_PERIODS, parted, type TypedBudget } from "./typed-budget.ts";
+import { BUDGET_KINDS, BUDGET_PERIODS, splitBudgets, type TypedBudget } from "./typed-budget.ts";
 
 const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
 
@@ -11,7 +11,7 @@ const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
  * @param stored of a key that there is: the fields are of one of them
  */
 export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: readonly BudgetSpec[] = []): Html {
-  const { own, others } = parted(fields, stored);
+  const { own, others } = splitBudgets(fields, stored);
   const { budgetOf, budgetAmount, budgetCurrency, budgetPeriod, budgetWas } = fields;
   return html`${budgetWas !== "" && html`<input type="hidden" name="budgetWas" value="${budgetWas}">`}${labelled(
     "budgetOf",

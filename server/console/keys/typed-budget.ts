@@ -61,7 +61,7 @@ export function typedBudgetOf([first]: readonly BudgetSpec[], currency: string):
  * Of a key's budgets the one that a form is of, undefined where there is none, or none any more; and the others, which
  * it leaves as they are. Once it was saved, that is the one that it asks for.
  */
-export function parted(fields: TypedBudget, stored: readonly BudgetSpec[]) {
+export function splitBudgets(fields: TypedBudget, stored: readonly BudgetSpec[]) {
   const { budgetOf, budgetPeriod, budgetWas } = fields;
   const [own] = [budgetWas, `${budgetOf} ${budgetPeriod}`].flatMap(
     (name) => stored.find((one) => nameOf(one) === name) ?? [],
@@ -80,7 +80,7 @@ function nameOf({ cost, period }: BudgetSpec): string {
  * @param stored of the key: of the one that the form is of it leaves what it does not show
  */
 export function budgetsTyped(fields: TypedBudget, stored: readonly BudgetSpec[]): Record<string, unknown> {
-  const { own, others } = parted(fields, stored);
+  const { own, others } = splitBudgets(fields, stored);
   const size = sizeTyped(fields);
   const { timeZone = "UTC", onExhausted = "Refuse" } = own ?? {};
   const typed = size === undefined ? [] : [{ ...size, period: fields.budgetPeriod, timeZone, onExhausted }];
