@@ -23,8 +23,8 @@ export const UNKNOWN_OUTPUT = 1_024;
 export type CallEnd =
   | {
       readonly usage: AnswerUsage;
-      /** Bytes of the answer that came. */
-      readonly answered: number;
+      /** The most tokens that may have been written by then; Infinity where that is not known. */
+      readonly mostWritten: number;
     }
   /** Broken off while an upstream was at work on it, which may go on. */
   | "unanswered"
@@ -59,7 +59,7 @@ export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined
 /**
  * What a call has used in the end: what its answer reported. One that reports nothing, or what cannot be, is taken to have
  * used what was expected, and so is one that was cut before it began: it may have been written by then. One that was cut
- * later has read its input, and written what was reported or, up to what was expected, no fewer tokens than bytes.
+ * later has read its input, and written what was reported or, up to what was expected, the most that it may have.
  */
 export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): UsedTokens {
   if (end === "unused") return UNUSED;
@@ -77,7 +77,7 @@ export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: Call
   if (ending === "cut") {
     const isRead = input + tokens.cached > 0;
     const read = isRead ? input : expected.input;
-    const written = Math.min(expected.output, end.answered);
+    const written = Math.min(expected.output, end.mostWritten);
     return { reported, estimated: read + written, answer, unreported: without(read, written) };
   }
   if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING };

@@ -109,8 +109,6 @@ class Exchange implements AttemptListener {
   #leaveQueue: (() => void) | undefined;
   /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
   #tap: AnswerTap | undefined;
-  /** Bytes of the answer. */
-  #answered = 0;
   #hasFailed = false;
   /** Whether how the call has ended was or will be passed on. */
   #isOver = false;
@@ -282,7 +280,6 @@ class Exchange implements AttemptListener {
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#response.write(chunk);
     this.#tap?.push(chunk);
-    this.#answered += chunk.length;
     if (this.#response.isWhole) return;
     this.#watchPace();
     if (flows || controller.paused) return;
@@ -339,9 +336,9 @@ class Exchange implements AttemptListener {
     const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const { routeId } = this.#resolved;
     const askedModel = candidate.model ?? pathModel;
-    tap.end(isWhole, (usage) => {
+    tap.end(isWhole, (usage, mostWritten) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
-      onOver?.({ usage, answered: this.#answered });
+      onOver?.({ usage, mostWritten });
       trace?.end(usage);
     });
   }

@@ -181,9 +181,9 @@ export function createLibraryCaller<F extends CallFormat>(
           const headers = { ...format.headers, [name]: credential };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
-          const onUsage = (usage: AnswerUsage, answered: number) => {
+          const onUsage = (usage: AnswerUsage, mostWritten: number) => {
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
-            over({ usage, answered });
+            over({ usage, mostWritten });
           };
           const onTapped = () => {
             isOver = true;
@@ -324,7 +324,7 @@ type Post = {
   readonly operation: GatewayOperation;
   readonly dialect: Dialect;
   /** Takes what an answer reported, once it is over, however it ended. */
-  readonly onUsage: (usage: AnswerUsage, answered: number) => void;
+  readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
   /** Called once the answer is one that {@link onUsage} will be called for. */
   readonly onTapped: () => void;
 };
@@ -365,7 +365,7 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
     }
     isWhole = true;
   } finally {
-    tap?.end(isWhole, (usage) => onUsage(usage, length));
+    tap?.end(isWhole, onUsage);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
 }

@@ -74,6 +74,8 @@ describe("docs/security/threats.md", () => {
       "b197",
       "b198",
       "b199",
+      "b201",
+      "b202",
       "b205",
       "b206",
       "b207",

@@ -35,6 +35,8 @@ export class AnswerReader {
   #eventModel: Found;
   #eventReports = false;
   #isInLine = false;
+  /** Bytes. */
+  #length = 0;
 
   /** @param isEvents whether the answer is an event stream; else it is JSON */
   constructor(dialect: Dialect, isEvents: boolean) {
@@ -45,8 +47,14 @@ export class AnswerReader {
 
   /** Takes the next piece. */
   push(bytes: Buffer): void {
+    this.#length += bytes.length;
     if (this.#isEvents) this.#pushLines(bytes);
     else this.#scanner.scan(bytes);
+  }
+
+  /** The most tokens that may be written by now: bytes of a stream; of another answer all, since it begins once it is. */
+  get mostWritten(): number {
+    return this.#isEvents || this.#scanner.isList ? this.#length : Number.POSITIVE_INFINITY;
   }
 
   /** @param isWhole whether the answer has come to its end */

@@ -28,12 +28,15 @@ export type AnswerTap = {
   push(bytes: Buffer): void;
   /**
    * @param isWhole whether the answer has come to its end
-   * @param onUsage gets what it reported, at once or once it is decoded
+   * @param onUsage gets what it reported, at once or once it is decoded, and the most tokens that may be written by then
    */
-  end(isWhole: boolean, onUsage: (usage: AnswerUsage) => void): void;
+  end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void;
 };
 
-const UNREAD_ANSWER: AnswerTap = { push: () => {}, end: (_isWhole, onUsage) => onUsage(UNREAD) };
+const UNREAD_ANSWER: AnswerTap = {
+  push: () => {},
+  end: (_isWhole, onUsage) => onUsage(UNREAD, Number.POSITIVE_INFINITY),
+};
 
 /**
  * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
@@ -52,7 +55,7 @@ export function openTap(
   if (coding !== "identity") return DecodedReader.open(reader, coding) ?? UNREAD_ANSWER;
   return {
     push: (bytes) => reader.push(bytes),
-    end: (isWhole, onUsage) => onUsage(reader.end(isWhole)),
+    end: (isWhole, onUsage) => onUsage(reader.end(isWhole), reader.mostWritten),
   };
 }
 

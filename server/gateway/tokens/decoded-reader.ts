@@ -74,9 +74,9 @@ export class DecodedReader {
     else this.#decoder.write(bytes);
   }
 
-  end(isWhole: boolean, onUsage: (usage: AnswerUsage) => void): void {
+  end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void {
     if (this.#isRead) this.#decoder.end();
-    void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD));
+    void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD, this.#reader.mostWritten));
   }
 
   #giveUp(): void {

@@ -9,9 +9,9 @@ import {
 import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 
 const EXPECTED = { input: 1_000, output: 500 };
-const answer = (usage: Partial<AnswerUsage>, answered = 0): CallEnd => ({
+const answer = (usage: Partial<AnswerUsage>, mostWritten = 0): CallEnd => ({
   usage: { tokens: NO_TOKENS, model: undefined, ending: "reported", isDoubtful: false, ...usage },
-  answered,
+  mostWritten,
 });
 const TOKENS = { ...NO_TOKENS, input: 10, cached: 7, cache_write_5m: 3, output: 20, reasoning: 5, tool_calls: 2 };
 
@@ -37,10 +37,10 @@ test.each<[string, CallEnd, number, number]>([
   ["says nothing of it: what was expected", answer({ ending: "unreported" }), 0, 1_500],
   ["cannot be read: what was expected", answer({ ending: "unread" }), 0, 1_500],
   ["reports what cannot be: no less than was expected", answer({ tokens: TOKENS, isDoubtful: true }), 45, 1_500],
-  ["is cut before it reports: its input, and no fewer tokens than bytes", answer({ ending: "cut" }, 90), 0, 1_090],
-  ["is cut late: its input, and what it could have", answer({ ending: "cut" }, 9_000), 0, 1_500],
+  ["is cut before it reports: its input, and the most that may be written", answer({ ending: "cut" }, 90), 0, 1_090],
+  ["is cut late: its input, and what was expected", answer({ ending: "cut" }, 9_000), 0, 1_500],
   ["is cut after a report: what it says", answer({ ending: "cut", tokens: TOKENS }, 4), 45, 24],
-  ["is cut long after a report: no fewer tokens than bytes", answer({ ending: "cut", tokens: TOKENS }, 200), 45, 220],
+  ["is cut long after a report: the most that may be written", answer({ ending: "cut", tokens: TOKENS }, 200), 45, 220],
   ["is broken off before it begins: what was expected", "unanswered", 0, 1_500],
   ["no upstream gives: nothing", "unused", 0, 0],
 ])("b128: an answer that %s", (_, end, reported, estimated) => {
@@ -59,8 +59,16 @@ test.each<[string, CallEnd, { input: number; output: number }]>([
     answer({ tokens: TOKENS, isDoubtful: true }),
     { input: 980, output: 475 },
   ],
-  ["is cut before it reports: its input, and its bytes", answer({ ending: "cut" }, 90), { input: 1_000, output: 90 }],
-  ["is cut after a report: its bytes", answer({ ending: "cut", tokens: TOKENS }, 200), { input: 0, output: 175 }],
+  [
+    "is cut before it reports: its input, and the most that may be written",
+    answer({ ending: "cut" }, 90),
+    { input: 1_000, output: 90 },
+  ],
+  [
+    "is cut after a report: the rest of the most that may be written",
+    answer({ ending: "cut", tokens: TOKENS }, 200),
+    { input: 0, output: 175 },
+  ],
   ["is broken off before it begins: all of it", "unanswered", EXPECTED],
   ["no upstream gives: nothing", "unused", { input: 0, output: 0 }],
 ])("beyond what it reports is estimated, of an answer that %s", (_, end, unreported) => {

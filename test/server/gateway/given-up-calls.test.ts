@@ -1,4 +1,5 @@
-/** What a budget is charged for calls whose caller leaves before the answer begins (docs/decisions/budgets.md). */
+/** What a budget is charged for calls that are given up before all of their answer is there (docs/decisions/budgets.md). */
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
 import { until } from "../../env/until.ts";
@@ -7,15 +8,25 @@ import type { Harness } from "../harness.ts";
 import { startGateway, upstreamOf } from "./gateway.ts";
 import { rawUpstream } from "./raw-upstream.ts";
 
-/** An upstream that answers nothing, and how many pieces it has been sent. */
+/** An upstream that never gives all of an answer, what it gives, and how many pieces it has been sent. */
 let silent: Awaited<ReturnType<typeof rawUpstream>>;
+let begun: Buffer;
 let pieces: number;
 let harness: Harness;
 let ledger: ReturnType<typeof ledgerInMemory>;
 let budgets: BudgetGrants | undefined;
 beforeEach(async () => {
   pieces = 0;
-  silent = await rawUpstream(() => pieces++);
+  begun = Buffer.alloc(0);
+  silent = await rawUpstream((socket) => {
+    pieces++;
+    socket.write(begun);
+    begun = Buffer.alloc(0);
+  });
+  await start();
+});
+async function start(): Promise<void> {
+  await harness?.close();
   ledger = ledgerInMemory();
   harness = await startGateway({
     budgets(clock) {
@@ -23,7 +34,7 @@ beforeEach(async () => {
       return budgets;
     },
   });
-});
+}
 afterEach(async () => {
   await harness.close();
   silent.close();
@@ -67,14 +78,44 @@ test("b177: a caller who gives up and tries again is charged what each call had 
   expect(refused).toMatchObject({ status: 429, text: expect.stringContaining("budget_exceeded") });
 });
 
+/** What the budget was charged, once no call holds any of it. */
+async function charged(): Promise<number> {
+  const sum = () => ledger.sumOf("key team-a c/ns/reader tokens Month", "2026-11-01");
+  await until("the rest is given back", async () => {
+    await budgets?.endRound();
+    return sum().held === 0;
+  });
+  return sum().spent;
+}
+
 test("b177: a call that is given up while its upstream is connected to has used nothing", async () => {
   // It never answers TLS's greeting.
-  const call = open(silent.url.replace("http:", "https:"), RESERVED);
-  await giveUp(call);
-  const place = ["key team-a c/ns/reader tokens Month", "2026-11-01"] as const;
-  await until("all is given back", async () => {
-    await budgets?.endRound();
-    return ledger.sumOf(...place).held === 0;
-  });
-  expect(ledger.sumOf(...place).spent).toBe(0);
+  await giveUp(open(silent.url.replace("http:", "https:"), RESERVED));
+  expect(await charged()).toBe(0);
+});
+
+/** Calls, leaves once this much of an answer is there, and says what that was charged. */
+async function chargedAfter(headers: string, body: Buffer): Promise<number> {
+  const piece = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n")]);
+  begun = Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\n${headers}\r\ntransfer-encoding: chunked\r\n\r\n`), piece]);
+  const leaving = new AbortController();
+  const answer = await open(silent.url, RESERVED)(leaving.signal);
+  await answer.body?.getReader().read();
+  leaving.abort();
+  return charged();
+}
+
+test("b201: of a compressed answer that its caller leaves what it says counts, and not the bytes that came", async () => {
+  const events = Buffer.from("data: {}\n\n".repeat(1_000));
+  const zipped = gzipSync(events);
+  expect(zipped.length).toBeLessThan(100);
+  const headers = "content-type: text/event-stream\r\ncontent-encoding: gzip";
+  expect(await chargedAfter(headers, zipped.subarray(0, -8))).toBe(RESERVED);
+});
+
+test("b202: an answer that is no stream has been written when it begins: its caller leaves it for what was reserved", async () => {
+  expect(await chargedAfter("content-type: application/json", Buffer.from('{"choices":'))).toBe(RESERVED);
+  await start();
+  const events = Buffer.from("data: {}\n\n");
+  expect(await chargedAfter("content-type: text/event-stream", events)).toBe(BODY.length + events.length);
 });
