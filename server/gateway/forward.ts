@@ -110,6 +110,8 @@ class Exchange implements AttemptListener {
   /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
   #tap: AnswerTap | undefined;
   #hasFailed = false;
+  /** Whether an upstream that was given up may be at work on the call. */
+  #mayGoOn = false;
   /** Whether how the call has ended was or will be passed on. */
   #isOver = false;
 
@@ -163,7 +165,7 @@ class Exchange implements AttemptListener {
   #dispatch(attempt: UpstreamAttempt): void {
     const { upstream } = attempt.candidate;
     if (!isReachable(upstream)) {
-      this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, error: undefined });
+      this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, mayGoOn: false, error: undefined });
       return;
     }
     const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream, this.#call.teamId);
@@ -191,7 +193,7 @@ class Exchange implements AttemptListener {
           this.onFailure(attempt, upstreamFailure(error, false));
         }
       },
-      () => this.onFailure(attempt, { shown: BUSY, refused: true, error: undefined }),
+      () => this.onFailure(attempt, { shown: BUSY, refused: true, mayGoOn: false, error: undefined }),
     );
   }
 
@@ -349,7 +351,8 @@ class Exchange implements AttemptListener {
   }
 
   /** An upstream failed: the next one is asked where it may be, else the client is answered with the failure. */
-  onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
+  onFailure(attempt: UpstreamAttempt, { shown, refused, mayGoOn, error }: UpstreamFailure): void {
+    this.#mayGoOn ||= mayGoOn;
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
@@ -401,7 +404,7 @@ class Exchange implements AttemptListener {
     if (this.#attempt !== undefined) this.#count(this.#attempt, false);
     // No upstream has any of a call that was on no socket yet.
     const isAsked = this.#attempt?.controller !== undefined;
-    const isUnanswered = isAsked && !this.#hasFailed && !this.#response.begun;
+    const isUnanswered = this.#mayGoOn || (isAsked && !this.#hasFailed && !this.#response.begun);
     if (!this.#isOver) this.#call.onOver?.(isUnanswered ? "unanswered" : "unused");
     this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;

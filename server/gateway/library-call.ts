@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
 import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
@@ -22,7 +23,12 @@ import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
-import { mayRefuseCredential, REFUSED_CREDENTIAL_REASON, refusesCredential } from "./upstream/upstream-failure.ts";
+import {
+  mayRefuseCredential,
+  REFUSED_CREDENTIAL_REASON,
+  refusesCredential,
+  upstreamFailure,
+} from "./upstream/upstream-failure.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 
 /** How a dialect is asked for what a library needs. */
@@ -151,7 +157,8 @@ export function createLibraryCaller<F extends CallFormat>(
       const { key, gatewayId, routeId, limits, upstream, model, format } = way;
       const body = bodyFor(way);
       const { dialect } = upstream;
-      let isOver = expected === undefined;
+      /** How the call has ended, where it ends now; undefined once its answer says so. */
+      const ending: { now: "unused" | "unanswered" | undefined } = { now: "unused" };
       const over = (end: CallEnd): void => {
         if (expected === undefined) return;
         const used = usedTokens(dialect, expected, end);
@@ -185,10 +192,13 @@ export function createLibraryCaller<F extends CallFormat>(
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
             over({ usage, mostWritten });
           };
-          const onTapped = () => {
-            isOver = true;
+          const onSent = () => {
+            ending.now = "unanswered";
           };
-          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onTapped, onUsage };
+          const onHead = (isTapped: boolean) => {
+            ending.now = isTapped ? undefined : "unused";
+          };
+          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onSent, onHead, onUsage };
           const answer = await post(pool, asked);
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {
@@ -202,11 +212,13 @@ export function createLibraryCaller<F extends CallFormat>(
           slots.release();
         }
       } catch (error) {
+        const isGivenUp = cut.signal.aborted || isTimeout(error) || upstreamFailure(error, true).mayGoOn;
+        if (!isGivenUp && ending.now !== undefined) ending.now = "unused";
         const why = cut.signal.aborted ? "the library's key may no longer be used" : whyOf(error, timeoutMs);
         outcomes.failed(gatewayId, upstream, why);
         return { ...failed(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
       } finally {
-        if (!isOver) over("unused");
+        if (ending.now !== undefined) over(ending.now);
         call.end();
       }
     },
@@ -325,8 +337,10 @@ type Post = {
   readonly dialect: Dialect;
   /** Takes what an answer reported, once it is over, however it ended. */
   readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
-  /** Called once the answer is one that {@link onUsage} will be called for. */
-  readonly onTapped: () => void;
+  /** Called once the call is on a connection: no upstream has any of it before. */
+  readonly onSent: () => void;
+  /** Called once the answer's head is there, with whether {@link onUsage} will be called for it. */
+  readonly onHead: (isTapped: boolean) => void;
 };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
@@ -342,13 +356,16 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
   } = await pool.request({
     method: "POST",
     path,
-    headers: { "content-type": "application/json", accept: "application/json", ...given },
-    body,
+    headers: {
+      ...{ "content-type": "application/json", accept: "application/json", ...given },
+      "content-length": String(Buffer.byteLength(body)),
+    },
+    body: Readable.from(noted(body, asked.onSent)),
     signal,
     onInfo: () => assertFewInterimAnswers(++interimAnswers),
   });
   const tap = openTap(asked, status, headers);
-  if (tap !== undefined) asked.onTapped();
+  asked.onHead(tap !== undefined);
   const pieces: Buffer[] = [];
   let length = 0;
   let isWhole = false;
@@ -368,6 +385,12 @@ async function post(pool: Pool, asked: Post): Promise<Answer> {
     tap?.end(isWhole, onUsage);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
+}
+
+/** A body that says when it is read, which is when there is a connection. */
+function* noted(body: string, onRead: () => void): Generator<Buffer> {
+  onRead();
+  yield Buffer.from(body);
 }
 
 function parsed(text: string): unknown {

@@ -74,6 +74,7 @@ describe("docs/security/threats.md", () => {
       "b197",
       "b198",
       "b199",
+      "b200",
       "b201",
       "b202",
       "b205",

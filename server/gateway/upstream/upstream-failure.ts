@@ -7,6 +7,8 @@ export type UpstreamFailure = {
   readonly shown: Problem;
   /** Whether a fallback may be asked instead: this upstream did not take the call, or did not answer in time. */
   readonly refused: boolean;
+  /** Whether it was given up while the upstream was at work on the call, which may go on. */
+  readonly mayGoOn: boolean;
   /** For the log, which redacts it. */
   readonly error: unknown;
 };
@@ -16,19 +18,21 @@ const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
 const TOO_LATE = problem("gateway_timeout");
 
 /** An answer that went on for a while. */
-export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
+export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, mayGoOn: false, error: undefined };
 
 /** Ours to mend, and not the caller's: another upstream may have a credential that does. */
 export const CREDENTIAL_REFUSED: UpstreamFailure = {
   shown: problem("upstream_credential_refused"),
   refused: true,
+  mayGoOn: false,
   error: undefined,
 };
 
+const NO_HEAD = "UND_ERR_HEADERS_TIMEOUT";
 /** Codes of the dispatcher's errors that are timeouts to a client. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
+  NO_HEAD,
   "UND_ERR_BODY_TIMEOUT",
   "ETIMEDOUT",
 ]);
@@ -40,8 +44,10 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
  */
 export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, error };
-  return sent ? { shown: UNUSABLE, refused: false, error } : { shown: UNREACHABLE, refused: true, error };
+  const mayGoOn = sent && code === NO_HEAD;
+  if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, mayGoOn, error };
+  const [shown, refused] = sent ? [UNUSABLE, false] : [UNREACHABLE, true];
+  return { shown, refused, mayGoOn, error };
 }
 
 /** Whether an answer of this status makes a route's fallback the one to ask (spec §4). */

@@ -1,11 +1,13 @@
 /** What a budget is charged for calls that are given up before all of their answer is there (docs/decisions/budgets.md). */
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { GatewayRecord } from "../../../domain/access/key-record.ts";
 import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
+import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import { until } from "../../env/until.ts";
 import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
 import type { Harness } from "../harness.ts";
-import { startGateway, upstreamOf } from "./gateway.ts";
+import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { rawUpstream } from "./raw-upstream.ts";
 
 /** An upstream that never gives all of an answer, what it gives, and how many pieces it has been sent. */
@@ -25,10 +27,11 @@ beforeEach(async () => {
   });
   await start();
 });
-async function start(): Promise<void> {
+async function start(times: Partial<UpstreamTimes> = {}): Promise<void> {
   await harness?.close();
   ledger = ledgerInMemory();
   harness = await startGateway({
+    times,
     budgets(clock) {
       budgets = budgetsOn(ledger.write, clock);
       return budgets;
@@ -43,8 +46,8 @@ afterEach(async () => {
 const BODY = JSON.stringify({ model: "fast", max_tokens: 500 });
 const RESERVED = BODY.length + 500;
 
-function open(url: string, tokens: number) {
-  harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(url)] });
+function open(url: string, tokens: number, fields: Partial<GatewayRecord> = {}) {
+  harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(url)], ...fields });
   const items = [{ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
   const key = harness.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
   return (signal?: AbortSignal) =>
@@ -92,6 +95,24 @@ test("b177: a call that is given up while its upstream is connected to has used 
   // It never answers TLS's greeting.
   await giveUp(open(silent.url.replace("http:", "https:"), RESERVED));
   expect(await charged()).toBe(0);
+});
+
+test("b200: a call whose upstream does not answer in time is charged what it had reserved", async () => {
+  await start({ head: 200 });
+  const answer = await open(silent.url, RESERVED)();
+  expect(answer.status).toBe(504);
+  expect(await charged()).toBe(RESERVED);
+});
+
+test("b200: so is one whose fallback then fails: the first upstream may go on with it", async () => {
+  await start({ headWithFallback: 200 });
+  const gone = await rawUpstream(() => {});
+  const upstreams = [upstreamOf(silent.url), { ...upstreamOf(gone.url), name: "spare" }];
+  await new Promise((resolve) => gone.close(resolve));
+  const routes = [routeOf("fast", { fallbacks: [{ upstream: "spare", upstreamModel: "real" }] })];
+  const answer = await open(silent.url, 10_000, { upstreams, routes })();
+  expect(answer.status).toBe(502);
+  expect(await charged()).toBe(RESERVED);
 });
 
 /** Calls, leaves once this much of an answer is there, and says what that was charged. */

@@ -1,14 +1,17 @@
-/** Calls of models for libraries whose limits have to be asked for. */
+/** Calls of models for libraries whose limits have to be asked for, or whose time ends. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
+import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
 import { EMBEDDING_FORMATS } from "../../../server/gateway/embedding-formats.ts";
 import { createLibraryCaller } from "../../../server/gateway/library-call.ts";
 import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
 import { until } from "../../env/until.ts";
+import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
 import type { Harness } from "../harness.ts";
 import { cellsInMemory } from "../limits/cells.ts";
 import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 const LIMIT = { requestsPerMinute: 60, burst: 2, scope: "Installation" } as const;
@@ -61,4 +64,42 @@ test("b23: a library's key that was revoked while its limit was asked for calls 
   await answer();
   expect(await Promise.all(calls)).toMatchObject([{ kind: "failed", why: expect.stringContaining("revoked") }]);
   expect(upstream.received).toEqual([]);
+});
+
+/** What a budget is charged for a call that its time limit ends, once nothing of it is reserved any more. */
+async function chargedForLate(url: string): Promise<{ readonly kind: string; readonly spent: number }> {
+  const ledger = ledgerInMemory();
+  let budgets: BudgetGrants | undefined;
+  const other = await startGateway({
+    budgets(clock) {
+      budgets = budgetsOn(ledger.write, clock);
+      return budgets;
+    },
+  });
+  const late = createLibraryCaller(other.deps, { formats: EMBEDDING_FORMATS, userAgent: "test" });
+  other.addGateway({
+    ...{ publicId: "main", upstreams: [upstreamOf(url)] },
+    routes: [routeOf("meaning", { upstream: "openai" })],
+  });
+  const items = [{ tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
+  const key = other.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
+  const call = { digest: keyDigest(key), publicId: "main", model: "meaning", timeoutMs: 200, maxAnswer: 1_000 };
+  try {
+    const { kind } = await late.call({ ...call, body: () => ({ input: "abc" }) });
+    await budgets?.endRound();
+    await budgets?.endRound();
+    return { kind, spent: ledger.sumOf("key team-a c/ns/reader tokens Month", "2026-11-01").spent };
+  } finally {
+    await late.close();
+    await other.close();
+  }
+}
+
+test("b200: a library's call that its time limit ends is charged what it had reserved, once its upstream has some of it", async () => {
+  const silent = await rawUpstream((socket) => setTimeout(() => socket.destroy(), 2_000));
+  const body = JSON.stringify({ input: "abc" });
+  expect(await chargedForLate(silent.url)).toEqual({ kind: "failed", spent: body.length });
+  // It never answers TLS's greeting.
+  expect(await chargedForLate(silent.url.replace("http:", "https:"))).toEqual({ kind: "failed", spent: 0 });
+  silent.close();
 });
