@@ -77,6 +77,7 @@ describe("docs/security/threats.md", () => {
       "b200",
       "b201",
       "b202",
+      "b203",
       "b205",
       "b206",
       "b207",

@@ -16,6 +16,6 @@ export async function expectedTokens(
   const isWritten = OPERATIONS[operation].scope !== "gateway:embed";
   // The length of what is compressed says little.
   if (contentEncoding !== undefined) return expectTokens({ bytes: undefined, mostOutput: undefined, isWritten });
-  const mostOutput = text === undefined || !isWritten ? undefined : await outputBound(text);
+  const mostOutput = text === undefined || !isWritten ? undefined : await outputBound(operation, text);
   return expectTokens({ bytes: text?.length ?? contentLength, mostOutput, isWritten });
 }

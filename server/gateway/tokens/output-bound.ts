@@ -1,43 +1,79 @@
+import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 
-/** What the formats call the most tokens that an answer may have; Gemini's is within its configuration. */
-const BOUNDS: ReadonlySet<string> = new Set([
-  "max_tokens",
-  "max_completion_tokens",
-  "max_output_tokens",
-  "maxOutputTokens",
-]);
-const CONFIGURATIONS: ReadonlySet<string> = new Set(["generationConfig", "generation_config"]);
-/** No name that is looked for is longer, with its quotes. */
-const LONGEST_NAME = 24;
+/** What a format calls the most tokens that an answer may have, and what it is within where it is not at the top. */
+type Bounds = { readonly names: readonly string[]; readonly within?: readonly string[] };
+
+const GEMINI: Bounds = {
+  names: ["maxOutputTokens", "max_output_tokens"],
+  within: ["generationConfig", "generation_config"],
+};
+const BOUNDS: Readonly<Partial<Record<GatewayOperation, Bounds>>> = {
+  "gateway.chat_completions": { names: ["max_tokens", "max_completion_tokens"] },
+  "gateway.completions": { names: ["max_tokens"] },
+  "gateway.responses": { names: ["max_output_tokens"] },
+  "gateway.messages": { names: ["max_tokens"] },
+  "gateway.generate_content": GEMINI,
+  "gateway.stream_generate_content": GEMINI,
+};
+/** No name that is looked for is longer, with its quotes and each letter escaped. */
+const LONGEST_NAME = 144;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 
 /**
- * The most tokens that a body lets the answer have, where it says so: the largest, where there are several. Undefined
- * for what is no JSON, too, which the upstream may refuse.
+ * The most tokens that a body lets the answer have, where it says so: the larger, where a format has two. Undefined for
+ * what is no JSON, too, which the upstream may refuse; and where it says it twice, or in a spelling that some parsers take
+ * for it and others do not: which one an upstream goes by is not known (threats b203).
  */
-export async function outputBound(body: Buffer): Promise<number | undefined> {
+export async function outputBound(operation: GatewayOperation, body: Buffer): Promise<number | undefined> {
+  const bounds = BOUNDS[operation];
+  if (bounds === undefined) return undefined;
+  const { names, within } = bounds;
+  const seen = new Set<string>();
   let most: number | undefined;
-  const visitor: JsonVisitor<"object" | "bound"> = {
-    open: (context, isObject) => (isObject && context === "object" ? "object" : undefined),
-    member: (_, start, end) => {
-      if (end - start > LONGEST_NAME) return undefined;
-      const name = body.toString("latin1", start + 1, end - 1);
-      if (BOUNDS.has(name)) return "bound";
-      return CONFIGURATIONS.has(name) ? "object" : undefined;
+  let isDoubtful = false;
+  const isOneOf = (wanted: readonly string[], name: string): boolean => {
+    const folded = fold(name);
+    if (!wanted.some((each) => fold(each) === folded)) return false;
+    if (seen.has(folded) || !wanted.includes(name)) isDoubtful = true;
+    seen.add(folded);
+    return true;
+  };
+  const visitor: JsonVisitor<"top" | "within" | "bound"> = {
+    open: (context, isObject) => (isObject && context !== "bound" ? context : undefined),
+    member: (object, start, end) => {
+      const name = end - start > LONGEST_NAME ? undefined : nameIn(body.toString("utf8", start, end));
+      if (name === undefined) return undefined;
+      if (object === "top" && within !== undefined) return isOneOf(within, name) ? "within" : undefined;
+      return isOneOf(names, name) ? "bound" : undefined;
     },
     scalar: (context, start, end) => {
       const value = context === "bound" ? Number(body.toString("latin1", start, end)) : Number.NaN;
       if (Number.isSafeInteger(value) && value >= 0) most = Math.max(most ?? 0, value);
     },
   };
-  const scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "object");
+  const scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "top");
   try {
     await inSlices((steps) => scanner.run(steps));
   } catch (error) {
     if (!(error instanceof BodyFault)) throw error;
     return undefined;
   }
-  return most;
+  return isDoubtful ? undefined : most;
+}
+
+/** Undefined for what is no JSON. */
+function nameIn(quoted: string): string | undefined {
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name as parsers may take it that ignore its case, as Go's do, or which of two styles it is in, as Gemini's. */
+function fold(name: string): string {
+  return name.replaceAll("_", "").toUpperCase().toLowerCase();
 }

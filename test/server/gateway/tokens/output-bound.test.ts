@@ -1,20 +1,44 @@
 import { expect, test } from "vitest";
+import type { GatewayOperation } from "../../../../domain/access/operations.ts";
 import { outputBound } from "../../../../server/gateway/tokens/output-bound.ts";
 
-test.each<[string, number | undefined]>([
-  ['{"max_tokens":100}', 100],
-  ['{"max_completion_tokens":30,"max_tokens":20}', 30],
-  ['{"max_output_tokens": 7 }', 7],
-  ['{"generationConfig":{"maxOutputTokens":9}}', 9],
-  ['{"generation_config":{"max_output_tokens":9}}', 9],
-  ['{"messages":[{"max_tokens":100}],"metadata":{"max_tokens":5}}', undefined],
-  ['{"max_tokens":"100"}', undefined],
-  ['{"max_tokens":-1,"x":1e3}', undefined],
-  ['{"max_tokens":1e3}', 1_000],
-  ['{"max_tokens":{"max_tokens":3}}', undefined],
-  ["[]", undefined],
-  ["{", undefined],
-  ["", undefined],
-])("b128: the answer's bound is read from %s: %s", async (body, most) => {
-  expect(await outputBound(Buffer.from(body))).toBe(most);
+type Row = readonly [operation: GatewayOperation, body: string, most: number | undefined];
+const CHAT = "gateway.chat_completions";
+const GEMINI = "gateway.generate_content";
+
+test.each<Row>([
+  [CHAT, '{"max_tokens":100}', 100],
+  [CHAT, '{"max_completion_tokens":30,"max_tokens":20}', 30],
+  [CHAT, '{"max_completion_tokens":null,"max_tokens":20}', 20],
+  ["gateway.completions", '{"max_tokens":100}', 100],
+  ["gateway.messages", '{"max_tokens":100}', 100],
+  ["gateway.responses", '{"max_output_tokens": 7 }', 7],
+  [GEMINI, '{"generationConfig":{"maxOutputTokens":9}}', 9],
+  ["gateway.stream_generate_content", '{"generation_config":{"max_output_tokens":9}}', 9],
+  [CHAT, '{"messages":[{"max_tokens":100}],"metadata":{"max_tokens":5}}', undefined],
+  [CHAT, '{"max_tokens":"100"}', undefined],
+  [CHAT, '{"max_tokens":-1,"x":1e3}', undefined],
+  [CHAT, '{"max_tokens":1e3}', 1_000],
+  [CHAT, '{"max_tokens":{"max_tokens":3}}', undefined],
+  [CHAT, "[]", undefined],
+  [CHAT, "{", undefined],
+  [CHAT, "", undefined],
+])("b128: the answer's bound is read of %s from %s: %s", async (operation, body, most) => {
+  expect(await outputBound(operation, Buffer.from(body))).toBe(most);
+});
+
+test.each<readonly [GatewayOperation, string]>([
+  [CHAT, '{"max_tokens":1,"max_tokens":null}'],
+  [CHAT, '{"max_tokens":1,"max_t\\u006fkens":9000}'],
+  [CHAT, '{"max_tokens":1,"Max_To\\u212aens":9000}'],
+  [CHAT, '{"MAX_TOKENS":1}'],
+  [CHAT, '{"max_output_tokens":1}'],
+  [CHAT, '{"generationConfig":{"maxOutputTokens":1}}'],
+  ["gateway.completions", '{"max_completion_tokens":1}'],
+  ["gateway.responses", '{"max_tokens":1}'],
+  [GEMINI, '{"max_tokens":1,"maxOutputTokens":1}'],
+  [GEMINI, '{"generationConfig":{"maxOutputTokens":1},"generation_config":{}}'],
+  [GEMINI, '{"generationConfig":{"maxOutputTokens":1,"max_output_tokens":null}}'],
+])("b203: a bound that the upstream may not go by is none: of %s, %s", async (operation, body) => {
+  expect(await outputBound(operation, Buffer.from(body))).toBeUndefined();
 });
