@@ -18,6 +18,8 @@ type AskedCall = {
 export const UNKNOWN_INPUT = 8_192;
 /** Of an answer that the call does not bound, or whose bound was not read. */
 export const UNKNOWN_OUTPUT = 1_024;
+/** No model writes more into an answer, whatever the call lets it have. */
+export const MOST_OUTPUT = 1_048_576;
 
 /** How a call has ended: what its answer reported, or that there was none. */
 export type CallEnd =
@@ -37,7 +39,7 @@ export function expectTokens({
   mostOutput = UNKNOWN_OUTPUT,
   isWritten,
 }: AskedCall): ExpectedTokens {
-  return { input: bytes, output: isWritten ? mostOutput : 0 };
+  return { input: bytes, output: isWritten ? Math.min(mostOutput, MOST_OUTPUT) : 0 };
 }
 
 /** What a call has used in the end, in tokens. The larger counts, an estimate no further than what was reserved. */

@@ -78,6 +78,7 @@ describe("docs/security/threats.md", () => {
       "b201",
       "b202",
       "b203",
+      "b204",
       "b205",
       "b206",
       "b207",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   type CallEnd,
   expectTokens,
+  MOST_OUTPUT,
   UNKNOWN_INPUT,
   UNKNOWN_OUTPUT,
   usedTokens,
@@ -23,6 +24,10 @@ test.each([
   [
     { bytes: undefined, mostOutput: undefined, isWritten: true },
     { input: UNKNOWN_INPUT, output: UNKNOWN_OUTPUT },
+  ],
+  [
+    { bytes: 400, mostOutput: Number.MAX_SAFE_INTEGER, isWritten: true },
+    { input: 400, output: MOST_OUTPUT },
   ],
   [
     { bytes: 400, mostOutput: undefined, isWritten: false },

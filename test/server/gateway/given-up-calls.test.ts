@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GatewayRecord } from "../../../domain/access/key-record.ts";
+import type { Budget } from "../../../domain/budget/budget.ts";
 import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
 import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import { until } from "../../env/until.ts";
@@ -48,13 +49,17 @@ const RESERVED = BODY.length + 500;
 
 function open(url: string, tokens: number, fields: Partial<GatewayRecord> = {}) {
   harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(url)], ...fields });
-  const items = [{ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
+  return callWith({ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, BODY);
+}
+
+function callWith(budget: Budget, body: string) {
+  const items = [budget];
   const key = harness.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
   return (signal?: AbortSignal) =>
     fetch(`${harness.url}/g/main/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: BODY,
+      body,
       ...(signal && { signal }),
     });
 }
@@ -139,4 +144,15 @@ test("b202: an answer that is no stream has been written when it begins: its cal
   await start();
   const events = Buffer.from("data: {}\n\n");
   expect(await chargedAfter("content-type: text/event-stream", events)).toBe(BODY.length + events.length);
+});
+
+test("b204: a caller who says that an answer may have any number of tokens, and leaves, has not used up what only alerts", async () => {
+  harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(silent.url)] });
+  const body = JSON.stringify({ model: "fast", max_tokens: Number.MAX_SAFE_INTEGER });
+  await giveUp(callWith({ tokens: 1e9, period: "Month", timeZone: "UTC", onExhausted: "Alert" }, body));
+  const spent = await until("it is charged", async () => {
+    await budgets?.endRound();
+    return ledger.sumOf("key team-a c/ns/reader tokens Month", "2026-11-01").spent || undefined;
+  });
+  expect(spent).toBe(body.length + 1_048_576);
 });
