@@ -2,23 +2,25 @@ import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 
+/** Names of members, and these as parsers may take them that look less closely. */
+type Names = { readonly exact: ReadonlySet<string>; readonly folded: ReadonlySet<string> };
 /** What a format calls the most tokens that an answer may have, and what it is within where it is not at the top. */
-type Bounds = { readonly names: readonly string[]; readonly within?: readonly string[] };
+type Bounds = { readonly names: Names; readonly within?: Names };
 
 const GEMINI: Bounds = {
-  names: ["maxOutputTokens", "max_output_tokens"],
-  within: ["generationConfig", "generation_config"],
+  names: namesOf("maxOutputTokens", "max_output_tokens"),
+  within: namesOf("generationConfig", "generation_config"),
 };
 const BOUNDS: Readonly<Partial<Record<GatewayOperation, Bounds>>> = {
-  "gateway.chat_completions": { names: ["max_tokens", "max_completion_tokens"] },
-  "gateway.completions": { names: ["max_tokens"] },
-  "gateway.responses": { names: ["max_output_tokens"] },
-  "gateway.messages": { names: ["max_tokens"] },
+  "gateway.chat_completions": { names: namesOf("max_tokens", "max_completion_tokens") },
+  "gateway.completions": { names: namesOf("max_tokens") },
+  "gateway.responses": { names: namesOf("max_output_tokens") },
+  "gateway.messages": { names: namesOf("max_tokens") },
   "gateway.generate_content": GEMINI,
   "gateway.stream_generate_content": GEMINI,
 };
-/** No name that is looked for is longer, with its quotes and each letter escaped. */
-const LONGEST_NAME = 144;
+/** No name that is looked for is shorter, or longer with each letter escaped, its quotes included. */
+const [SHORTEST_NAME, LONGEST_NAME] = [11, 144];
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 
 /**
@@ -33,17 +35,19 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
   const seen = new Set<string>();
   let most: number | undefined;
   let isDoubtful = false;
-  const isOneOf = (wanted: readonly string[], name: string): boolean => {
+  const isOneOf = (wanted: Names, name: string): boolean => {
     const folded = fold(name);
-    if (!wanted.some((each) => fold(each) === folded)) return false;
-    if (seen.has(folded) || !wanted.includes(name)) isDoubtful = true;
+    if (!wanted.folded.has(folded)) return false;
+    if (seen.has(folded) || !wanted.exact.has(name)) isDoubtful = true;
     seen.add(folded);
     return true;
   };
   const visitor: JsonVisitor<"top" | "within" | "bound"> = {
     open: (context, isObject) => (isObject && context !== "bound" ? context : undefined),
     member: (object, start, end) => {
-      const name = end - start > LONGEST_NAME ? undefined : nameIn(body.toString("utf8", start, end));
+      const length = end - start;
+      if (length < SHORTEST_NAME || length > LONGEST_NAME) return undefined;
+      const name = nameIn(body.toString("utf8", start, end));
       if (name === undefined) return undefined;
       if (object === "top" && within !== undefined) return isOneOf(within, name) ? "within" : undefined;
       return isOneOf(names, name) ? "bound" : undefined;
@@ -71,6 +75,10 @@ function nameIn(quoted: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function namesOf(...names: readonly string[]): Names {
+  return { exact: new Set(names), folded: new Set(names.map(fold)) };
 }
 
 /** A name as parsers may take it that ignore its case, as Go's do, or which of two styles it is in, as Gemini's. */
