@@ -44,7 +44,8 @@ describeOnPostgres("a server whose lines are collected", (store) => {
   });
 
   test("says in JSON what ends it, and ends with exit code 1", async () => {
-    const server = await start([], 'setTimeout(() => Promise.reject(new Error("unforeseen")), 3000)');
+    const server = await start([], 'process.once("SIGUSR2", () => Promise.reject(new Error("unforeseen")))');
+    server.child.kill("SIGUSR2");
     await until("it has ended", () => server.child.exitCode !== null);
     expect(server.child.exitCode).toBe(1);
     await until("all is read", () => parsed(server.lines).some(({ error }) => error?.message === "unforeseen"));
