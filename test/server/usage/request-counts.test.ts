@@ -9,6 +9,7 @@ import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
+import { awayStore } from "./away-store.ts";
 
 const SLOT = 5 * 60_000;
 
@@ -129,18 +130,11 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
 
   test("are kept where nothing could be begun", async () => {
     const keyId = unique("key");
-    let isAway = true;
-    const db = new Proxy(store().db, {
-      get: (target, name) => {
-        if (isAway) throw new Error("the database is away");
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-    const buffer = new CountBuffer(REQUESTS, { ...store(), db }, log, () => {});
+    const away = awayStore(store());
+    const buffer = new CountBuffer(REQUESTS, away.store, log, () => {});
     buffer.add(countsOf(keyId));
     await buffer.write();
-    isAway = false;
+    away.database.isAway = false;
     await buffer.write();
     expect(await stored(keyId)).toBe(1);
   });
