@@ -149,17 +149,18 @@ async function askIndex(
   const { table, id, column, place, direction, isAfter } = orderSql(order, search.isBackward ?? false);
   const from = after === undefined ? sql`true` : isAfter(after);
   const rows = await withOrderedPlans(db, async (tx) => {
-    // The rows that were found are few, and come in no order.
+    // The rows that were found are few, and come in no order; by the list's own every key might be read for a page.
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
     const { rows } = await sql<{ count: number; id: string | null; place: string }>`
       with candidates as materialized (
         select k.* from (${candidates}) k limit ${found + 1}
+      ), placed as materialized (
+        select ${id} as id, ${place} as place, ${column} as ordered
+        from candidates k join ${table} r on ${id} = k.id where ${isWanted(search)} and ${from}
       )
       select (select count(*)::integer from candidates) as count, page.id, page.place
       from (select) one left join lateral (
-        select ${id} as id, ${place} as place from candidates k join ${table} r on ${id} = k.id
-        where ${isWanted(search)} and ${from}
-        order by ${column} ${direction}, ${id} ${direction} limit ${limit + 1}
+        select id, place from placed order by ordered ${direction}, id ${direction} limit ${limit + 1}
       ) page on true`.execute(tx);
     return rows;
   });
@@ -171,7 +172,7 @@ async function askIndex(
 async function candidatesOf(
   db: Db,
   { name, state, trait, boundTo, teamIds }: KeySearch,
-  { places }: KeySearchBounds,
+  { found, places }: KeySearchBounds,
 ): Promise<RawBuilder<unknown> | undefined> {
   const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
   if (trait?.is === "leaked") {
@@ -188,12 +189,16 @@ async function candidatesOf(
   if (name === "" && state?.is === "suspended") {
     const lost = await lostNamespaces(db, teamIds, places);
     const column = (name: keyof LostNamespace) => sql`${lost?.map((place) => place[name])}::text[]`;
+    // With its own bound, a join to no place reads no key: the planner would read every key of a place first.
     return (
       lost &&
       sql`select k.* from keys k where ${ofTeams} and k.state = 'suspended'
         union all select k.* from unnest(${column("teamId")}, ${column("cluster")}, ${column("namespace")})
-          as lost (team_id, cluster, namespace) join keys k using (team_id, cluster, namespace)
-        where k.state = 'active'`
+          as lost (team_id, cluster, namespace) cross join lateral (
+            select * from keys
+            where (team_id, cluster, namespace) = (lost.team_id, lost.cluster, lost.namespace) and state = 'active'
+            limit ${found + 1}
+          ) k`
     );
   }
   if (name === "" && state?.is !== "revoked") return undefined;

@@ -146,6 +146,21 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
   });
 });
 
+describeNightlyOnEachEngine("a search of 20,000 keys that one team declares in one namespace", (opened) => {
+  beforeAll(() => fillWithKeys(opened(), KEYS));
+
+  test("reads the suspended ones alone, with statistics too", async () => {
+    const { db } = opened();
+    await sql`update keys set team_id = 'team_1'`.execute(db);
+    await sql`vacuum analyze keys`.execute(db);
+    const suspended = { ...EVERY, state: inState("suspended") };
+    for (const teamIds of [undefined, OWN]) {
+      const { rows } = await rowsRead(db, TABLES, (asked) => searchKeys(asked, { ...suspended, teamIds }));
+      expect(rows).toBeLessThan(1_500);
+    }
+  });
+});
+
 async function everyPage(db: Db, search: KeySearch, bounds?: Parameters<typeof searchKeys>[2]): Promise<string[]> {
   const seen: string[] = [];
   let after: KeyPosition | undefined;
