@@ -23,7 +23,7 @@ const MODELS: readonly Model[] = ["none", "perfect"];
 const ASKS = ["search", "recall"] as const;
 
 /**
- * Asks what an agent would ask of three memories, of which the ranking was chosen by the first: what share of the questions
+ * Asks what an agent would ask of memories, of which the ranking was chosen by the first: what share of the questions
  * has its answer among the first five, and in what share of the contradictions the newer atom comes first.
  */
 export async function benchRecall(): Promise<string> {

@@ -3,16 +3,18 @@
  * ranking is chosen, and `held-out` says how well it does on what it was not chosen by. `unseen` is a third memory, of more
  * languages, written as people and agents write, without a look at the ranking or at the other two; the comparison of words
  * was chosen by it since. `later` is a fourth, written like the third and without a look at the ranking or at the others
- * but for the first lines of the third, which gave it its form.
+ * but for the first lines of the third, which gave it its form. `blind` is a fifth, the memory of a whole company in ten
+ * languages, most of whose contradictions state the new fact without a word of change; it was written without a look at
+ * the ranking or at the others but for the first lines of the fourth.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 
-export const CORPUS_NAMES = ["chosen", "held-out", "unseen", "later"] as const;
+export const CORPUS_NAMES = ["chosen", "held-out", "unseen", "later", "blind"] as const;
 export type CorpusName = (typeof CORPUS_NAMES)[number];
 
-export const LANGUAGES = ["en", "de", "zh", "ja", "ru", "fr", "es", "ko", "pt"] as const;
+export const LANGUAGES = ["en", "de", "zh", "ja", "ru", "fr", "es", "ko", "pt", "pl", "tr", "ar"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** What makes each kind of question hard. */
