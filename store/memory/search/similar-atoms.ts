@@ -15,6 +15,7 @@ import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
 import {
+  beginningOf,
   conditionOfAll,
   conditionOfAny,
   type Share,
@@ -22,7 +23,7 @@ import {
   type WantedWord,
   wantedWords,
 } from "./similar-condition.ts";
-import { type Likeness, similarity } from "./similarity.ts";
+import { type Likeness, rarityOf, similarity } from "./similarity.ts";
 import { takeTurns } from "./turns.ts";
 
 type SimilarAtom = RankedRow & Likeness;
@@ -99,15 +100,13 @@ export async function similarTexts(
   // Where atoms are known, the newest that have its frequent words are among them.
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const { metadata } = scope.filter;
-  const others = [
-    asked && byParts(scope, asked.condition, bounds),
-    isAnswered || metadata === undefined ? null : byMetadata(scope, metadata, COLUMNS, bounds),
-    isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
-  ].filter((source) => source !== null);
+  const within = (source: RawBuilder<unknown>) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`;
   const sources = [
     sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
-    ...others.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
-  ];
+    asked && mostOfWords(byParts(scope, asked.condition, bounds), sought, { wanted, most, bounds }),
+    isAnswered || metadata === undefined ? null : within(byMetadata(scope, metadata, COLUMNS, bounds)),
+    isAnswered ? null : within(firstOfEach(scope, COLUMNS, "newest", most)),
+  ].filter((source) => source !== null);
   const { rows } = await sql<RankedColumns & { text: string }>`${preparedStatement}
     select ${RANKED_COLUMNS}, ${SEARCHED_TEXT} as text
     from (
@@ -142,6 +141,28 @@ function rarestOfTopic(words: readonly WantedWord[]): WantedWord[] {
 function byIds(ids: readonly string[]): RawBuilder<unknown> {
   return sql`select a.* from unnest(${[...ids]}::uuid[]) known (id) cross join lateral (
     select ${COLUMNS} from atoms a where a.id = known.id offset 0) a`;
+}
+
+/**
+ * The atoms of a source that have the most of the words, the rare ones counting more. A word is taken to be there where its
+ * first half is, as it is written: this chooses what is compared, and no place in an answer.
+ */
+function mostOfWords(
+  source: RawBuilder<unknown>,
+  words: readonly WantedWord[],
+  { wanted, most, bounds }: { wanted: RawBuilder<unknown>; most: number; bounds: AtomSearchBounds },
+): RawBuilder<unknown> {
+  const beginnings = words.map(({ word }) => (word.kind === "run" ? word.text : beginningOf(word.text)));
+  const weights = words.map(({ share }) => rarityOf(share));
+  return sql`(select ${COLUMNS} from (
+      select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
+      from (${source}) a where ${wanted}
+    ) a cross join lateral (
+      select coalesce(sum(weight), 0) as weight from (select lower(${SEARCHED_TEXT}) as text offset 0) own,
+        unnest(${beginnings}::text[], ${weights}::float8[]) word (beginning, weight)
+      where strpos(text, beginning) > 0
+    ) has
+    where a.bytes <= ${bounds.similarBytes}::bigint order by has.weight desc, a.updated_at desc, a.id limit ${most})`;
 }
 
 /** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */

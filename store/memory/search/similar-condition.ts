@@ -52,6 +52,12 @@ function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondit
   };
 }
 
+/** The first half of a word's letters, three at least where it has as many: what forms and most slips leave as it is. */
+export function beginningOf(word: string): string {
+  const letters = [...word].slice(0, MAX_LETTERS);
+  return letters.slice(0, Math.max(3, Math.ceil(letters.length / 2))).join("");
+}
+
 /** The word with each two letters that follow one another in the other order. */
 function swaps(letters: readonly string[]): string[] {
   return letters

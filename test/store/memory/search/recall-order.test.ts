@@ -45,6 +45,16 @@ describeOnEachEngine("What comes first in what is recalled", (store) => {
     expect((await recalled("我们打算改动商城的加载逻辑，想先知道库存数据能不能缓存"))[0]).toBe(answer);
   });
 
+  test("of more atoms with one of the rare words than are compared, those with the most of them are", async () => {
+    const answer = "帐篷杆要打包在纸箱里，箱外贴红色标签。";
+    const others = Array.from({ length: 400 }, (_, n) =>
+      aged(n % 25 === 0 ? `第${n}箱已经打包。` : `Note ${n}`, n / 10),
+    );
+    await given(...others, aged(answer, 90));
+    const bounds = { ...SEARCH_BOUNDS, similar: 20 };
+    expect((await recalled("帐篷杆怎么打包，箱外贴什么标签", bounds))[0]).toBe(answer);
+  });
+
   test("of two atoms about the same the newer comes first, whichever has more of the words", async () => {
     const [older, newer] = [
       "The staging database of heron listens on port 5433 of host tern.",
