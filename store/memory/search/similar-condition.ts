@@ -1,5 +1,6 @@
 import { partsOf, type Word } from "./folded-text.ts";
 import { lexemesOf, type TextQuery } from "./index-condition.ts";
+import { otherSpellings, partedAtDigits } from "./other-spellings.ts";
 
 /** What share of the atoms meets a condition, 0 to 1, by a sample. */
 export type Share = (condition: TextQuery) => number;
@@ -28,8 +29,17 @@ export type SimilarCondition = {
   readonly isComplete: boolean;
 };
 
-/** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
+/** What the index answers about a word that is there in some way, or in another spelling. */
 function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
+  const similar = similarAsWritten(word, share, isOneOfFew);
+  const others = otherSpellings(word.text).map((text) => rarest(partsOf({ kind: "word", text }), share));
+  const parts = partedAtDigits(word.text).flatMap((text) => partsOf({ kind: "word", text }));
+  if (parts.length > 0) others.push(rarest(parts, share));
+  return others.length === 0 ? similar : { ...similar, condition: { kind: "or", of: [similar.condition, ...others] } };
+}
+
+/** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
+function similarAsWritten(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
   const letters = [...word.text].slice(0, MAX_LETTERS);
   if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };

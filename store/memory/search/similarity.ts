@@ -1,10 +1,13 @@
 import type { Word } from "./folded-text.ts";
+import { joinedWords, otherSpellings } from "./other-spellings.ts";
 import { flatten, wordsOfAtom } from "./search-words.ts";
 import type { WantedWord } from "./similar-condition.ts";
 
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
+/** What a word counts that stands there in another spelling: its short name, or its number with a `v`. */
+const OTHER_SPELLING = 0.9;
 
 /**
  * A word that stands in an atom so many times counts half of what one does that stands there without end, as in BM25;
@@ -28,6 +31,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   const weights = wanted.map(({ share }) => rarityOf(share));
   const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const places = new Map(wanted.map(({ word }, at) => [word.text, at]));
   const known = new Map<string, readonly number[]>();
   const likenesses = (text: string): readonly number[] => {
     const before = known.get(text);
@@ -50,6 +54,12 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
         best[at] = Math.max(best[at] ?? 0, likeness);
         if (likeness > 0) times[at] = (times[at] ?? 0) + 1;
       }
+    }
+    for (const joined of joinedWords(text)) {
+      const at = places.get(joined);
+      if (at === undefined || best[at] === 1) continue;
+      best[at] = 1;
+      times[at] = Math.max(times[at] ?? 0, 1);
     }
     const half = TIMES_FOR_HALF * (1 - LENGTH_COUNTS + (LENGTH_COUNTS * lengthOf(present)) / USUAL_LENGTH);
     const score =
@@ -89,8 +99,10 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
   const isAsItIs = wanted.length < MIN_SHARED || /[0-9]/.test(wanted);
   const allowed = slipsIn(wanted);
   const letters = lettersOf(wanted);
+  const others = otherSpellings(wanted);
   return (present, presentLetters) => {
     if (wanted === present) return 1;
+    if (others.length > 0 && others.includes(present)) return OTHER_SPELLING;
     const [lacking, added] = [letters & ~presentLetters, presentLetters & ~letters];
     const mayHaveSlips = bitsIn(lacking | added) <= 2 * allowed;
     // Spares most of the comparisons: neither has all letters of the other, and they differ from the first one on.

@@ -45,6 +45,22 @@ describeOnEachEngine("What comes first in what is recalled", (store) => {
     expect((await recalled("我们打算改动商城的加载逻辑，想先知道库存数据能不能缓存"))[0]).toBe(answer);
   });
 
+  test.each([
+    ["k8s upgrade", "The kubernetes cluster is upgraded in May."],
+    ["postgresql vacuum", "The pg replica has its vacuum on Sundays."],
+    ["wifi password", "The Wi-Fi password hangs in the kitchen."],
+    ["utf8 export", "An export is written as UTF-8."],
+    ["infra1234", "INFRA-1234 is about leaking sockets."],
+    ["node 26", "The image runs Node.js v26 since March."],
+  ])("%s finds what has it in another spelling", async (query, answer) => {
+    const words = query.split(" ");
+    const others = Array.from({ length: 8 }, (_, n) =>
+      aged(`Note ${n} on the ${words.at(-1)?.replace(/\d+/, "") || "node"} of ${n}`, n),
+    );
+    await given(aged(answer, 90), ...others);
+    expect((await recalled(query))[0]).toBe(answer);
+  });
+
   test("of more atoms with one of the rare words than are compared, those with the most of them are", async () => {
     const answer = "帐篷杆要打包在纸箱里，箱外贴红色标签。";
     const others = Array.from({ length: 400 }, (_, n) =>

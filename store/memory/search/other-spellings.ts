@@ -1,0 +1,40 @@
+import { foldText } from "./folded-text.ts";
+
+/** Short names of engineers that are no beginning of what they stand for. */
+const SHORT_NAMES: readonly (readonly string[])[] = [
+  ["k8s", "kubernetes"],
+  ["i18n", "internationalization", "internationalisation"],
+  ["l10n", "localization", "localisation"],
+  ["a11y", "accessibility"],
+  ["o11y", "observability"],
+  ["pg", "postgres", "postgresql"],
+  ["db", "database"],
+  ["js", "javascript"],
+  ["ts", "typescript"],
+  ["ns", "namespace"],
+  ["svc", "service"],
+  ["cfg", "config", "configuration"],
+  ["msg", "message"],
+  ["pwd", "password"],
+  ["mgmt", "management"],
+];
+const NAMES = new Map(SHORT_NAMES.flatMap((names) => names.map((name) => [name, names] as const)));
+const NUMBER = /^[0-9]+$/;
+const JOINED = /[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
+
+/** Other words that mean a folded word: `kubernetes` of `k8s`, and `v26` of `26`. */
+export function otherSpellings(word: string): readonly string[] {
+  if (NUMBER.test(word)) return [`v${word}`];
+  return NAMES.get(word)?.filter((name) => name !== word) ?? [];
+}
+
+/** A text's identifiers and words with a hyphen, folded and in one: `readtimeoutms` of `read_timeout_ms`, `wifi` of `Wi-Fi`. */
+export function joinedWords(text: string): string[] {
+  return (text.match(JOINED) ?? []).map((joined) => foldText(joined.replace(/[-_.]/g, "")));
+}
+
+/** A folded word where its letters and its digits part, `utf 8` of `utf8`: as it stands where it has a hyphen between them. */
+export function partedAtDigits(word: string): readonly string[] {
+  const parts = word.match(/[0-9]+|[^0-9]+/g) ?? [];
+  return parts.length < 2 ? [] : parts;
+}
