@@ -20,7 +20,8 @@ const SHORT_NAMES: readonly (readonly string[])[] = [
 ];
 const NAMES = new Map(SHORT_NAMES.flatMap((names) => names.map((name) => [name, names] as const)));
 const NUMBER = /^[0-9]+$/;
-const JOINED = /[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
+/** From the beginning of a word alone: else a word of thousands of letters is gone through from each of them. */
+const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
 
 /** Other words that mean a folded word: `kubernetes` of `k8s`, and `v26` of `26`. */
 export function otherSpellings(word: string): readonly string[] {

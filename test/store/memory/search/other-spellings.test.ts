@@ -16,3 +16,7 @@ test("a word parts where its letters meet its digits", () => {
   expect(partedAtDigits("utf8")).toEqual(["utf", "8"]);
   expect(partedAtDigits("harbour")).toEqual([]);
 });
+
+test("a word of a hundred thousand letters is gone through once", () => {
+  expect(joinedWords("x".repeat(100_000))).toEqual([]);
+}, 1_000);
