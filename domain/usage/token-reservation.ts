@@ -21,17 +21,22 @@ export const UNKNOWN_OUTPUT = 1_024;
 /** No model writes more into an answer, whatever the call lets it have. */
 export const MOST_OUTPUT = 1_048_576;
 
-/** How a call has ended: what its answer reported, or that there was none. */
-export type CallEnd =
-  | {
-      readonly usage: AnswerUsage;
-      /** The most tokens that may have been written by then; Infinity where that is not known. */
-      readonly mostWritten: number;
-    }
-  /** Broken off while an upstream was at work on it, which may go on. */
-  | "unanswered"
-  /** No upstream has done it: it was refused, or failed. */
-  | "unused";
+/** How a call has ended. */
+export type CallEnd = {
+  /** What its answer reported; undefined where there was none. */
+  readonly answer: ReportedAnswer | undefined;
+  /** How many upstreams were given up while they were at work on it, which may go on. */
+  readonly givenUp: number;
+};
+
+type ReportedAnswer = {
+  readonly usage: AnswerUsage;
+  /** The most tokens that may have been written by then; Infinity where that is not known. */
+  readonly mostWritten: number;
+};
+
+/** No upstream has done the call: it was refused, or failed. */
+export const NOT_DONE: CallEnd = { answer: undefined, givenUp: 0 };
 
 /** What a call may use: no text has more tokens than bytes, and no answer more than it is let have. */
 export function expectTokens({
@@ -52,23 +57,30 @@ export type UsedTokens = {
   readonly answer: AnswerUsage | undefined;
   /** What is estimated beyond what the answer reported. */
   readonly unreported: ExpectedTokens;
+  /** How many upstreams were given up: each may have used what was reserved, on top of the rest. */
+  readonly givenUp: number;
 };
 
 const NOTHING: ExpectedTokens = { input: 0, output: 0 };
 /** Of a call that no upstream has done. */
-export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined, unreported: NOTHING };
+export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined, unreported: NOTHING, givenUp: 0 };
 
 /**
  * What a call has used in the end: what its answer reported. One that reports nothing, or what cannot be, is taken to have
- * used what was expected, and so is one that was cut before it began: it may have been written by then. One that was cut
- * later has read its input, and written what was reported or, up to what was expected, the most that it may have.
+ * used what was expected, and so is each upstream that was given up before its answer began: it may have written it by
+ * then. One that was cut later has read its input, and written what was reported or, up to what was expected, the most
+ * that it may have.
  */
-export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: CallEnd): UsedTokens {
-  if (end === "unused") return UNUSED;
-  if (end === "unanswered") {
-    return { ...UNUSED, estimated: expected.input + expected.output, unreported: expected };
-  }
-  const answer = end.usage;
+export function usedTokens(dialect: Dialect, expected: ExpectedTokens, { answer, givenUp }: CallEnd): UsedTokens {
+  if (answer === undefined) return { ...UNUSED, givenUp };
+  return { ...usedByAnswer(dialect, expected, answer), givenUp };
+}
+
+function usedByAnswer(
+  dialect: Dialect,
+  expected: ExpectedTokens,
+  { usage: answer, mostWritten }: ReportedAnswer,
+): Omit<UsedTokens, "givenUp"> {
   const { tokens, ending, isDoubtful } = answer;
   const [input, output] = [inputOf(dialect, tokens), tokens.output + tokens.reasoning];
   const reported = input + output;
@@ -79,7 +91,7 @@ export function usedTokens(dialect: Dialect, expected: ExpectedTokens, end: Call
   if (ending === "cut") {
     const isRead = input + tokens.cached > 0;
     const read = isRead ? input : expected.input;
-    const written = Math.min(expected.output, end.mostWritten);
+    const written = Math.min(expected.output, mostWritten);
     return { reported, estimated: read + written, answer, unreported: without(read, written) };
   }
   if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING };

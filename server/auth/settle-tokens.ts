@@ -12,14 +12,14 @@ const NANOSECONDS = 1e6;
 export function settleTokens(
   { index, clock, installationLimits }: RateDeps,
   rates: readonly MetRate[],
-  { reported, estimated }: Pick<UsedTokens, "reported" | "estimated">,
+  { reported, estimated, givenUp }: Pick<UsedTokens, "reported" | "estimated" | "givenUp">,
 ): void {
   const now = clock.monotonic() * NANOSECONDS;
   for (const rate of rates) {
     const { owner, limit, amount = 1, verdict } = rate;
     if (limit.unit === undefined) continue;
     const used = Math.max(Math.ceil(reported / limit.unit), Math.min(Math.ceil(estimated / limit.unit), amount));
-    const more = used - amount;
+    const more = used + givenUp * amount - amount;
     if (installationLimits !== null && limit.scope === "Installation") {
       // What a thread admits by itself, while the database is away, no cell has given.
       if (more > 0 || verdict.paidAt === 0) installationLimits.settle(drawnFrom(rate), more);

@@ -34,20 +34,25 @@ export function measureCall(
 ): MeasuredCall {
   if ("tokens" in budget) {
     const expected = tokens.input + tokens.output;
-    return { expected, usedBy: ({ reported, estimated }) => Math.max(reported, Math.min(estimated, expected)) };
+    return {
+      expected,
+      usedBy: ({ reported, estimated, givenUp }) =>
+        Math.max(reported, Math.min(estimated, expected)) + givenUp * expected,
+    };
   }
   const isListed = pricer.currency === budgetUnit(budget);
   const asked = isListed ? pricer.of(models, now) : undefined;
   const expected = asked && expectedCost(asked, tokens);
+  const most = expected ?? 0;
   return {
     expected,
-    usedBy({ answer, unreported }) {
+    usedBy({ answer, unreported, givenUp }) {
       const answering = isListed && answer?.model !== undefined ? pricer.of([answer.model], now) : undefined;
       const prices = answering ?? asked;
       if (prices === undefined) return 0;
       const reported = answer === undefined ? 0 : reportedCost(prices, answer.tokens);
       const estimated = reported + (expectedCost(asked ?? prices, unreported) ?? 0);
-      return Math.max(reported, Math.min(estimated, expected ?? 0));
+      return Math.max(reported, Math.min(estimated, most)) + givenUp * most;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import type { CallEnd } from "../../domain/usage/token-reservation.ts";
+import { type CallEnd, NOT_DONE } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
@@ -109,11 +109,6 @@ class Exchange implements AttemptListener {
   #leaveQueue: (() => void) | undefined;
   /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
   #tap: AnswerTap | undefined;
-  #hasFailed = false;
-  /** Whether an upstream that was given up may be at work on the call. */
-  #mayGoOn = false;
-  /** Whether how the call has ended was or will be passed on. */
-  #isOver = false;
 
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
     this.#deps = deps;
@@ -165,7 +160,7 @@ class Exchange implements AttemptListener {
   #dispatch(attempt: UpstreamAttempt): void {
     const { upstream } = attempt.candidate;
     if (!isReachable(upstream)) {
-      this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, mayGoOn: false, error: undefined });
+      this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
     const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream, this.#call.teamId);
@@ -193,7 +188,7 @@ class Exchange implements AttemptListener {
           this.onFailure(attempt, upstreamFailure(error, false));
         }
       },
-      () => this.onFailure(attempt, { shown: BUSY, refused: true, mayGoOn: false, error: undefined }),
+      () => this.onFailure(attempt, { shown: BUSY, refused: true, error: undefined }),
     );
   }
 
@@ -321,26 +316,25 @@ class Exchange implements AttemptListener {
       return;
     }
     this.#response.end();
-    this.#count(attempt, true);
-    this.#attempt = undefined;
-    this.#finish();
+    this.#finish(true);
   }
 
   /** @param isWhole whether the upstream's answer has come to its end */
-  #count({ candidate, trace }: UpstreamAttempt, isWhole: boolean): void {
+  #count({ candidate, trace, atWork }: UpstreamAttempt, isWhole: boolean): void {
+    const { gatewayId, pathModel, request, onAnswered, onOver } = this.#call;
+    // No upstream works on a call of which it never has the whole.
+    const givenUp = request.complete ? atWork : 0;
     const tap = this.#tap;
-    this.#tap = undefined;
     if (tap === undefined) {
+      onOver?.({ answer: undefined, givenUp });
       trace?.end();
       return;
     }
-    this.#isOver = true;
-    const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const { routeId } = this.#resolved;
     const askedModel = candidate.model ?? pathModel;
     tap.end(isWhole, (usage, mostWritten) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
-      onOver?.({ usage, mostWritten });
+      onOver?.({ answer: { usage, mostWritten }, givenUp });
       trace?.end(usage);
     });
   }
@@ -351,8 +345,7 @@ class Exchange implements AttemptListener {
   }
 
   /** An upstream failed: the next one is asked where it may be, else the client is answered with the failure. */
-  onFailure(attempt: UpstreamAttempt, { shown, refused, mayGoOn, error }: UpstreamFailure): void {
-    this.#mayGoOn ||= mayGoOn;
+  onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
@@ -367,7 +360,6 @@ class Exchange implements AttemptListener {
         return;
       }
     }
-    this.#hasFailed = true;
     this.#breakOff(shown);
   }
 
@@ -394,19 +386,20 @@ class Exchange implements AttemptListener {
     this.#finish();
   }
 
-  /** Lets go of everything that the exchange holds, however it ended. */
-  #finish(): void {
+  /**
+   * Lets go of everything that the exchange holds, however it ended.
+   *
+   * @param isWhole whether the upstream's answer has come to its end
+   */
+  #finish(isWhole = false): void {
     if (this.#done) return;
     this.#done = true;
     this.#stopPace();
     this.#leaveQueue?.();
     this.#call.openCall.end();
-    if (this.#attempt !== undefined) this.#count(this.#attempt, false);
-    // No upstream has any of a call that was on no socket yet.
-    const isAsked = this.#attempt?.controller !== undefined;
-    const isUnanswered = this.#mayGoOn || (isAsked && !this.#hasFailed && !this.#response.begun);
-    if (!this.#isOver) this.#call.onOver?.(isUnanswered ? "unanswered" : "unused");
-    this.#attempt?.controller?.abort(ABANDONED);
+    if (this.#attempt === undefined) this.#call.onOver?.(NOT_DONE);
+    else this.#count(this.#attempt, isWhole);
+    if (!isWhole) this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;
     // A body that is no longer wanted is read to its end: else the connection could not be used again.

@@ -24,10 +24,10 @@ import { createAddressGuard } from "./upstream/addresses.ts";
 import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
 import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
 import {
+  mayGoOnAfter,
   mayRefuseCredential,
   REFUSED_CREDENTIAL_REASON,
   refusesCredential,
-  upstreamFailure,
 } from "./upstream/upstream-failure.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 
@@ -157,8 +157,8 @@ export function createLibraryCaller<F extends CallFormat>(
       const { key, gatewayId, routeId, limits, upstream, model, format } = way;
       const body = bodyFor(way);
       const { dialect } = upstream;
-      /** How the call has ended, where it ends now; undefined once its answer says so. */
-      const ending: { now: "unused" | "unanswered" | undefined } = { now: "unused" };
+      /** How many upstreams are given up where the call ends now; undefined once its answer says how it has ended. */
+      const ending: { givenUp: 0 | 1 | undefined } = { givenUp: 0 };
       const over = (end: CallEnd): void => {
         if (expected === undefined) return;
         const used = usedTokens(dialect, expected, end);
@@ -190,13 +190,13 @@ export function createLibraryCaller<F extends CallFormat>(
           const { operation } = format;
           const onUsage = (usage: AnswerUsage, mostWritten: number) => {
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
-            over({ usage, mostWritten });
+            over({ answer: { usage, mostWritten }, givenUp: 0 });
           };
           const onSent = () => {
-            ending.now = "unanswered";
+            ending.givenUp = 1;
           };
           const onHead = (isTapped: boolean) => {
-            ending.now = isTapped ? undefined : "unused";
+            ending.givenUp = isTapped ? undefined : 0;
           };
           const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onSent, onHead, onUsage };
           const answer = await post(pool, asked);
@@ -212,13 +212,13 @@ export function createLibraryCaller<F extends CallFormat>(
           slots.release();
         }
       } catch (error) {
-        const isGivenUp = cut.signal.aborted || isTimeout(error) || upstreamFailure(error, true).mayGoOn;
-        if (!isGivenUp && ending.now !== undefined) ending.now = "unused";
+        const isGivenUp = cut.signal.aborted || isTimeout(error) || mayGoOnAfter(error);
+        if (!isGivenUp && ending.givenUp !== undefined) ending.givenUp = 0;
         const why = cut.signal.aborted ? "the library's key may no longer be used" : whyOf(error, timeoutMs);
         outcomes.failed(gatewayId, upstream, why);
         return { ...failed(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
       } finally {
-        if (ending.now !== undefined) over(ending.now);
+        if (ending.givenUp !== undefined) over({ answer: undefined, givenUp: ending.givenUp });
         call.end();
       }
     },

@@ -4,7 +4,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
 import { hasBudget, hasCostBudget } from "../../domain/budget/budget.ts";
-import { type CallEnd, usedTokens } from "../../domain/usage/token-reservation.ts";
+import { type CallEnd, NOT_DONE, usedTokens } from "../../domain/usage/token-reservation.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
@@ -179,7 +179,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       if (expected !== undefined) settle(usedTokens(dialect, expected, end));
     };
     const again = reply.sent ? undefined : resolveAgain(deps, request, found.model, resolved);
-    if (again === undefined || again instanceof Problem) onOver("unused");
+    if (again === undefined || again instanceof Problem) onOver(NOT_DONE);
     if (again !== undefined) proceed(found, again, onOver);
   };
   hold()

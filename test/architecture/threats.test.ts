@@ -82,6 +82,8 @@ describe("docs/security/threats.md", () => {
       "b205",
       "b206",
       "b207",
+      "b208",
+      "b209",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

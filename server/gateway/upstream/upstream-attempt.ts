@@ -4,7 +4,7 @@ import type { UpstreamTrace } from "../../telemetry/request-trace.ts";
 import { isSameCandidate, type UpstreamCandidate } from "../resolve.ts";
 import { assertFewInterimAnswers } from "./interim-answers.ts";
 import type { UpstreamPool } from "./pools.ts";
-import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+import { mayGoOnAfter, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
 /**
@@ -43,6 +43,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   /** Its part in the call's trace; undefined before it is asked, and where nothing is traced. */
   trace: UpstreamTrace | undefined;
   #interimAnswers = 0;
+  /** Whether its upstream has answered or failed: it is known then what came of the call. */
+  #isDecided = false;
 
   constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {
     this.#listener = listener;
@@ -53,6 +55,12 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   /** Whether this attempt, or one before it, was the candidate's. */
   hasAsked(candidate: UpstreamCandidate): boolean {
     return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
+  }
+
+  /** How many upstreams, up to this attempt's, have the call and may go on with it once they are given up. */
+  get atWork(): number {
+    const isAtWork = this.controller !== undefined && !this.#isDecided;
+    return (isAtWork ? 1 : 0) + (this.#before?.atWork ?? 0);
   }
 
   /** Gives the slot back: the upstream may be asked by another call. */
@@ -72,8 +80,12 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<IncomingHttpHeaders>,
   ): void {
-    if (status < 200) assertFewInterimAnswers(++this.#interimAnswers);
-    else if (this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
+    if (status < 200) {
+      assertFewInterimAnswers(++this.#interimAnswers);
+      return;
+    }
+    this.#isDecided = true;
+    if (this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -88,6 +100,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.release();
     if (!this.#listener.isActive(this)) return;
+    this.#isDecided ||= !mayGoOnAfter(error);
     this.#listener.onFailure(this, upstreamFailure(error, this.controller !== undefined));
   }
 }

@@ -7,8 +7,6 @@ export type UpstreamFailure = {
   readonly shown: Problem;
   /** Whether a fallback may be asked instead: this upstream did not take the call, or did not answer in time. */
   readonly refused: boolean;
-  /** Whether it was given up while the upstream was at work on the call, which may go on. */
-  readonly mayGoOn: boolean;
   /** For the log, which redacts it. */
   readonly error: unknown;
 };
@@ -18,13 +16,12 @@ const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
 const TOO_LATE = problem("gateway_timeout");
 
 /** An answer that went on for a while. */
-export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, mayGoOn: false, error: undefined };
+export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
 
 /** Ours to mend, and not the caller's: another upstream may have a credential that does. */
 export const CREDENTIAL_REFUSED: UpstreamFailure = {
   shown: problem("upstream_credential_refused"),
   refused: true,
-  mayGoOn: false,
   error: undefined,
 };
 
@@ -43,11 +40,19 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
  * @param sent whether the request was written to a socket: before, no upstream can have acted on it
  */
 export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const mayGoOn = sent && code === NO_HEAD;
-  if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, mayGoOn, error };
+  const code = codeOf(error);
+  if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, error };
   const [shown, refused] = sent ? [UNUSABLE, false] : [UNREACHABLE, true];
-  return { shown, refused, mayGoOn, error };
+  return { shown, refused, error };
+}
+
+/** Whether a request that was written was given up while the upstream was at work on it, which may go on. */
+export function mayGoOnAfter(error: unknown): boolean {
+  return codeOf(error) === NO_HEAD;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /** Whether an answer of this status makes a route's fallback the one to ask (spec §4). */

@@ -3,6 +3,7 @@ import {
   type CallEnd,
   expectTokens,
   MOST_OUTPUT,
+  NOT_DONE,
   UNKNOWN_INPUT,
   UNKNOWN_OUTPUT,
   usedTokens,
@@ -11,8 +12,11 @@ import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 
 const EXPECTED = { input: 1_000, output: 500 };
 const answer = (usage: Partial<AnswerUsage>, mostWritten = 0): CallEnd => ({
-  usage: { tokens: NO_TOKENS, model: undefined, ending: "reported", isDoubtful: false, ...usage },
-  mostWritten,
+  answer: {
+    usage: { tokens: NO_TOKENS, model: undefined, ending: "reported", isDoubtful: false, ...usage },
+    mostWritten,
+  },
+  givenUp: 0,
 });
 const TOKENS = { ...NO_TOKENS, input: 10, cached: 7, cache_write_5m: 3, output: 20, reasoning: 5, tool_calls: 2 };
 
@@ -46,8 +50,7 @@ test.each<[string, CallEnd, number, number]>([
   ["is cut late: its input, and what was expected", answer({ ending: "cut" }, 9_000), 0, 1_500],
   ["is cut after a report: what it says", answer({ ending: "cut", tokens: TOKENS }, 4), 45, 24],
   ["is cut long after a report: the most that may be written", answer({ ending: "cut", tokens: TOKENS }, 200), 45, 220],
-  ["is broken off before it begins: what was expected", "unanswered", 0, 1_500],
-  ["no upstream gives: nothing", "unused", 0, 0],
+  ["no upstream gives: nothing", NOT_DONE, 0, 0],
 ])("b128: an answer that %s", (_, end, reported, estimated) => {
   expect(usedTokens("openai", EXPECTED, end)).toMatchObject({ reported, estimated });
 });
@@ -74,8 +77,13 @@ test.each<[string, CallEnd, { input: number; output: number }]>([
     answer({ ending: "cut", tokens: TOKENS }, 200),
     { input: 0, output: 175 },
   ],
-  ["is broken off before it begins: all of it", "unanswered", EXPECTED],
-  ["no upstream gives: nothing", "unused", { input: 0, output: 0 }],
+  ["no upstream gives: nothing", NOT_DONE, { input: 0, output: 0 }],
 ])("beyond what it reports is estimated, of an answer that %s", (_, end, unreported) => {
   expect(usedTokens("openai", EXPECTED, end).unreported).toEqual(unreported);
+});
+
+test("b209: upstreams that were given up count beside the answer of another one", () => {
+  const { answer: answered } = answer({ tokens: TOKENS });
+  expect(usedTokens("openai", EXPECTED, { answer: answered, givenUp: 2 })).toMatchObject({ reported: 45, givenUp: 2 });
+  expect(usedTokens("openai", EXPECTED, { answer: undefined, givenUp: 1 })).toMatchObject({ estimated: 0, givenUp: 1 });
 });

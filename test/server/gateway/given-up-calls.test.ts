@@ -11,6 +11,7 @@ import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
 import type { Harness } from "../harness.ts";
 import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { rawUpstream } from "./raw-upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 /** An upstream that never gives all of an answer, what it gives, and the connections by which it was sent something. */
 let silent: Awaited<ReturnType<typeof rawUpstream>>;
@@ -19,6 +20,8 @@ let connections: Set<Socket>;
 let harness: Harness;
 let ledger: ReturnType<typeof ledgerInMemory>;
 let budgets: BudgetGrants | undefined;
+/** Of the calls that were opened last. */
+let key: string;
 beforeEach(async () => {
   connections = new Set();
   begun = Buffer.alloc(0);
@@ -48,19 +51,20 @@ afterEach(async () => {
 const BODY = JSON.stringify({ model: "fast", max_tokens: 500 });
 const RESERVED = BODY.length + 500;
 
-function open(url: string, tokens: number, fields: Partial<GatewayRecord> = {}) {
+function open(url: string, tokens: number, fields: Partial<GatewayRecord> = {}, body: string | ReadableStream = BODY) {
   harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(url)], ...fields });
-  return callWith({ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, BODY);
+  return callWith({ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, body);
 }
 
-function callWith(budget: Budget, body: string) {
+function callWith(budget: Budget, body: string | ReadableStream) {
   const items = [budget];
-  const key = harness.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
+  key = harness.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
   return (signal?: AbortSignal) =>
     fetch(`${harness.url}/g/main/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body,
+      duplex: "half",
       ...(signal && { signal }),
     });
 }
@@ -112,12 +116,64 @@ test("b200: a call whose upstream does not answer in time is charged what it had
 test("b200: so is one whose fallback then fails: the first upstream may go on with it", async () => {
   await start({ headWithFallback: 200 });
   const gone = await rawUpstream(() => {});
-  const upstreams = [upstreamOf(silent.url), { ...upstreamOf(gone.url), name: "spare" }];
   await new Promise((resolve) => gone.close(resolve));
-  const routes = [routeOf("fast", { fallbacks: [{ upstream: "spare", upstreamModel: "real" }] })];
-  const answer = await open(silent.url, 10_000, { upstreams, routes })();
+  const answer = await open(silent.url, 10_000, withFallback(silent.url, gone.url))();
   expect(answer.status).toBe(502);
   expect(await charged()).toBe(RESERVED);
+});
+
+test("b209: what a first upstream may have done that did not answer in time is charged beside what its fallback has used", async () => {
+  await start({ headWithFallback: 200 });
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const spare = await startUpstream((response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ usage })),
+  );
+  const answer = await open(silent.url, 10_000, withFallback(silent.url, spare.url))();
+  await spare.close();
+  expect(answer.status).toBe(200);
+  expect(await charged()).toBe(RESERVED + 15);
+});
+
+/** A route to one upstream, and to another one where that fails. */
+function withFallback(url: string, fallback: string): Partial<GatewayRecord> {
+  return {
+    upstreams: [upstreamOf(url), { ...upstreamOf(fallback), name: "spare" }],
+    routes: [routeOf("fast", { fallbacks: [{ upstream: "spare", upstreamModel: "real" }] })],
+  };
+}
+
+test.each([503, 401])(
+  "b208: a call whose first upstream answers %i, and which may not go on to its fallback, has used nothing",
+  async (status) => {
+    const failing = await rawUpstream((socket) => {
+      harness.setCurrent(false);
+      socket.write(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+    });
+    const answer = await open(failing.url, RESERVED, withFallback(failing.url, silent.url))();
+    failing.close();
+    expect([answer.status, connections.size]).toEqual([503, 0]);
+    expect(await charged()).toBe(0);
+  },
+);
+
+test("b208: a call whose key ends while its upstream is at work on it is charged what it had reserved", async () => {
+  const answer = open(silent.url, RESERVED)();
+  await until("the upstream was sent something", () => connections.size > 0);
+  harness.changeKey(key, { state: "revoked" });
+  expect((await answer).status).toBe(401);
+  expect(await charged()).toBe(RESERVED);
+});
+
+test("b208: a call whose caller leaves before an error is shown that was held back has used nothing", async () => {
+  begun = Buffer.from("HTTP/1.1 400 No\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\n");
+  await giveUp(open(silent.url, RESERVED));
+  expect(await charged()).toBe(0);
+});
+
+test("b208: a call whose body has not come to its end when it is given up has used nothing", async () => {
+  const halfOfIt = new ReadableStream({ start: (body) => body.enqueue(Buffer.from(BODY.slice(0, -1))) });
+  await giveUp(open(silent.url, 10_000, {}, halfOfIt));
+  expect(await charged()).toBe(0);
 });
 
 /** Calls, leaves once this much of an answer is there, and says what that was charged. */
