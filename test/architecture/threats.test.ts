@@ -84,6 +84,7 @@ describe("docs/security/threats.md", () => {
       "b207",
       "b208",
       "b209",
+      "b210",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
