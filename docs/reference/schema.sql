@@ -1112,6 +1112,7 @@ CREATE INDEX key_token_hours_by_time ON public.key_token_hours USING btree (slot
 CREATE INDEX key_token_hours_of_team ON public.key_token_hours USING btree (team_id, slot);
 CREATE INDEX key_token_hours_to_roll ON public.key_token_hours USING btree (date_bin('1 day'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
 CREATE INDEX key_tokens_by_time ON public.key_tokens USING btree (slot);
+CREATE INDEX key_tokens_of_team ON public.key_tokens USING btree (team_id, slot);
 CREATE INDEX key_tokens_to_roll ON public.key_tokens USING btree (date_bin('01:00:00'::interval, slot, '1970-01-01 00:00:00+00'::timestamp with time zone), key_id) WHERE (NOT is_rolled);
 CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
 CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);

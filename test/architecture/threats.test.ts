@@ -85,6 +85,7 @@ describe("docs/security/threats.md", () => {
       "b208",
       "b209",
       "b210",
+      "b211",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -37,6 +37,7 @@ import { sql as keyLabels } from "../../migrations/052-key-labels.ts";
 import { indexes as displayNames } from "../../migrations/053-display-names.ts";
 import { sql as sharedBudgets } from "../../migrations/054-shared-budgets.ts";
 import { sql as librariesUsed } from "../../migrations/055-libraries-used.ts";
+import { indexes as tokensOfTeams } from "../../migrations/056-tokens-of-teams.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -92,6 +93,7 @@ export const MIGRATIONS = [
   { version: 53, name: "display-names", script: "", indexes: displayNames },
   { version: 54, name: "shared-budgets", script: sharedBudgets },
   { version: 55, name: "libraries-used", script: librariesUsed },
+  { version: 56, name: "tokens-of-teams", script: "", indexes: tokensOfTeams },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
