@@ -136,7 +136,7 @@ async function holdDeclared(
   declared: DeclaredKey,
   { team, stored: row, now }: DeclaredRows,
   references: ResolvedReferences,
-  { generation, takeOver }: DeclaredObject<"PlatformKey">,
+  object: DeclaredObject<"PlatformKey">,
 ): Promise<HoldResult> {
   const policies = policiesOf(cluster, team?.name ?? null);
   // What was revoked as its namespace moved is history: the declaration begins anew.
@@ -144,10 +144,10 @@ async function holdDeclared(
   const isCounted = team !== undefined && policies.policies.some(({ maxKeys }) => maxKeys !== null);
   return holdToPolicies({
     ...{ declared, stored, now, team: policies },
-    isApplied: stored !== undefined && stored.generation >= generation,
+    isApplied: stored !== undefined && stored.generation >= object.generation,
     boundTo: await boundGateway(store.db, declared, stored, references),
     // A key that is taken over has its place already.
-    keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? takeOver ?? undefined) : null,
+    keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,
   });
 }
 
@@ -181,9 +181,15 @@ async function readImportable(
 ): Promise<Importable | null> {
   const request = takeOverRequest(object, declared, teamId);
   if (request === undefined) return withoutTaken(deps, declared, await readImport(deps, object, declared));
-  const key = isKeyId(request.keyId) ? await findKey(deps.store.db, request.keyId) : undefined;
+  const named = namedKey(object);
+  const key = named === undefined ? undefined : await findKey(deps.store.db, named);
   const decision = decideTakeOver(request, key);
   return "refused" in decision ? { takeOverRefused: decision.refused } : { takesOver: request.keyId };
+}
+
+/** The id of the key that an object names to take over; undefined where it names none, or what is no id. */
+function namedKey({ takeOver }: DeclaredObject<"PlatformKey">): string | undefined {
+  return takeOver !== null && isKeyId(takeOver) ? takeOver : undefined;
 }
 
 /** What an object asks for that names a key to take over. */

@@ -86,6 +86,7 @@ describe("docs/security/threats.md", () => {
       "b209",
       "b210",
       "b211",
+      "b215",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -96,6 +96,15 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
     expect(world.condition("Ready", "another")).toBe("False/PolicyViolated");
   });
 
+  it("b215: is named by no annotation that is no id of a key, and its declaration's status says so", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 2 }));
+    const made = await makeByHand(world);
+    await world.declare({ ...takingOver("agent", made), annotations: { "keyplane.dev/take-over": "key_a\0" } });
+    expect(world.condition("Ready", "agent")).toBe("False/TakeOverRefused");
+    await world.declare(key("another"));
+    expect(world.condition("Ready", "another")).toBe("True/Ready");
+  });
+
   it("b184: is held to them again at once where policies were forgotten whose controller leads", async (context) => {
     const { world, make, read, policies } = await startBoth(context, { ...setup(), resyncIntervalMs: HOUR });
     const { id } = (await make(WRITER)).body;
