@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SUBJECT_HEADER } from "../../domain/access/subject.ts";
 import { connectionErrorText, isBrokenConnection } from "../../domain/error-text.ts";
-import { containsKey } from "../../domain/redact.ts";
+import { searchedText } from "../../domain/key/searched-text.ts";
 import { UsageError } from "../command/usage-error.ts";
 
 /** The server that a call is made to, and the credential that it is made with. */
@@ -81,7 +81,8 @@ export function serverUrl(flag: string, text: string): string {
 /** What is typed comes into URLs, and these into the logs of whatever is in between. */
 function refuseKeyIn(path: string): void {
   const { pathname, searchParams } = new URL(path, "http://localhost");
-  if (![decodeURIComponent(pathname), ...searchParams.values()].some(containsKey)) return;
+  const texts = [decodeURIComponent(pathname), ...searchParams.values()];
+  if (texts.every((text) => searchedText(text) === text)) return;
   throw new UsageError("a key belongs on no command line, which others can list, and in no URL: nothing was sent");
 }
 

@@ -87,6 +87,7 @@ describe("docs/security/threats.md", () => {
       "b210",
       "b211",
       "b215",
+      "b216",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

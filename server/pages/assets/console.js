@@ -6,11 +6,33 @@ const PREFIX_LENGTH = 12;
 /** A key, however it was pasted: quoted, behind `Bearer`, or as a line of a file of variables. */
 const KEY = /inf_[!#-+\--~]{9}/;
 
+/** What is as long as a minted key, and its last six characters. */
+const MINTED = /inf_[0-9A-Za-z]{51}(?=([0-9A-Za-z]{6}))/g;
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 document.addEventListener("input", ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.dataset.search === undefined) return;
-  const [key] = KEY.exec(target.value) ?? [];
+  const [key] = KEY.exec(target.value) ?? brokenKey(target.value);
   if (key !== undefined) target.value = key.slice(0, PREFIX_LENGTH);
 }, true);
+
+/** A minted key with spaces in it, as where a line has ended within it. It is known by its checksum, which no words have. */
+function brokenKey(text) {
+  const joined = text.replace(/[\s\p{Cf}]/gu, "");
+  return [...joined.matchAll(MINTED)].find(([body, digits]) => checksum(body) === digits) ?? [];
+}
+
+/** The CRC-32 of a key's first 55 characters in base62. */
+function checksum(body) {
+  let crc = -1;
+  for (const character of body) {
+    crc ^= character.charCodeAt(0);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  let digits = "";
+  for (let rest = ~crc >>> 0; digits.length < 6; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;
+  return digits;
+}
 
 /** What is written without a field to write it in: `/` leads to the page's search. */
 document.addEventListener("keydown", (event) => {

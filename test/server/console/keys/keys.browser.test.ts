@@ -114,12 +114,13 @@ describe("The list in a browser", () => {
     await page.goto(`${pages.url}/dashboard/keys`);
     const sent: string[] = [];
     page.on("request", (request) => sent.push(request.url()));
-    for (const pasted of [secret, `OPENAI_API_KEY="${secret}"`]) {
+    const broken = `${secret.slice(0, 9)}\n  ${secret.slice(9)}`;
+    for (const pasted of [secret, `OPENAI_API_KEY="${secret}"`, broken]) {
       await page.getByLabel("Search").fill(pasted);
       await page.getByRole("button", { name: "Search" }).click();
       await page.locator("tbody tr").first().waitFor();
       expect(await page.getByLabel("Search").inputValue()).toBe(secret.slice(0, 12));
-      expect(sent.join(" "), "b187: however it was pasted").not.toContain(secret.slice(12, 24));
+      expect(sent.join(" "), "b187, b216: however it was pasted").not.toContain(secret.slice(12, 24));
       await page.goto(`${pages.url}/dashboard/keys`);
     }
   });

@@ -225,6 +225,10 @@ describe("the list of keys", () => {
       expect(listed(shown.text), "b187: as it is often pasted").toEqual(["pasted"]);
       expect(shown.text).not.toContain(body.secret.slice(12, 24));
     }
+    const broken = `${body.secret.slice(0, 9)}  ${body.secret.slice(9)}`;
+    const shown = await pages.get(`/keys?q=${encodeURIComponent(broken)}`, { "hx-request": "true" });
+    expect(listed(shown.text), "b216: as a line that has ended within it leaves it").toEqual(["pasted"]);
+    expect(shown.text).not.toContain(body.secret.slice(12, 24));
     const signedOut = await pages.get(search, { cookie: "" });
     expect([signedOut.status, signedOut.headers.get("location")]).toEqual([
       303,
