@@ -35,6 +35,8 @@ export function holdPlanned(
   return holdToPolicies({
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
     isApplied: false,
+    // Whatever its interval asked for until now is done.
+    appliedInterval: null,
     boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
     keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
   });

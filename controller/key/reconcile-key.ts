@@ -172,10 +172,14 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
   if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
 }
 
-/** So that the key can be shown as it is declared. */
+/**
+ * So that the key can be shown as it is declared, and is rotated as its declaration has it while an edit is held: one
+ * that is not applied is not recorded.
+ */
 async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
   const { uid: ownerUid, generation, spec } = object;
   if (stored === undefined || isOutdated(observed, stored)) return;
+  if (stored.generation < generation && stored.state !== "revoked") return;
   const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
   if (isDeepStrictEqual(stored.declarationFound, found)) return;
   await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });

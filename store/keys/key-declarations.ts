@@ -3,7 +3,7 @@ import type { Spec } from "../../domain/kinds/kinds.ts";
 import type { Labels } from "../../domain/manifest/labels.ts";
 import type { Db } from "../database/change.ts";
 
-/** The declaration of a key as its controller last found it. */
+/** The declaration of a key that was last applied. */
 export type KeyDeclaration = {
   readonly ownerUid: string;
   readonly generation: number;
@@ -15,7 +15,7 @@ export type KeyDeclaration = {
 
 /**
  * Records how a key is declared, unless a later generation of the same declaration is recorded, or this one is just so.
- * It needs no fence: it is a record that no decision depends on.
+ * It needs no fence: while an edit is held its interval rotates the key, and nothing else is decided by it.
  */
 export async function recordKeyDeclaration(db: Db, keyId: string, found: KeyDeclaration): Promise<void> {
   const { ownerUid, generation, spec, labels } = found;

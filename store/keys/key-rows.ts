@@ -1,6 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
+import { parseDuration } from "../../domain/duration.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import { MAX_RETIRING } from "../../domain/key/version-room.ts";
@@ -19,8 +20,10 @@ export type LoadedKey = StoredKey & {
   readonly createdAt: number;
   /** Its Secret as it was last found to be as declared. */
   readonly secretFound: KeySecret | null;
-  /** Which declaration of it was last recorded. */
+  /** Which declaration of it was last recorded: one that was applied. */
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
+  /** `rotation.interval` of the recorded declaration, in milliseconds; null for none, and where it is not applied. */
+  readonly appliedInterval: number | null;
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
   readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
@@ -59,7 +62,8 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       v.expires_at as version_expires_at, v.may_be_read, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
-      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels
+      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels,
+      d.spec -> 'rotation' ->> 'interval' as recorded_interval
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -96,6 +100,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   recorded_uid: string | null;
   recorded_generation: number | null;
   recorded_labels: Labels | null;
+  recorded_interval: string | null;
   /** Null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -105,7 +110,7 @@ export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_interval last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`.split(/\s+/);
 
@@ -172,6 +177,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
       row.recorded_uid === null || row.recorded_generation === null
         ? null
         : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
+    appliedInterval: appliedInterval(row),
     revocation:
       row.revoked_at === null
         ? null
@@ -187,6 +193,12 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
     lastNumber: row.last_number ?? 0,
     versions,
   };
+}
+
+/** A build before this one recorded a declaration that was not applied too. */
+function appliedInterval({ recorded_interval, recorded_generation, generation }: Row): number | null {
+  const isApplied = recorded_generation !== null && recorded_generation <= generation;
+  return isApplied && recorded_interval !== null ? parseDuration(recorded_interval) : null;
 }
 
 function toVersion(row: VersionColumns): StoredVersion {

@@ -88,6 +88,7 @@ describe("docs/security/threats.md", () => {
       "b211",
       "b215",
       "b216",
+      "b217",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -48,6 +48,8 @@ export type HeldKey = {
   readonly boundTo: NamedRef | null;
   /** Whether the store has this generation of the declaration already. */
   readonly isApplied: boolean;
+  /** `rotation.interval` of the declaration that was last applied, in milliseconds; null for none, or one not known. */
+  readonly appliedInterval: number | null;
   readonly team: TeamPolicies;
   /** As {@link judgeKey} has it. */
   readonly keysBefore: number | null;
@@ -149,15 +151,15 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
   };
 }
 
-/** What holds of a key in the place of its declaration: what the store has of it, and no rotation that it did not have. */
-function asIssued({ declared, boundTo, isApplied }: HeldKey, stored: StoredKey): DeclaredKey {
+/** What holds of a key in the place of its declaration: what the store has of it, and the rotation that it had. */
+function asIssued({ declared, boundTo, isApplied, appliedInterval }: HeldKey, stored: StoredKey): DeclaredKey {
   const { scopes, allowedModels, allowedCIDRs, expiresAt } = stored.policy;
   return {
     ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
     gatewayRef: boundTo,
     expiresAfter: lifeOfVersion(stored),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
-    rotationInterval: isApplied ? declared.rotationInterval : null,
+    rotationInterval: isApplied ? declared.rotationInterval : appliedInterval,
   };
 }
 

@@ -98,6 +98,7 @@ function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: M
       stored,
       ...facts,
       isApplied: false,
+      appliedInterval: null,
       boundTo: made.gateway,
     },
     team: { ...team, policies: team.policies.flatMap(asLives) },

@@ -35,6 +35,13 @@ describeWorlds("the recorded declaration of a key", (setup) => {
     }
   });
 
+  it("is of a key that its declaration revokes the one that revokes it", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { preset: "MCPReadOnly" }));
+    const { id } = await world.stored("agent");
+    await world.declare(key("agent", { preset: "MCPReadOnly", state: "Revoked" }));
+    expect((await findKeyDeclaration(world.store.db, id))?.spec?.state).toBe("Revoked");
+  });
+
   it("has no digest of an imported secret", async (context) => {
     const sha256 = hash("sha256", "inf_of-elsewhere");
     const source = { type: "ImportHash", hash: { sha256, prefix: "inf_of-elsew" } };

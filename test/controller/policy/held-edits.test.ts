@@ -37,4 +37,29 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
       "What is declared is not applied, and the key goes on as it was. spec.gatewayRef: it may not call dev/other: bind it to dev/main (PlatformKeyPolicy production). Change the key as the message says, or have the platform change its PlatformKeyPolicy.",
     );
   });
+
+  it("b217: is rotated as the declaration has it that holds, and by the edit once that is put right", async (context) => {
+    const rotated = (hours: number, scopes: string[]) => key("agent", { scopes, rotation: { interval: `${hours}h` } });
+    const world = await startWorld(context, setup(), rotated(720, ["memory:read"]), {
+      kind: "PlatformKeyPolicy",
+      name: "production",
+      namespace: "",
+      spec: { teamSelector: {}, allowedScopes: ["memory:read"] },
+    });
+    await world.declare(rotated(240, ["memory:read"]));
+    await world.declare(rotated(480, ["memory:read", "memory:write"]));
+    await world.restart();
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    for (const numbers of [
+      [2, 1],
+      [3, 2, 1],
+    ]) {
+      await world.advance(10 * DAY);
+      expect((await world.stored("agent")).versions.map(({ number }) => number)).toEqual(numbers);
+    }
+    expect((await world.stored("agent")).policy.scopes).toEqual(["memory:read"]);
+    await world.declare(rotated(480, ["memory:read"]));
+    await world.advance(11 * DAY);
+    expect((await world.stored("agent")).versions[0]?.number).toBe(3);
+  });
 });

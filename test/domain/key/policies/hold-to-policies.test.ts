@@ -20,6 +20,7 @@ type Case = {
   readonly since?: number | null;
   readonly unreadable?: readonly string[];
   readonly isApplied?: boolean;
+  readonly appliedInterval?: number;
   readonly boundTo?: NamedRef;
 };
 
@@ -45,6 +46,7 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
     boundTo: more.boundTo ?? null,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
     isApplied: more.isApplied ?? true,
+    appliedInterval: more.appliedInterval ?? null,
     keysBefore: null,
     now: NOW,
   });
@@ -176,6 +178,16 @@ describe("a key that was issued", () => {
     expect(hold({ ...kept, key, unreadable, isApplied: false }).effective).toMatchObject(asBefore);
     const applied = hold({ ...kept, key, unreadable }).effective;
     expect(applied).toMatchObject({ expiresAfter: 20 * DAY, rotationTrigger: "next", rotationInterval: 2 * DAY });
+  });
+
+  test("b217: is rotated as the declaration has it that was applied, while an edit of it is not", () => {
+    const edited = { scopes: ["memory:read", "memory:write"], rotation: { interval: "48h" } };
+    const held = { key: edited, rules: { allowedScopes: ["memory:read"] }, appliedInterval: 20 * DAY };
+    expect(hold(held).effective.rotationInterval).toBe(20 * DAY);
+    const rules = { ...held.rules, rotation: { maxInterval: "240h" } };
+    expect(hold({ ...held, rules, since: NOW - GRACE }).effective.rotationInterval).toBe(10 * DAY);
+    const unreadable = { ...held, key: { rotation: { interval: "48h" } }, unreadable: ["uid"], isApplied: false };
+    expect(hold(unreadable).effective.rotationInterval).toBe(20 * DAY);
   });
 
   test("b181: while a policy cannot be read keeps what it has, with what the others ask, and the end of its version", () => {
