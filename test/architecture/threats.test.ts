@@ -89,6 +89,7 @@ describe("docs/security/threats.md", () => {
       "b215",
       "b216",
       "b217",
+      "b218",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -4,6 +4,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { markUsageWritten, readKnownUsage, recordUsage } from "../../../store/keys/usage.ts";
 import {
   deregisterReplica,
+  heartbeat,
   readReplicas,
   registerReplica,
   removeAllReplicas,
@@ -23,6 +24,11 @@ describeOnEachEngine("The use of a key is known", (store) => {
     await store().db.deleteFrom("replicas").execute();
     await store().db.updateTable("usage_lost").set({ until: null }).execute();
   });
+  /** Has a replica registered that may let requests in. */
+  async function serve(id: string): Promise<void> {
+    await registerReplica(store(), id);
+    await heartbeat(store(), id, { seq: 0, id: null }, NOW);
+  }
   const known = async (keyId = "key_none") => readKnownUsage(store().db, keyId);
 
   test("up to now where no replica serves", async () => {
@@ -48,8 +54,7 @@ describeOnEachEngine("The use of a key is known", (store) => {
   });
 
   test("no more of the time in which a replica died: what it had not written is lost", async () => {
-    await registerReplica(store(), "alive");
-    await registerReplica(store(), "dead");
+    for (const id of ["alive", "dead"]) await serve(id);
     await markUsageWritten(store(), "alive", NOW);
     await removeReplicas(store(), []);
     expect((await known()).lostUntil).toBeNull();
@@ -63,6 +68,15 @@ describeOnEachEngine("The use of a key is known", (store) => {
     expect((await known()).lostUntil, "no replica died since").toBe(lostUntil);
     await removeAllReplicas(store());
     expect((await known()).lostUntil).toBeGreaterThan(lostUntil ?? 0);
+  });
+
+  test("b218: as well as before where a replica died that never had a lease, but not by an earlier build's word", async () => {
+    await registerReplica(store(), "starting");
+    await removeAllReplicas(store());
+    expect((await known()).lostUntil).toBeNull();
+    await sql`insert into replicas (id, acked_seq) values ('earlier', 0)`.execute(store().db);
+    await removeAllReplicas(store());
+    expect((await known()).lostUntil).not.toBeNull();
   });
 
   test("version by version, with who used it", async () => {

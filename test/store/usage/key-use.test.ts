@@ -4,7 +4,7 @@ import { librariesKnownSince } from "../../../store/keys/key-libraries.ts";
 import { networksKnownSince } from "../../../store/keys/key-networks.ts";
 import { addRequestCounts } from "../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/token-counts.ts";
-import { deregisterReplica, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
+import { deregisterReplica, heartbeat, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
@@ -91,6 +91,7 @@ describeOnEachEngine("The use of a key", (store) => {
     await deregisterReplica(store(), "killed");
     expect(await since(), "one that has ended in order").toEqual(before);
     await registerReplica(store(), "killed");
+    await heartbeat(store(), "killed", { seq: 0, id: null }, Date.now());
     await removeAllReplicas(store());
     const [killedAt] = await since();
     expect(killedAt).toBeGreaterThan(Math.max(...before.map(Number)));

@@ -6,7 +6,7 @@ import { recordLibraries } from "../../../../store/keys/key-libraries.ts";
 import { recordNetworks } from "../../../../store/keys/key-networks.ts";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
-import { readReplicas, registerReplica, removeReplicas } from "../../../../store/replicas/replicas.ts";
+import { heartbeat, readReplicas, registerReplica, removeReplicas } from "../../../../store/replicas/replicas.ts";
 import { keyplane } from "../../../cli/up.ts";
 import { HOUR } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../../console/pages.ts";
@@ -152,6 +152,7 @@ describe("advice of a key", () => {
 
   test("b185: is none once a server was killed, which may have let in the only calls that would have spoken for it", async () => {
     await registerReplica(pages.store, "killed");
+    await heartbeat(pages.store, "killed", { seq: 0, id: null }, Date.now());
     const killed = (await readReplicas(pages.store, 0)).replicas.filter(({ id }) => id === "killed");
     await removeReplicas(pages.store, killed);
     for (const name of ["used", "unused", "reader"]) {
