@@ -90,4 +90,18 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     expect(answer.status).toBe(200);
     await remove(kubernetes(), key("old", "{}"));
   });
+
+  test("b219: asks nothing of a policy any more that is being deleted, as the controller does not", async () => {
+    const held = manifest("PlatformKeyPolicy", "{ teamSelector: {}, allowedScopes: [gateway:embed] }", {
+      ...{ name: "going", finalizers: ["example.com/held"] },
+    });
+    await apply(kubernetes(), held);
+    await status(held, JSON.stringify({ status: { namespaces: [NAMESPACE] } }));
+    const asked = () => apply(kubernetes(), key("agent", `{ preset: MCPReadOnly, ${REST} }`), { dryRun: true });
+    await until("it is in effect", async () => !(await asked()).accepted);
+    await kubernetes().request("DELETE", urlOf(held) ?? "");
+    await until("it is in effect no more", async () => (await asked()).accepted);
+    const body = '{"metadata":{"finalizers":null}}';
+    await kubernetes().request("PATCH", urlOf(held) ?? "", { body, contentType: "application/merge-patch+json" });
+  });
 });

@@ -90,6 +90,7 @@ describe("docs/security/threats.md", () => {
       "b216",
       "b217",
       "b218",
+      "b219",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
