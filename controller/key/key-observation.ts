@@ -145,7 +145,7 @@ async function holdDeclared(
   return holdToPolicies({
     ...{ declared, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= object.generation,
-    appliedInterval: stored?.appliedInterval ?? null,
+    applied: stored?.appliedRotation ?? null,
     boundTo: await boundGateway(store.db, declared, stored, references),
     // A key that is taken over has its place already.
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,

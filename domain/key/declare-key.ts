@@ -3,7 +3,14 @@ import type { SubjectRule } from "../access/subject.ts";
 import { declareBudgets } from "../budget/budget.ts";
 import { parseDuration } from "../duration.ts";
 import type { Spec } from "../kinds/kinds.ts";
-import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
+import {
+  type AppliedRotation,
+  DEFAULT_OVERLAP,
+  DEFAULT_QUIET,
+  type DeclaredKey,
+  type NamedRef,
+  type Overlap,
+} from "./declared-key.ts";
 import { effectiveScopes, secretTarget } from "./effective.ts";
 
 /** Reads a valid spec. `namespace` and `name` are the object's own. */
@@ -12,7 +19,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     namespace: ref.namespace ?? namespace,
     name: ref.name,
   });
-  const rotation = spec.rotation;
+  const { interval, overlap } = declareRotation(spec.rotation);
   return {
     displayName: spec.displayName ?? name,
     scopes: effectiveScopes(spec),
@@ -24,9 +31,9 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     mcpDefaultLibraryRef: spec.mcpDefaultLibraryRef ? within(spec.mcpDefaultLibraryRef) : null,
     expiresAfter: spec.expiresAfter === undefined ? null : parseDuration(spec.expiresAfter),
     expiresAt: spec.expiresAt === undefined ? null : withinYears(Date.parse(spec.expiresAt)),
-    rotationInterval: rotation?.interval === undefined ? null : parseDuration(rotation.interval),
-    rotationTrigger: rotation?.trigger ?? null,
-    overlap: declareOverlap(rotation?.overlap),
+    rotationInterval: interval,
+    rotationTrigger: spec.rotation?.trigger ?? null,
+    overlap,
     rateLimit: declareRate(spec.rateLimit),
     concurrent: spec.rateLimit?.concurrent ?? null,
     tokenLimit: declareTokens(spec.rateLimit),
@@ -52,6 +59,12 @@ const [FIRST_TIME, LAST_TIME] = [Date.parse("0001-01-01T00:00:00Z"), Date.parse(
 /** An end out of reach, which was declared before admission refused it, as the nearest that is not. */
 function withinYears(time: number): number {
   return Math.min(Math.max(time, FIRST_TIME), LAST_TIME);
+}
+
+/** How a key is rotated by itself. */
+export function declareRotation(rotation: Spec<"PlatformKey">["rotation"]): AppliedRotation {
+  const interval = rotation?.interval === undefined ? null : parseDuration(rotation.interval);
+  return { interval, overlap: declareOverlap(rotation?.overlap) };
 }
 
 /** The overlap, its defaults filled in. */

@@ -12,6 +12,9 @@ export type Overlap =
   | { readonly mode: "Fixed"; readonly duration: number }
   | { readonly mode: "Adoption"; readonly min: number; readonly max: number; readonly quiet: number };
 
+/** How a key is rotated by itself: how often, in milliseconds, null for never. */
+export type AppliedRotation = { readonly interval: number | null; readonly overlap: Overlap };
+
 /** The overlap where a declaration says nothing (spec §5). */
 export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_000 };
 /** How long an old version must have gone unused before it counts as abandoned, by default. Milliseconds. */

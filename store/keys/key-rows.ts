@@ -1,8 +1,9 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
-import { parseDuration } from "../../domain/duration.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
+import { declareRotation } from "../../domain/key/declare-key.ts";
+import type { AppliedRotation } from "../../domain/key/declared-key.ts";
 import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import { MAX_RETIRING } from "../../domain/key/version-room.ts";
 import type { Labels } from "../../domain/manifest/labels.ts";
@@ -22,8 +23,8 @@ export type LoadedKey = StoredKey & {
   readonly secretFound: KeySecret | null;
   /** Which declaration of it was last recorded: one that was applied. */
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
-  /** `rotation.interval` of the recorded declaration, in milliseconds; null for none, and where it is not applied. */
-  readonly appliedInterval: number | null;
+  /** Of the recorded declaration; null where none is recorded, or one that is not applied. */
+  readonly appliedRotation: AppliedRotation | null;
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
   readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
@@ -63,7 +64,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
       s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels,
-      d.spec -> 'rotation' ->> 'interval' as recorded_interval
+      case when d.spec is not null then coalesce(d.spec ->> 'rotation', '{}') end as recorded_rotation
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -100,7 +101,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   recorded_uid: string | null;
   recorded_generation: number | null;
   recorded_labels: Labels | null;
-  recorded_interval: string | null;
+  recorded_rotation: string | null;
   /** Null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -110,7 +111,7 @@ export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_interval last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_rotation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`.split(/\s+/);
 
@@ -177,7 +178,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
       row.recorded_uid === null || row.recorded_generation === null
         ? null
         : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
-    appliedInterval: appliedInterval(row),
+    appliedRotation: appliedRotation(row),
     revocation:
       row.revoked_at === null
         ? null
@@ -196,9 +197,9 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
 }
 
 /** A build before this one recorded a declaration that was not applied too. */
-function appliedInterval({ recorded_interval, recorded_generation, generation }: Row): number | null {
+function appliedRotation({ recorded_rotation, recorded_generation, generation }: Row): AppliedRotation | null {
   const isApplied = recorded_generation !== null && recorded_generation <= generation;
-  return isApplied && recorded_interval !== null ? parseDuration(recorded_interval) : null;
+  return isApplied && recorded_rotation !== null ? declareRotation(JSON.parse(recorded_rotation)) : null;
 }
 
 function toVersion(row: VersionColumns): StoredVersion {

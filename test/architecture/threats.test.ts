@@ -91,6 +91,7 @@ describe("docs/security/threats.md", () => {
       "b217",
       "b218",
       "b219",
+      "b220",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -3,7 +3,7 @@
  * that was issued goes on for the grace period; then numbers hold as the policies have them, and what no number puts
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
-import type { DeclaredKey, NamedRef } from "../declared-key.ts";
+import type { AppliedRotation, DeclaredKey, NamedRef } from "../declared-key.ts";
 import { isLiving, numbersOf, type StoredKey } from "../stored-key.ts";
 import { type KeptEnd, versionEnd } from "../version-end.ts";
 import { currentVersion } from "./bound-life.ts";
@@ -48,8 +48,8 @@ export type HeldKey = {
   readonly boundTo: NamedRef | null;
   /** Whether the store has this generation of the declaration already. */
   readonly isApplied: boolean;
-  /** `rotation.interval` of the declaration that was last applied, in milliseconds; null for none, or one not known. */
-  readonly appliedInterval: number | null;
+  /** How the declaration that was last applied has the key rotated; null where that is not known. */
+  readonly applied: AppliedRotation | null;
   readonly team: TeamPolicies;
   /** As {@link judgeKey} has it. */
   readonly keysBefore: number | null;
@@ -152,14 +152,15 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
 }
 
 /** What holds of a key in the place of its declaration: what the store has of it, and the rotation that it had. */
-function asIssued({ declared, boundTo, isApplied, appliedInterval }: HeldKey, stored: StoredKey): DeclaredKey {
+function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: StoredKey): DeclaredKey {
   const { scopes, allowedModels, allowedCIDRs, expiresAt } = stored.policy;
   return {
     ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
     gatewayRef: boundTo,
     expiresAfter: lifeOfVersion(stored),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
-    rotationInterval: isApplied ? declared.rotationInterval : appliedInterval,
+    rotationInterval: isApplied ? declared.rotationInterval : (applied?.interval ?? null),
+    overlap: isApplied ? declared.overlap : (applied?.overlap ?? declared.overlap),
   };
 }
 

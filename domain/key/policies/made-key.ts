@@ -98,7 +98,7 @@ function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: M
       stored,
       ...facts,
       isApplied: false,
-      appliedInterval: null,
+      applied: null,
       boundTo: made.gateway,
     },
     team: { ...team, policies: team.policies.flatMap(asLives) },

@@ -294,7 +294,7 @@ async function storeAction(tx: Tx, key: StoredKey | undefined, write: Write, con
 async function stored(store: Store, keyId: string): Promise<unknown> {
   const key = await findKey(store.db, keyId);
   if (key === undefined) return undefined;
-  const { createdAt, spec, managedBy, teamHoldsNamespace, secretFound, declarationFound, appliedInterval, ...rest } =
+  const { createdAt, spec, managedBy, teamHoldsNamespace, secretFound, declarationFound, appliedRotation, ...rest } =
     key;
   return { ...rest, revocation: key.revocation && { ...key.revocation, seq: null } };
 }

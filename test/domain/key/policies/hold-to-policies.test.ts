@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { declareKey } from "../../../../domain/key/declare-key.ts";
-import type { NamedRef } from "../../../../domain/key/declared-key.ts";
+import { type AppliedRotation, DEFAULT_OVERLAP, type NamedRef } from "../../../../domain/key/declared-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
@@ -20,7 +20,7 @@ type Case = {
   readonly since?: number | null;
   readonly unreadable?: readonly string[];
   readonly isApplied?: boolean;
-  readonly appliedInterval?: number;
+  readonly applied?: AppliedRotation;
   readonly boundTo?: NamedRef;
 };
 
@@ -46,7 +46,7 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
     boundTo: more.boundTo ?? null,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
     isApplied: more.isApplied ?? true,
-    appliedInterval: more.appliedInterval ?? null,
+    applied: more.applied ?? null,
     keysBefore: null,
     now: NOW,
   });
@@ -182,12 +182,22 @@ describe("a key that was issued", () => {
 
   test("b217: is rotated as the declaration has it that was applied, while an edit of it is not", () => {
     const edited = { scopes: ["memory:read", "memory:write"], rotation: { interval: "48h" } };
-    const held = { key: edited, rules: { allowedScopes: ["memory:read"] }, appliedInterval: 20 * DAY };
+    const rotation = { interval: 20 * DAY, overlap: DEFAULT_OVERLAP };
+    const held = { key: edited, rules: { allowedScopes: ["memory:read"] }, applied: rotation };
     expect(hold(held).effective.rotationInterval).toBe(20 * DAY);
     const rules = { ...held.rules, rotation: { maxInterval: "240h" } };
     expect(hold({ ...held, rules, since: NOW - GRACE }).effective.rotationInterval).toBe(10 * DAY);
     const unreadable = { ...held, key: { rotation: { interval: "48h" } }, unreadable: ["uid"], isApplied: false };
     expect(hold(unreadable).effective.rotationInterval).toBe(20 * DAY);
+  });
+
+  test("b220: whose edit is not applied has its old versions end by the overlap that it was issued with", () => {
+    const overlap = { mode: "Fixed", duration: "0s" };
+    const key = { scopes: ["memory:read", "memory:write"], rotation: { interval: "48h", overlap } };
+    const applied = { interval: 20 * DAY, overlap: { mode: "Fixed", duration: 2 * DAY } } as const;
+    const held = { key, rules: { allowedScopes: ["memory:read"] }, applied };
+    expect(hold(held).effective.overlap).toEqual(applied.overlap);
+    expect(hold({ ...held, rules: { allowedScopes: key.scopes } }).effective.overlap).toMatchObject({ duration: 0 });
   });
 
   test("b181: while a policy cannot be read keeps what it has, with what the others ask, and the end of its version", () => {
