@@ -4,9 +4,10 @@ import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { sendShared } from "../http/answers/cached-text.ts";
 import { problem } from "../http/errors.ts";
+import { codingFor, type EncodedAsset, encodedAsset } from "./encoded-asset.ts";
 
 /** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */
-type Asset = { readonly name: string; readonly type: string; readonly content: Buffer };
+type Asset = { readonly name: string; readonly type: string; readonly content: EncodedAsset };
 
 const FOLDER = new URL("assets/", import.meta.url);
 const HTMX = createRequire(import.meta.url).resolve("htmx.org/dist/htmx.min.js");
@@ -32,8 +33,10 @@ export function assetRoutes(app: FastifyInstance): void {
   app.get<{ Params: { name: string } }>("/assets/:name", { config: { public: true } }, (request, reply) => {
     const found = BY_NAME.get(request.params.name);
     if (found === undefined) throw problem("not_found");
-    reply.type(found.type).header("cache-control", "public, max-age=31536000, immutable");
-    sendShared(reply, found.content);
+    const coding = codingFor(request.headers["accept-encoding"]);
+    reply.type(found.type).headers({ "cache-control": "public, max-age=31536000, immutable", vary: "accept-encoding" });
+    if (coding !== "identity") reply.header("content-encoding", coding);
+    sendShared(reply, found.content[coding]());
   });
 }
 
@@ -53,5 +56,5 @@ function asset(file: string, type: string, ...parts: (string | URL)[]): Asset {
   const content = Buffer.concat(paths.map((path) => readFileSync(path)));
   const hash = createHash("sha256").update(content).digest("base64url").slice(0, 16);
   const dot = file.lastIndexOf(".");
-  return { name: `${file.slice(0, dot)}-${hash}${file.slice(dot)}`, type, content };
+  return { name: `${file.slice(0, dot)}-${hash}${file.slice(dot)}`, type, content: encodedAsset(content) };
 }

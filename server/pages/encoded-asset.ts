@@ -1,0 +1,38 @@
+import { brotliCompressSync, gzipSync } from "node:zlib";
+
+/** How a file's bytes come in each coding that it is sent in: made once, when they are first asked for. */
+export type EncodedAsset = Readonly<Record<"br" | "gzip" | "identity", () => Buffer>>;
+
+/** The smallest first. */
+const COMPRESSED = ["br", "gzip"] as const;
+
+/** Only of a file that is the same for all: the length of a compressed answer may say what is secret in it. */
+export function encodedAsset(content: Buffer): EncodedAsset {
+  return {
+    br: once(() => brotliCompressSync(content)),
+    gzip: once(() => gzipSync(content, { level: 9 })),
+    identity: () => content,
+  };
+}
+
+/**
+ * The coding in which a client is answered.
+ *
+ * @param accepted its `Accept-Encoding`
+ */
+export function codingFor(accepted = ""): keyof EncodedAsset {
+  const offers = accepted
+    .toLowerCase()
+    .split(",")
+    .map((offer) => offer.replaceAll(" ", "").split(";"));
+  const takes = (coding: string) => offers.some(([name, q = ""]) => name === coding && !/^q=0(\.0*)?$/.test(q));
+  return COMPRESSED.find(takes) ?? "identity";
+}
+
+function once(make: () => Buffer): () => Buffer {
+  let made: Buffer | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

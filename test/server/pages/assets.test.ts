@@ -1,0 +1,64 @@
+/** How many bytes a page of the console comes to, and in which coding its files are sent. */
+import { get } from "node:http";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Pages, startPages } from "../console/pages.ts";
+
+let pages: Pages;
+beforeAll(async () => {
+  pages = await startPages();
+  await pages.send("POST", "/teams", { name: "payments", spec: {} });
+});
+afterAll(() => pages.close());
+
+async function pathsOfAssets(): Promise<string[]> {
+  return [...(await pages.get("/keys")).text.matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+}
+
+/** As it comes over the wire: `fetch` would decode it. */
+function fetchAs(path: string, accepted: string): Promise<{ coding: string; vary: string; content: Buffer }> {
+  const headers = accepted === "" ? {} : { "accept-encoding": accepted };
+  return new Promise((resolve, reject) => {
+    get(`${pages.url}${path}`, { headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on("data", (chunk) => chunks.push(chunk));
+      answer.on("end", () => {
+        const { "content-encoding": coding = "identity", vary = "" } = answer.headers;
+        resolve({ coding, vary, content: Buffer.concat(chunks) });
+      });
+    }).on("error", reject);
+  });
+}
+
+const asItIs = (content: Buffer) => content;
+
+describe("A file of the console", () => {
+  test.each([
+    ["", "identity", asItIs],
+    ["gzip, deflate, br, zstd", "br", brotliDecompressSync],
+    ["gzip, deflate", "gzip", gunzipSync],
+    ["GZIP;q=0.5", "gzip", gunzipSync],
+    ["br;q=0, gzip;q=0.000", "identity", asItIs],
+    ["broken", "identity", asItIs],
+  ])("is sent to a client that takes %j in %s, and is the same", async (accepted, coding, decode) => {
+    for (const path of await pathsOfAssets()) {
+      const plain = await fetchAs(path, "");
+      const found = await fetchAs(path, accepted);
+      expect({ path, coding: found.coding, vary: found.vary }).toEqual({ path, coding, vary: "accept-encoding" });
+      expect(decode(found.content).equals(plain.content), path).toBe(true);
+    }
+  });
+});
+
+test("A page of 50 keys and the sheet of its styles weigh less than 100 kB, uncompressed", async () => {
+  for (let i = 0; i < 51; i++) {
+    const spec = { preset: "GatewayDefault", displayName: "Checkout assistant" };
+    const made = await pages.send("POST", "/keys", { name: `checkout-assistant-prod-${i}`, team: "payments", spec });
+    expect(made.status).toBe(201);
+  }
+  const { text } = await pages.get("/keys");
+  expect(text.match(/<tr role="row">/g)).toHaveLength(51);
+  const sheet = (await pathsOfAssets()).find((path) => path.endsWith(".css")) ?? expect.fail("the page has no sheet");
+  const bytes = Buffer.byteLength(text) + (await fetchAs(sheet, "")).content.length;
+  expect(bytes).toBeLessThan(100_000);
+});
