@@ -1,7 +1,10 @@
 import { type Content, type Html, html } from "./html.ts";
 
-/** A column by its title, and how its cells are laid out: `whole` breaks nowhere, `named` has room for a name. */
-export type Column = string | readonly [title: string, layout: "whole" | "named"];
+/**
+ * A column by its title, and how its cells are laid out: `whole` breaks nowhere, `named` has room for a name, and the
+ * digits of `number` stand below each other.
+ */
+export type Column = string | readonly [title: string, layout: "whole" | "named" | "number"];
 
 /**
  * A table that is one card for each row on a phone: its roles are written out, since the layout would take them away.
@@ -16,12 +19,13 @@ export function table(
 ): Html {
   const laidOut = columns.map((column) => (typeof column === "string" ? ([column, ""] as const) : column));
   return html`<table class="table ${style}" role="table" aria-label="${label}"><thead role="rowgroup"><tr role="row">${laidOut.map(
-    ([title]) => html`<th role="columnheader" scope="col">${title}</th>`,
+    ([title, layout]) =>
+      html`<th role="columnheader" scope="col"${layout === "number" && html` class="number"`}>${title}</th>`,
   )}</tr></thead><tbody role="rowgroup">${rows.map(
     (cells) =>
       html`<tr role="row">${laidOut.map(
         ([title, layout], i) =>
-          html`<td role="cell" data-label="${title}" class="${layout}"><span>${cells[i]}</span></td>`,
+          html`<td role="cell" data-label="${title}"${layout && html` class="${layout}"`}><span>${cells[i]}</span></td>`,
       )}</tr>`,
   )}</tbody></table>`;
 }

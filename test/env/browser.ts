@@ -25,7 +25,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(JUDGE);
 }
 
-/** What has no room in a page's window: what is wider than the window or its panel, and text that has become a column of letters. */
+/** What has no room in a page's window: what is wider than the window or its panel, and text that has become a column of letters or of words. */
 export async function crampedOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(CRAMPED);
 }
@@ -43,6 +43,9 @@ const CRAMPED = `[
   ...[...document.querySelectorAll("td > *, dd")]
     .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 240)
     .map((text) => "a column of letters: " + text.innerText.slice(0, 60)),
+  ...[...document.querySelectorAll("p, li, dt, label, :is(h1, h2, h3, h4), .button, button")]
+    .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 96)
+    .map((text) => "a column of words: " + text.innerText.slice(0, 60)),
 ]`;
 
 /** Signs a browser in by the cookie that a sign-in would set. */

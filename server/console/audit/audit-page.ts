@@ -21,7 +21,7 @@ export type AuditPage = FoundAudit & {
 };
 
 const PATH = "/dashboard/audit";
-const COLUMNS: readonly Column[] = [["Time", "whole"], "Action", "About", "By", "What"];
+const COLUMNS: readonly Column[] = [["Time", "whole"], "Action", ["About", "named"], ["By", "named"], "What"];
 const HOUR = 3_600_000;
 const SPANS = [
   { title: "Last hour", ms: HOUR },

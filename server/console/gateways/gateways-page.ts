@@ -33,8 +33,8 @@ const PATH = "/dashboard/gateways";
 const COLUMNS: readonly Column[] = [
   ["Gateway", "named"],
   "Upstreams",
-  "Routes",
-  "Keys bound to it",
+  ["Routes", "number"],
+  ["Keys bound to it", "number"],
   "Team",
   "Declared in",
 ];

@@ -48,7 +48,7 @@ export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse
 <form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
 <div class="field"><label for="confirm">Name of the key</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="253" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${name}</code>, so that no other key is ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
-<p class="actions"><button class="danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
+<p class="actions"><button class="primary danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
   );
 }
 

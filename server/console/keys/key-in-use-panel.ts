@@ -34,5 +34,5 @@ export function refusedLately(refusals: readonly KeyRefusals[], keyId: string, n
     numeral(count),
     ago(rfc3339Millis(lastAt), now),
   ]);
-  return html`${table("Refused lately", ["Cause", "Requests", ["Last", "whole"]], rows)}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="/dashboard/audit?about=${keyId}">Audit log</a></p>`;
+  return html`${table("Refused lately", ["Cause", ["Requests", "number"], ["Last", "whole"]], rows)}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="/dashboard/audit?about=${keyId}">Audit log</a></p>`;
 }

@@ -86,22 +86,29 @@ function filters({ query, teams }: KeyList): Html {
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
   )}</select></div>
-<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any</option>${SCOPES.map(
-    (scope) => html`<option value="${scope}" ${flag("selected", scope === query.scope)}>${scope}</option>`,
-  )}</select></div>
 <div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
     (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
   )}</select></div>
-<div class="field"><label for="model">May call model</label>
-<input id="model" name="model" value="${query.model}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
-<div class="field"><label for="bound">Gateway or library</label>
-<input id="bound" name="bound" value="${query.bound}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
 ${teamField(query.team, teams)}
 <div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
     (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
   )}</select></div>
 <button>Search</button>
-</div></form>`;
+</div>
+${fewUse(query)}</form>`;
+}
+
+/** What few narrow a list by: folded in, unless it does. */
+function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
+  return html`<details ${flag("open", chosen !== undefined || model !== "" || bound !== "")}><summary class="small">More filters</summary><div class="filters more">
+<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any</option>${SCOPES.map(
+    (scope) => html`<option value="${scope}" ${flag("selected", scope === chosen)}>${scope}</option>`,
+  )}</select></div>
+<div class="field"><label for="model">May call model</label>
+<input id="model" name="model" value="${model}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="bound">Gateway or library</label>
+<input id="bound" name="bound" value="${bound}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
+</div></details>`;
 }
 
 function keyTable({ keys, clusters, now }: KeyList): Html {

@@ -78,7 +78,7 @@ function confirmForm(ids: readonly string[], page: SelectedRevocation, fault: st
   return html`<form class="panel narrow stack" method="post" action="/dashboard/keys/revoke">${csrfField(viewer.csrf)}<input type="hidden" name="list" value="${list}">${ids.map((id) => html`<input type="hidden" name="keyId" value="${id}">`)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log of each key, if you like. Not a place for a key.</p></div>
 <div class="field"><label for="confirm">Confirmation</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="60" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${phrase}</code>, so that no others are ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
-<p class="actions"><button class="danger">Revoke ${counted(ids.length, "key")}</button><a class="button" href="${list}">Cancel</a></p></form>`;
+<p class="actions"><button class="primary danger">Revoke ${counted(ids.length, "key")}</button><a class="button" href="${list}">Cancel</a></p></form>`;
 }
 
 function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"], now: number) {

@@ -124,9 +124,9 @@ function list({ id, title, none, columns, rows, all }: List): Html {
 const SERVERS: readonly Column[] = [
   ["Server", "named"],
   ["State", "whole"],
-  ["Last sign of life", "whole"],
-  ["Changes behind", "whole"],
-  ["Clock ahead", "whole"],
+  ["Last sign of life", "number"],
+  ["Changes behind", "number"],
+  ["Clock ahead", "number"],
 ];
 
 function servers({ servers }: Now): List {

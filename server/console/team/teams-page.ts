@@ -20,7 +20,7 @@ export type TeamList = {
 };
 
 const PATH = "/dashboard/team";
-const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", "Members", "Namespaces", "Declared in"];
+const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", ["Members", "number"], "Namespaces", "Declared in"];
 
 export function teamsContent(list: TeamList): Html {
   const { query, teams, nextId } = list;

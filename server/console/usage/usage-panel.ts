@@ -94,8 +94,9 @@ function used({ range, pieces, total, tables, currency }: SeenUsage, scoped: Sco
         })),
     })),
   });
-  return html`<div class="charts two">${requests}${kinds.length > 0 && tokens}</div>
-${scoped?.legend}${kinds.length > 0 && chartLegend("Kinds of tokens in the chart", kinds)}
+  return html`<div class="charts two"><div>${requests}${scoped?.legend}</div>${
+    kinds.length > 0 && html`<div>${tokens}${chartLegend("Kinds of tokens in the chart", kinds)}</div>`
+  }</div>
 ${costText(total, currency)}${tables.map((one) => groupTable(one, currency))}
 <details><summary>By time</summary>${table(
     "Usage by time",

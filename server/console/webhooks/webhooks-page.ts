@@ -74,7 +74,7 @@ function noWebhooks(): Html {
   return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is notified when a key of the team is rotated, revoked, reported as leaked or about to end, and when much of a budget is used. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
 }
 
-const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signing secret", ["Waiting", "whole"]];
+const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signing secret", ["Waiting", "number"]];
 
 function receivers({ webhooks, areMore }: WebhooksPage): Html {
   const rows = webhooks.map(({ url, team, events, hasSecret, waiting }) => [

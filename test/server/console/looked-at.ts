@@ -58,18 +58,25 @@ export class Windows {
   }
 }
 
-/** Takes a picture of a page, and looks for what it breaks of the rules of accessibility, and for what has no room. */
+/**
+ * Looks for what a page breaks of the rules of accessibility, and for what has no room; and takes pictures of it.
+ *
+ * @param name of the page and its theme: each picture has its width behind that
+ */
 export async function checkPage(page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) {
-    await mkdir(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
-  }
-  expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
   const { width = 0, height = 900 } = page.viewportSize() ?? {};
+  expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
   for (const other of [width, ...(width === WIDTHS[2] ? OTHER_WIDTHS : [])]) {
     await page.setViewportSize({ width: other, height });
+    await takePicture(page, `${name}-${other}`);
     expect({ name, width: other, cramped: await crampedOf(page) }).toEqual({ name, width: other, cramped: [] });
   }
   await page.setViewportSize({ width, height });
   expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+}
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return;
+  await mkdir(PICTURES, { recursive: true });
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
 }

@@ -212,6 +212,7 @@ describe("An auditor, who is a viewer,", () => {
 
   test("lists the keys that may call a model", async () => {
     const page = await begin(auditor);
+    await page.getByText("More filters").click();
     await page.getByLabel("May call model").fill("large");
     await until(
       "those are left that may",

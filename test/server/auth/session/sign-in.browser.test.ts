@@ -2,14 +2,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
 import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { consoleRoutes } from "../../../../server/console/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { crampedOf, faultsOf, openBrowser } from "../../../env/browser.ts";
+import { openBrowser } from "../../../env/browser.ts";
 import { openEmbedded } from "../../../env/database/embedded-database.ts";
+import { checkPage, THEMES, WIDTHS } from "../../console/looked-at.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
@@ -45,8 +46,8 @@ afterAll(async () => {
 });
 
 /** Without the fonts that the provider's pages want from elsewhere. */
-async function openPage(path: string): Promise<Page> {
-  const page = await browser.newPage();
+async function openPage(path: string, look: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage(look);
   await page.route(/^https:/, (route) => route.abort());
   await page.goto(`${harness.url}${CONSOLE}${path}`);
   return page;
@@ -68,13 +69,18 @@ describe("Signing in, in a browser", () => {
     expect(new URL(page.url()).pathname).toBe(`${CONSOLE}/sign-in`);
     await page.close();
   });
+});
 
-  test("shows pages that everybody can use", async () => {
-    for (const path of ["/sign-in", "/sign-in?link=over", "/callback?code=x"]) {
-      const page = await openPage(path);
-      expect([path, await page.locator("h1").count(), await faultsOf(page)]).toEqual([path, 1, []]);
-      await page.setViewportSize({ width: 320, height: 600 });
-      expect([path, await crampedOf(page)]).toEqual([path, []]);
+describe.each(THEMES)("Every page of signing in, %s,", (colorScheme) => {
+  test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
+    const named = {
+      "sign-in": "/sign-in",
+      "sign-in-link-over": "/sign-in?link=over",
+      "sign-in-failed": "/callback?code=x",
+    };
+    for (const [name, path] of Object.entries(named)) {
+      const page = await openPage(path, { colorScheme, viewport: { width, height: 900 } });
+      await checkPage(page, `${name}-${colorScheme}`);
       await page.close();
     }
   });

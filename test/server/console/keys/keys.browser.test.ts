@@ -69,7 +69,7 @@ describe("On a phone", () => {
     expect(rotate).toBe(line?.x);
     const isBelow = ((await page.getByRole("link", { name: "Revoke" }).boundingBox())?.y ?? 0) > (line?.y ?? 0) + 120;
     if (isBelow) expect(revoke).toBe(rotate);
-    await checkPage(page, `key-actions-${width}`);
+    await checkPage(page, `key-actions`);
   });
 
   test.for([320, 390])("names of a hundred letters break no page, in a window of %i pixels", async (width) => {
@@ -88,7 +88,7 @@ describe("On a phone", () => {
     const page = await windows.open("/keys", { viewport: { width, height: 900 } });
     for (const path of [`?team=${WIDE}`, `/${id}`, `/${id}/revoke`, `/${id}/rotate`, `/${id}/edit`, "/new"]) {
       await page.goto(`${pages.url}/dashboard/keys${path}`);
-      await checkPage(page, `wide-${path.split("/").at(-1)?.slice(0, 6)}-${width}`);
+      await checkPage(page, `wide-${path.split("/").at(-1)?.slice(0, 6)}`);
       const spilt = await page
         .locator(".panel, .notice, .head")
         .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map(({ innerText }) => innerText));
@@ -308,16 +308,16 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     const page = await windows.open("/keys", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       await page.goto(`${pages.url}/dashboard${path}`);
-      await checkPage(page, `${name}-${colorScheme}-${width}`);
+      await checkPage(page, `${name}-${colorScheme}`);
     }
     await page.goto(`${pages.url}/dashboard/keys/new`);
     await page.getByText("Limits", { exact: true }).click();
     await page.getByLabel("Requests at once").fill("5");
     await page.getByRole("button", { name: "Generate key" }).click();
-    await checkPage(page, `create-refused-${colorScheme}-${width}`);
+    await checkPage(page, `create-refused-${colorScheme}`);
     await page.getByLabel("Requests at once").fill("");
     await generate(page, unique("looked-at"));
-    await checkPage(page, `shown-once-${colorScheme}-${width}`);
+    await checkPage(page, `shown-once-${colorScheme}`);
   });
 });
 
@@ -334,10 +334,10 @@ describe("A leaked key in a browser", () => {
         .locator(".panel")
         .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth));
       expect(wider).toHaveLength(0);
-      await checkPage(page, `leaked-key-${theme}-${width}`);
+      await checkPage(page, `leaked-key-${theme}`);
       await page.goto(`${pages.url}/dashboard/keys?q=${name}`);
       expect(await page.locator("tbody").innerText()).toContain("Leaked");
-      await checkPage(page, `leaked-list-${theme}-${width}`);
+      await checkPage(page, `leaked-list-${theme}`);
       expect(windows.complaints).toEqual([]);
     },
   );

@@ -111,7 +111,7 @@ describe("Selected keys in a browser", () => {
   });
 });
 
-describe.each(THEMES)("The pages of selected keys, %s", (colorScheme) => {
+describe.each(THEMES)("Every page of selected keys, %s", (colorScheme) => {
   test.for([390, 1_280])("are accessible and fit into a window of %i pixels", async (width) => {
     const stem = unique("looked-at");
     const keys = await makeKeys(stem, ["Checkout assistant", "W".repeat(60), "Nightly reports", "Spare", "Old"]);
@@ -128,7 +128,7 @@ describe.each(THEMES)("The pages of selected keys, %s", (colorScheme) => {
       return text.match(/of late from/g)?.length === 2;
     });
     const page = await windows.open(`/keys?q=${stem}`, { colorScheme, viewport: { width, height: 900 } });
-    const picture = (name: string) => checkPage(page, `bulk-${name}-${colorScheme}-${width}`);
+    const picture = (name: string) => checkPage(page, `bulk-${name}-${colorScheme}`);
     await picture("list");
     await page.getByRole("button", { name: "Select all on this page" }).click();
     await picture("selected");

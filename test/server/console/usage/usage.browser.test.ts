@@ -54,7 +54,7 @@ describe.each(THEMES)("Usage in a browser, %s", (colorScheme) => {
       await page.goto(`${pages.url}/dashboard${path}`);
       await page.getByRole("link", { name: "Last 30 days" }).click();
       await page.getByText("By time").click();
-      await checkPage(page, `usage-of-${name}-${colorScheme}-${width}`);
+      await checkPage(page, `usage-of-${name}-${colorScheme}`);
     }
     expect(complaints).toEqual([]);
     await context.close();

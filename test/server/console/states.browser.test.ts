@@ -1,0 +1,64 @@
+/** The pages in the states that matter: of an installation in use, of an empty one, and of a person in no team. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openBrowser } from "../../env/browser.ts";
+import { type FilledPaths, fillInstallation } from "./filled-installation.ts";
+import { checkPage, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
+import { type Pages, startPages } from "./pages.ts";
+
+let filled: Pages;
+let empty: Pages;
+let browser: Browser;
+let paths: FilledPaths;
+
+beforeAll(async () => {
+  [filled, empty, browser] = await Promise.all([startPages(), startPages(), openBrowser()]);
+  paths = await fillInstallation(filled);
+});
+afterAll(() => Promise.all([browser?.close(), filled?.close(), empty?.close()]));
+
+type Look = { readonly colorScheme: (typeof THEMES)[number]; readonly width: (typeof WIDTHS)[number] };
+
+async function lookAt(
+  { url }: Pages,
+  cookie: string,
+  named: Readonly<Record<string, string>>,
+  { colorScheme, width }: Look,
+): Promise<void> {
+  const look = { colorScheme, viewport: { width, height: 900 } };
+  const { context, page } = await openWindow(browser, { url }, { cookie, look });
+  for (const [name, path] of Object.entries(named)) {
+    const answer = await page.goto(`${url}/dashboard${path}`);
+    expect({ name, status: answer?.status() }).toEqual({ name, status: 200 });
+    await checkPage(page, `${name}-${colorScheme}`);
+  }
+  await context.close();
+}
+
+describe.each(THEMES)("Every page, %s,", (colorScheme) => {
+  test.for(WIDTHS)("of an installation in use fits into a window of %i pixels", async (width) => {
+    const { everything, declared, gateway, team } = paths;
+    const named = {
+      ...{ "filled-list": "/keys", "filled-list-suspended": "/keys?state=suspended" },
+      ...{ "filled-key": everything, "filled-key-hour": `${everything}?usage=hour` },
+      ...{ "filled-key-declared": declared, "filled-gateway": gateway },
+      ...{ "filled-team": team, "filled-revoke": `${everything}/revoke`, "filled-rotate": `${everything}/rotate` },
+      ...{ "filled-edit": `${everything}/edit`, "filled-create": "/keys/new" },
+      ...{ "filled-now": "/now", "filled-usage": "/usage", "filled-usage-month": "/usage?usage=month" },
+      ...{ "filled-audit": "/audit", "filled-webhooks": "/webhooks" },
+    };
+    await lookAt(filled, filled.browser.cookie, named, { colorScheme, width });
+  });
+
+  test.for(WIDTHS)("of an empty installation fits into a window of %i pixels", async (width) => {
+    const sections = ["keys", "libraries", "gateways", "team", "webhooks", "usage", "audit", "now"];
+    const named = Object.fromEntries(sections.map((section) => [`none-${section}`, `/${section}`]));
+    const all = { ...named, "none-create": "/keys/new", "none-find": "/keys/find" };
+    await lookAt(empty, empty.browser.cookie, all, { colorScheme, width });
+  });
+
+  test.for(WIDTHS)("of a person in no team fits into a window of %i pixels", async (width) => {
+    const { browser: of } = await filled.as("newcomer@example.com");
+    await lookAt(filled, of.cookie, { "outsider-keys": "/keys", "outsider-team": "/team" }, { colorScheme, width });
+  });
+});
