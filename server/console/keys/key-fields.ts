@@ -32,7 +32,7 @@ export type KeyFields = TypedBudget & {
 };
 
 export const EMPTY_FIELDS: KeyFields = {
-  ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
+  ...{ name: "", team: "", displayName: "", preset: "GatewayDefault", scopes: [] },
   ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
   ...{ lifetime: "none", ...NO_BUDGET },
   ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },

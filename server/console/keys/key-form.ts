@@ -1,6 +1,6 @@
-import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
+import { type Preset, SCOPES } from "../../../domain/access/scopes.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
-import { type KeyFields, productOfScope } from "./key-fields.ts";
+import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
 
 /** What can be chosen, by what a form sends for it. */
 export type Choices = {
@@ -17,11 +17,12 @@ export type FormErrors = {
   readonly whole: string;
 };
 
+/** Presets in the order of how many need them, with what each is for. */
 const PRESET_WORDS = {
-  MCPReadOnly: "search and read the memory",
-  MCPReadWrite: "read and write the memory",
-  GatewayDefault: "models, embeddings, routes; read the memory",
-} as const satisfies Record<keyof typeof PRESETS, string>;
+  GatewayDefault: "for an application: models, embeddings, routes; read the memory",
+  MCPReadOnly: "for an assistant over MCP: search and read the memory",
+  MCPReadWrite: "for an agent over MCP: read and write the memory",
+} as const satisfies Record<Preset, string>;
 const SCOPE_WORDS = {
   "gateway:generate": "Ask models",
   "gateway:embed": "Make embeddings",
@@ -67,25 +68,20 @@ export function errorSummary({ fields, whole }: FormErrors): Html | string {
 }
 
 export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): Html {
-  const names = Object.keys(PRESETS) as (keyof typeof PRESETS)[];
   const fault = errors.fields.get("scopes");
   return html`${labelled(
     "preset",
     "Preset",
     errors,
     (attributes) =>
-      html`<select ${attributes}>${names.map(
-        (name) =>
-          html`<option value="${name}" data-products="${productsOf(PRESETS[name])}" ${flag("selected", name === preset)}>${name} (${PRESET_WORDS[name]})</option>`,
+      html`<select ${attributes}>${Object.entries(PRESET_WORDS).map(
+        ([name, words]) =>
+          html`<option value="${name}" data-products="${[...productsOf({ preset: name, scopes: [] })].join(" ")}" ${flag("selected", name === preset)}>${name} (${words})</option>`,
       )}<option value="" data-custom ${flag("selected", preset === "")}>Scopes of its own</option></select>`,
   )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">Scopes</legend>${SCOPES.map(
     (scope) =>
       html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_WORDS[scope]}</span></label></div>`,
   )}${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
-}
-
-function productsOf(scopes: readonly (typeof SCOPES)[number][]): string {
-  return [...new Set(scopes.map(productOfScope))].join(" ");
 }
 
 export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: string): Html {

@@ -110,6 +110,21 @@ describe("making a key", () => {
     expect(spec).toMatchObject({ displayName: "The checkout", rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
   });
 
+  test("offers presets, the first what an application needs, and says of each what it is for", async () => {
+    const { text } = await pages.get("/keys/new");
+    const [, options = ""] = /<select id="preset"[^>]*>(.*?)<\/select>/s.exec(text) ?? [];
+    const offered = [...options.matchAll(/>([^<]+)</g)].map(([, words]) => words);
+    expect([offered, /value="([^"]*)"[^>]*selected/.exec(options)?.[1]]).toEqual([
+      [
+        "GatewayDefault (for an application: models, embeddings, routes; read the memory)",
+        "MCPReadOnly (for an assistant over MCP: search and read the memory)",
+        "MCPReadWrite (for an agent over MCP: read and write the memory)",
+        "Scopes of its own",
+      ],
+      "GatewayDefault",
+    ]);
+  });
+
   test("offers lifetimes, the first of them without an end", async () => {
     const { text } = await pages.get("/keys/new");
     const [, options = ""] = /<select id="lifetime"[^>]*>(.*?)<\/select>/s.exec(text) ?? [];

@@ -143,9 +143,9 @@ describe("Making a key in a browser", () => {
       await page.getByLabel("Gateway", { exact: true }).isVisible(),
       await page.getByRole("group", { name: "Scopes" }).isVisible(),
     ];
-    expect(await isShown()).toEqual([true, true, false, false]);
-    await page.getByLabel("Preset").selectOption("GatewayDefault");
     expect(await isShown()).toEqual([true, true, true, false]);
+    await page.getByLabel("Preset").selectOption("MCPReadOnly");
+    expect(await isShown()).toEqual([true, true, false, false]);
     await page.getByLabel("Preset").selectOption({ label: "Scopes of its own" });
     expect(await isShown()).toEqual([false, false, false, true]);
     await page.getByLabel("gateway:embed").check();
