@@ -1,4 +1,6 @@
+import type { BoundedCount } from "../../store/database/bounded-count.ts";
 import { type Html, html } from "../pages/html.ts";
+import { numeral } from "./column-chart.ts";
 
 /** A link to another page of a list, whose script takes the list alone from there. */
 export function pageLink(title: string, url: string): Html {
@@ -31,6 +33,11 @@ export function foot({ said, first, previous, next, isPartial }: Foot): Html {
 /** So many of something, as `1 key on this page`. */
 export function countOnPage(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many} on this page`;
+}
+
+/** How much all pages of a list have, as `more than 1,000 in all`. */
+export function inAll({ count, is }: BoundedCount): string {
+  return `${is === "exact" ? "" : is === "more" ? "more than " : "at least "}${numeral(count)} in all`;
 }
 
 /** The attributes of a list's form: each letter that is typed asks again, and its button does without script. */

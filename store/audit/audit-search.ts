@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { type BoundedCount, countOf, countRows, MAX_COUNT } from "../database/bounded-count.ts";
 import {
   type BoundedPage,
   findBoundedPage,
@@ -56,11 +57,32 @@ export type FoundAudit = Omit<BoundedPage<AuditPosition>, "positions"> & {
 
 /** Finds a page of the audit log, the latest first. */
 export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBounds = PAGE_BOUNDS): Promise<FoundAudit> {
-  const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
+  const { positions, next, isPartial } = await findPositions(db, search, bounds);
+  return { events: await loadEvents(db, positions), next, isPartial };
+}
+
+/** Counts what a search finds on all its pages, exactly up to {@link MAX_COUNT}, in a bounded number of rows. */
+export async function countAudit(
+  db: Db,
+  { teamIds, kind, actor, about, from, to }: Omit<AuditSearch, "after" | "limit">,
+  bounds: PageBounds = PAGE_BOUNDS,
+): Promise<BoundedCount> {
+  const search: AuditSearch = { teamIds, kind, actor, about, from, to, after: undefined, limit: MAX_COUNT };
+  if (!isEveryEvent(search)) return countOf(await findPositions(db, search, bounds));
+  const ofTeams = teamIds === undefined ? sql`` : sql`and r.team_id = any(${teamIds}::text[])`;
+  return countRows(db, sql`from audit_events r where ${isWithin(search)} ${ofTeams}`);
+}
+
+function findPositions(db: Db, search: AuditSearch, bounds: PageBounds): Promise<BoundedPage<AuditPosition>> {
+  return findBoundedPage(search.limit, bounds, {
     walk: (within) => walk(db, search, within),
     askIndex: () => askIndex(db, search, bounds),
   });
-  return { events: await loadEvents(db, positions), next, isPartial };
+}
+
+/** Whether nothing is asked of an event but its team and its time. */
+function isEveryEvent(search: AuditSearch): boolean {
+  return termsOf(search).length === 0 && search.about === undefined;
 }
 
 /** An event that is forgotten meanwhile is left out. */
@@ -115,9 +137,10 @@ async function walk(
 ): Promise<ScannedRows<AuditPosition>> {
   const { limit, teamIds } = search;
   const positions: AuditPosition[] = [];
-  const isEveryWanted = termsOf(search).length === 0 && search.about === undefined;
   // Where every event is wanted, no more are looked at than are shown. As many are looked at of each team.
-  const length = isEveryWanted ? limit + 1 : Math.max(limit + 1, Math.floor(step / (teamIds?.length || 1)));
+  const length = isEveryEvent(search)
+    ? limit + 1
+    : Math.max(LEAST_OF_TEAM, Math.floor(Math.max(limit + 1, step) / (teamIds?.length || 1)));
   let after = search.after;
   for (let i = 0; i < steps; i++) {
     const looked = await withOrderedPlans(db, (tx) => walkOn(tx, { ...search, after }, length));
@@ -146,6 +169,8 @@ async function walkOn(tx: Tx, search: AuditSearch, length: number): Promise<(Aud
   return rows;
 }
 
+/** Events of each team that are looked at in a step, however many teams there are: a page of a list. */
+const LEAST_OF_TEAM = 51;
 const MICROS = sql`(extract(epoch from r.at) * 1000000)::bigint::text`;
 const TERMS = sql`audit_terms(r.kind, r.actor, r.key_id, r.team_id, r.detail)`;
 

@@ -6,6 +6,8 @@ import { queueDeliveries } from "../webhooks/outbox.ts";
 export type Author = {
   /** A person or a machine, as it was authenticated. */
   readonly actor: string;
+  /** What their issuer calls the person: nothing that may be a key. */
+  readonly actorName?: string;
   readonly address?: string;
   /** What a stranger wrote: nothing that may be a key, and nothing that a terminal obeys. */
   readonly userAgent?: string;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { containsKey, sanitizeUntrusted } from "../../../domain/redact.ts";
+import { containsKey, redactKeys, sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { Author } from "../../../store/audit/audit.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { problem } from "../../http/errors.ts";
@@ -26,12 +26,25 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
   return { ...authorAs(principalOf(request).actor, request), ...(reason === undefined ? {} : { why: reason }) };
 }
 
-/** Who does something by a request, and from where. */
-export function authorAs(actor: string, request: FastifyRequest): Author {
+/**
+ * Who does something by a request, and from where.
+ *
+ * @param name what their issuer calls the person; undefined where that is not known
+ */
+export function authorAs(
+  actor: string,
+  request: FastifyRequest,
+  name: string | undefined = nameIn(request.session),
+): Author {
   const userAgent = request.headers["user-agent"];
   return {
     actor,
+    ...(name === undefined ? {} : { actorName: redactKeys(name) }),
     address: clientAddress(request),
     ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, MAX_USER_AGENT) }),
   };
+}
+
+function nameIn(session: FastifyRequest["session"]): string | undefined {
+  return session === null || session.issuer === null ? undefined : session.displayName;
 }

@@ -67,8 +67,11 @@ async function replaceSession(
   const digest = secretDigest(secret);
   if (digest === undefined) throw new Error("the new secret has no digest");
   const before = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
-  const { person } = signedIn;
-  const by = authorAs(person === null ? LINK_ACTOR : `${person.issuer}#${person.subject}`, request);
+  const { person, displayName } = signedIn;
+  const by =
+    person === null
+      ? authorAs(LINK_ACTOR, request)
+      : authorAs(`${person.issuer}#${person.subject}`, request, displayName);
   const isAllowed = await store.unauthenticatedDb.transaction().execute(async (tx) => {
     if (!(await allow(tx))) return false;
     const ended = before !== undefined && (await endSession(tx, before)) ? (["session.ended"] as const) : [];

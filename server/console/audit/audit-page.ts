@@ -1,21 +1,26 @@
 import type { FoundAudit, StoredAuditEvent } from "../../../store/audit/audit-search.ts";
+import type { BoundedCount } from "../../../store/database/bounded-count.ts";
 import type { EventNames } from "../../management/audit/audit-json.ts";
 import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { EVENT_TITLES } from "../../management/audit/event-text.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { countOnPage, foot, inAll, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
 import { exactMoment } from "../times.ts";
 import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";
+import type { ReferenceNames } from "./reference-names.ts";
 
 /** What a page of the audit log shows. */
 export type AuditPage = FoundAudit & {
   readonly query: AuditQuery;
+  /** How many these filters find on all pages. */
+  readonly total: BoundedCount;
   /** Names to choose from. */
   readonly teams: readonly string[];
   readonly names: EventNames;
+  readonly references: ReferenceNames;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -30,7 +35,7 @@ const SPANS = [
 ] as const;
 
 export function auditContent(page: AuditPage): Html {
-  const { query, events, next, isPartial } = page;
+  const { query, events, next, isPartial, total } = page;
   return html`<div class="head"><h1>Audit log</h1></div>
 ${filters(page)}
 <div id="results" class="panel flush">${events.length === 0 ? nothing(page) : eventTable(page)}${
@@ -38,7 +43,7 @@ ${filters(page)}
     foot({
       said: isPartial
         ? "More may match: the rest of the log is still to be looked through."
-        : countOnPage(events.length, "event", "events"),
+        : `${countOnPage(events.length, "event", "events")}, ${inAll(total)}`,
       first: query.after && auditUrl({ ...query, after: undefined }, PATH),
       next: next === null ? undefined : auditUrl({ ...query, after: next }, PATH),
       isPartial,
@@ -78,7 +83,7 @@ function eventTable(page: AuditPage): Html {
     action(event),
     about(event, page),
     by(event),
-    auditDetail(event),
+    auditDetail(event, page.references),
   ]);
   return table("Audit log", COLUMNS, rows, "dense");
 }
@@ -99,13 +104,17 @@ function about({ keyId, teamId, detail }: StoredAuditEvent, { names }: AuditPage
   return html`<a class="name" href="${auditUrl({ about: search }, PATH)}">${name}</a>${name !== team && whose}`;
 }
 
-function by({ actor, detail: { address, userAgent } }: StoredAuditEvent): Html {
-  const from = [address, userAgent].filter((text) => typeof text === "string").join(" · ");
-  return html`${
-    actor.length > MAX_ACTOR_LENGTH
-      ? `${actor.slice(0, 200)}…`
-      : html`<a href="${auditUrl({ actor }, PATH)}">${actor}</a>`
-  }${from !== "" && html`<span class="line muted small">${from}</span>`}`;
+function by({ actor, detail: { actorName, address, userAgent } }: StoredAuditEvent): Html {
+  const isNamed = typeof actorName === "string" && actorName !== "";
+  const shown = isNamed ? actorName : shortActor(actor);
+  const from = [isNamed && shortActor(actor), address, userAgent]
+    .filter((text) => typeof text === "string")
+    .join(" · ");
+  return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<span class="line muted small">${from}</span>`}`;
+}
+
+function shortActor(actor: string): string {
+  return actor.length > MAX_ACTOR_LENGTH ? `${actor.slice(0, 200)}…` : actor;
 }
 
 function nothing({ query, isPartial }: AuditPage): Html {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import { searchAudit } from "../../../store/audit/audit-search.ts";
+import { countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { managedBodyHolder } from "../../auth/management/body-holder.ts";
 import { principalNow } from "../../auth/management/principal-now.ts";
@@ -14,6 +14,7 @@ import { offeredTeams } from "../team-field.ts";
 import { createAuditExports } from "./audit-export.ts";
 import { auditContent } from "./audit-page.ts";
 import { readAuditQuery } from "./audit-query.ts";
+import { referenceNames } from "./reference-names.ts";
 
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
@@ -30,14 +31,15 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
   app.get<Asked>("/audit", { config: { console: true } }, async (request, reply) => {
     const query = readAuditQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
-    const found = await searchAudit(store.db, {
-      ...(await auditSearchOf(store.db, rights, query)),
-      ...{ after: query.after, limit: PAGE },
-    });
+    const search = await auditSearchOf(store.db, rights, query);
+    const found = await searchAudit(store.db, { ...search, after: query.after, limit: PAGE });
+    const isWhole = query.after === undefined && found.next === null;
     const page = {
       ...{ ...found, query },
+      total: isWhole ? ({ count: found.events.length, is: "exact" } as const) : await countAudit(store.db, search),
       teams: await offeredTeams(store.db, rights),
       names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
+      references: await referenceNames(store.db, found.events),
       now: clock.now(),
     };
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });

@@ -1,6 +1,7 @@
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
+import type { ReferenceNames } from "./reference-names.ts";
 
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
   if (/\.(revoked|deleted|leaked)$/.test(kind)) return "bad";
@@ -9,45 +10,61 @@ export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
 }
 
 /** What says who, from where, why and about what: shown in places of its own. */
-const OWN_PLACES = new Set(["changed", "id", "name", "namespace", "cluster", "uid", "address", "userAgent", "why"]);
+const OWN_PLACES = new Set([
+  "changed",
+  "id",
+  "name",
+  "namespace",
+  "cluster",
+  "uid",
+  "address",
+  "userAgent",
+  "actorName",
+  "why",
+]);
 /** Longer texts are cut where they are read, and folded out as far as a page can bear. */
 const SHOWN = 90;
 const FOLDED_OUT = 4_000;
 
-/** What has changed, field by field, and what else is kept of an event: as it is stored. */
-export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">): Html {
+/** What has changed, field by field, and what else is kept of an event: as it is stored, with the names of what ids mean. */
+export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">, names: ReferenceNames): Html {
   const { why } = detail;
   const changes = Object.entries(isRecord(detail.changed) ? detail.changed : {});
   const others = Object.entries(detail).filter(([name, value]) => !OWN_PLACES.has(name) && value !== null);
-  return html`${changes.length > 0 && html`<dl class="changes">${changes.map(([field, change]) => html`<dt>${field}</dt><dd>${beforeAndAfter(change)}</dd>`)}</dl>`}${
+  return html`${changes.length > 0 && html`<dl class="changes">${changes.map(([field, change]) => html`<dt>${field}</dt><dd>${beforeAndAfter(change, names)}</dd>`)}</dl>`}${
     typeof why === "string" && html`<span class="line">“${clamp(why)}”</span>`
-  }${others.length > 0 && html`<span class="line muted small">${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value))}`)}</span>`}`;
+  }${others.length > 0 && html`<span class="line muted small">${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value, names))}`)}</span>`}`;
 }
 
-function beforeAndAfter(change: unknown): Content {
-  if (!isRecord(change)) return valueText(change);
+function beforeAndAfter(change: unknown, names: ReferenceNames): Content {
+  if (!isRecord(change)) return valueText(change, names);
   const { before = null, after = null } = change;
-  if (before === null) return html`<ins>${valueText(after)}</ins>`;
-  if (after === null) return html`<del>${valueText(before)}</del>`;
-  return html`<del>${valueText(before)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after)}</ins>`;
+  if (before === null) return html`<ins>${valueText(after, names)}</ins>`;
+  if (after === null) return html`<del>${valueText(before, names)}</del>`;
+  return html`<del>${valueText(before, names)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after, names)}</ins>`;
 }
 
-function valueText(value: unknown): Content {
-  const text = textOf(value);
+function valueText(value: unknown, names: ReferenceNames): Content {
+  const text = textOf(value, names);
   if (text.length <= SHOWN) return text;
   return html`<details><summary>${cut(text, SHOWN)}</summary><span class="whole-value">${clamp(text)}</span></details>`;
 }
 
-function textOf(value: unknown): string {
-  if (typeof value === "string") return value === "" ? "empty" : isolated(value);
+function textOf(value: unknown, names: ReferenceNames): string {
+  if (typeof value === "string") return value === "" ? "empty" : isolated(withName(value, names));
   if (Array.isArray(value)) {
     if (value.length === 0) return "none";
-    return value.map(textOf).join(value.some(isRecord) ? ";\n" : ", ");
+    return value.map((one) => textOf(one, names)).join(value.some(isRecord) ? ";\n" : ", ");
   }
   if (!isRecord(value)) return JSON.stringify(value);
   return Object.entries(value)
-    .map(([name, inner]) => `${name}: ${textOf(inner)}`)
+    .map(([name, inner]) => `${name}: ${textOf(inner, names)}`)
     .join(", ");
+}
+
+function withName(text: string, names: ReferenceNames): string {
+  const name = names.get(text);
+  return name === undefined ? text : `${name} (${text})`;
 }
 
 function clamp(text: string): string {

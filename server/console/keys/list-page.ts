@@ -2,16 +2,15 @@ import { SCOPES } from "../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../domain/access/team-member.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
-import type { KeyCount } from "../../../store/keys/key-count.ts";
+import type { BoundedCount } from "../../../store/database/bounded-count.ts";
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../store/keys/key-search.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
-import { numeral } from "../column-chart.ts";
 import { chips } from "../facts.ts";
-import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { countOnPage, foot, inAll, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
@@ -30,7 +29,7 @@ export type KeyList = SelectionRights & {
   /** Whether more may match before the page is full. */
   readonly isPartial: boolean;
   /** How many match on all pages. */
-  readonly total: KeyCount;
+  readonly total: BoundedCount;
   /** Names of teams to choose from: some of them, where there are very many. */
   readonly teams: readonly string[];
   /** What the issuer says of a viewer who is in no team; null for all others. */
@@ -153,15 +152,10 @@ function footOf({ query, keys, next, previous, isPartial, total }: KeyList): Htm
   if (next === null && previous === null && keys.length === 0) return "";
   const partly = "More keys may match: they are still to be looked through.";
   return foot({
-    said: isPartial ? partly : `${countOnPage(keys.length, "key", "keys")}, ${totalText(total)} in all`,
+    said: isPartial ? partly : `${countOnPage(keys.length, "key", "keys")}, ${inAll(total)}`,
     first: previous === null ? undefined : listUrl({ ...query, after: undefined, before: undefined }),
     previous: previous === null ? undefined : listUrl({ ...query, after: undefined, before: previous }),
     next: next === null ? undefined : listUrl({ ...query, after: next, before: undefined }),
     isPartial: isPartial && query.before === undefined,
   });
-}
-
-function totalText({ count, is }: KeyCount): string {
-  const shown = numeral(count);
-  return is === "exact" ? shown : is === "more" ? `more than ${shown}` : `at least ${shown}`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../store/cluster-names.ts";
-import { countKeys, type KeyCount } from "../../../store/keys/key-count.ts";
+import type { BoundedCount } from "../../../store/database/bounded-count.ts";
+import { countKeys } from "../../../store/keys/key-count.ts";
 import type { KeyPosition } from "../../../store/keys/key-orders.ts";
 import { findBindings, findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -87,6 +88,6 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
   }
 }
 
-function exactly(count: number): KeyCount {
+function exactly(count: number): BoundedCount {
   return { count, is: "exact" };
 }

@@ -30,9 +30,9 @@ export async function startPages(store?: Store, settings: Environment = {}) {
     store: own,
     ...visitorOf(api, browser),
     /** Signs in a person of this name, who is a member where a team names them. */
-    async as(subject: string): Promise<Visitor> {
+    async as(subject: string, displayName = subject): Promise<Visitor> {
       const person = { issuer: ISSUER, subject, groups: [] };
-      return visitorOf(api, await signIn(own, { person, displayName: subject }));
+      return visitorOf(api, await signIn(own, { person, displayName }));
     },
     async close() {
       await api.close();

@@ -70,7 +70,7 @@ describe("A name that turns the direction of text", () => {
       { role: "admin", value: "שלום" },
     ];
     const detail = { changed: { members: { before: [], after: members } } };
-    expect(auditDetail({ detail }).toString()).toContain(
+    expect(auditDetail({ detail }, new Map()).toString()).toContain(
       "role: viewer, value: \u2068g\u202e\u2069;\nrole: admin, value: \u2068שלום\u2069<",
     );
   });

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import { type AuditPosition, type AuditSearch, searchAudit } from "../../../store/audit/audit-search.ts";
+import { type AuditPosition, type AuditSearch, countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import type { Database } from "../../../store/database/schema.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
@@ -53,6 +53,23 @@ describeNightlyOnEachEngine("a search of an audit log of 30,000 events", (opened
       }
     },
   );
+
+  test("counts what it finds, exactly up to a thousand, in a bounded number of rows", async () => {
+    for (const [name, search] of SEARCHES) {
+      const question = (db: Db) => countAudit(db, { ...EVERY, ...search });
+      const { scans, rows } = await rowsRead(opened().db, ["audit_events"], question);
+      expect({ name, scans }).toEqual({ name, scans: 0 });
+      expect(rows, name).toBeLessThanOrEqual(26_000);
+    }
+    const of = (search: Partial<AuditSearch>) => countAudit(opened().db, { ...EVERY, ...search });
+    const more = { count: 1_000, is: "more" };
+    expect(await of({})).toEqual(more);
+    expect(await of({ teamIds: OWN })).toEqual(more);
+    expect(await of({ kind: "key.activated", teamIds: OWN })).toEqual(more);
+    expect(await of({ actor: "https://issuer#rare" })).toEqual({ count: EVENTS / 1_000, is: "exact" });
+    expect(await of({ teamIds: OWN, from: LOGGED_UNTIL - 100 * MINUTE })).toEqual({ count: 100, is: "exact" });
+    expect(await of({ teamIds: ["team_none"] })).toEqual({ count: 0, is: "exact" });
+  });
 
   test("goes page by page through all of a team's events once, the latest first, many of one moment", async () => {
     const seen = await everyPage(opened().db, { ...EVERY, teamIds: OWN, limit: 200 });

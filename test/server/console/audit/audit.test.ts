@@ -62,6 +62,18 @@ describe("the audit log's page", () => {
     expect(text).not.toContain(HOSTILE);
   });
 
+  test("names a person as their issuer does, and the objects that ids in it stand for where the reader sees them", async () => {
+    const ada = await pages.as("ada", "Ada Lovelace");
+    const wanted = { name: "bound", team: "payments", spec: { preset: "GatewayDefault" } };
+    const path = `/keys/${(await pages.send("POST", "/keys", wanted)).body.id}/edit`;
+    const [, etag = ""] = /name="etag" value="([^"]*)"/.exec((await ada.get(path)).text) ?? [];
+    const fields = { etag: etag.replaceAll("&quot;", '"'), preset: "GatewayDefault", gateway: "models" };
+    expect((await ada.post(path, fields)).status).toBe(303);
+    const { text } = await viewer.get("/audit?action=key.policy_updated&about=bound");
+    expect(text).toMatch(/>Ada Lovelace<\/a><span class="line muted small">https:\/\/id\.example#ada · /);
+    expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
+  });
+
   test("is filtered by the action, the team, who did it, and by a key, a prefix or a name", async () => {
     expect(await list("?action=team.created")).toEqual(["team.created", "team.created"]);
     expect(await list("?action=team.created&team=payments")).toEqual(["team.created"]);
@@ -155,6 +167,13 @@ describe("the audit log's export", () => {
         values ('team_1', 'c', 'filled', '', 'active', 1)`.execute(pages.store.db);
       await sql`insert into team_members (team_id, role, kind, value)
         values ('team_1', 'viewer', 'subject', 'fay')`.execute(pages.store.db);
+    });
+
+    test("is counted on its page: exactly up to a thousand events, and beyond as more than that", async () => {
+      const footOf = async (search: string) =>
+        /\d+ events? on this page[^<]*/.exec((await pages.get(`/audit${search}`)).text)?.[0];
+      expect(await footOf("")).toBe("50 events on this page, more than 1,000 in all");
+      expect(await footOf("?about=reader")).toBe("3 events on this page, 3 in all");
     });
 
     test("has each event once, the latest first", async () => {
