@@ -21,6 +21,7 @@ import { keyListRoutes } from "./keys/list-routes.ts";
 import { selectedKeyRoutes } from "./keys/selected-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { nowRoutes } from "./now/now-routes.ts";
+import { refusalRoutes } from "./refusals/refusal-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
 import { consoleUsageRoutes } from "./usage/usage-routes.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
@@ -50,6 +51,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   teamRoutes(app, management);
   webhookRoutes(app, management);
   consoleUsageRoutes(app, management);
+  refusalRoutes(app, management);
   nowRoutes(app, management);
   consoleAuditRoutes(app, deps);
 }

@@ -10,6 +10,7 @@ export const ICONS = {
   ),
   webhook: icon(html`<path d="M4 12h10"/><path d="m11 8 4 4-4 4"/><circle cx="18.5" cy="12" r="2.5"/>`),
   usage: icon(html`<path d="M4 20V12"/><path d="M10 20V5"/><path d="M16 20v-9"/><path d="M3 20h18"/>`),
+  refusal: icon(html`<circle cx="12" cy="12" r="8.5"/><path d="m6 6 12 12"/>`),
   now: icon(html`<path d="M3 12h4l3-8 4 16 3-8h4"/>`),
   log: icon(html`<path d="M6 3h9l4 4v14H6z"/><path d="M9.5 11h6"/><path d="M9.5 15h6"/>`),
 } as const;

@@ -11,6 +11,7 @@ const SECTIONS = [
   { id: "team", title: "Team", icon: ICONS.team },
   { id: "webhooks", title: "Webhooks", icon: ICONS.webhook },
   { id: "usage", title: "Usage", icon: ICONS.usage },
+  { id: "refusals", title: "Refusals", icon: ICONS.refusal },
   { id: "audit", title: "Audit log", icon: ICONS.log },
   { id: "now", title: "Now", icon: ICONS.now },
 ] as const;

@@ -1,11 +1,12 @@
 import type { LastUse } from "../../../domain/key/known-usage.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../store/audit/key-refusals.ts";
-import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
+import { auditUrl } from "../audit/audit-query.ts";
 import { numeral } from "../column-chart.ts";
+import { causeAdvice, causeText } from "../refusals/cause-words.ts";
 import { ago, moment } from "../times.ts";
 
 /** Old versions that still work: until when, and who was last seen to use each. Nothing where there is none. */
@@ -30,9 +31,10 @@ export function useOf(use: LastUse | undefined, now: number): Html | string {
 export function refusedLately(refusals: readonly KeyRefusals[], keyId: string, now: number): Html {
   if (refusals.length === 0) return html`<p class="muted">None within the last day.</p>`;
   const rows = refusals.map(({ cause, count, lastAt }) => [
-    inWords(cause.replaceAll("_", " ")),
+    causeText(cause),
+    causeAdvice(cause),
     numeral(count),
     ago(rfc3339Millis(lastAt), now),
   ]);
-  return html`${table("Refused lately", ["Cause", ["Requests", "number"], ["Last", "whole"]], rows)}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="/dashboard/audit?about=${keyId}">Audit log</a></p>`;
+  return html`${table("Refused lately", ["Cause", ["What to do", "named"], ["Requests", "number"], ["Last", "whole"]], rows)}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="${auditUrl({ about: keyId, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></p>`;
 }

@@ -23,6 +23,7 @@ export const PAGES: Readonly<Record<string, readonly [number, number, number, nu
   "/audit": [200, 200, 200, 200],
   "/audit/export": [200, 200, 200, 200],
   "/usage": [200, 200, 200, 200],
+  "/refusals": [200, 200, 200, 200],
   "/webhooks": [200, 200, 200, 200],
   "/now": [404, 404, 404, 404],
 };

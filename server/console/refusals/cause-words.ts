@@ -1,0 +1,54 @@
+import { inWords } from "../../management/audit/event-text.ts";
+
+/** Why a request was refused, as people write it. */
+export function causeText(cause: string): string {
+  return inWords(cause.replaceAll("_", " "));
+}
+
+/** What ends a refusal of this cause, and when; nothing of one that a later build has. */
+export function causeAdvice(cause: string): string {
+  return ADVICE[cause.replace(LIMIT_OWNER, "")] ?? "";
+}
+
+/** Whose limit or budget it is stands before the cause, where it is not the key's own. */
+const LIMIT_OWNER = /^(?:team|policy|route)_/;
+
+const ANOTHER_KEY = "Give what sends it a key that works.";
+const NO_KEY = "It is no key of this installation: correct what sends it, or find it by its network.";
+const ADD_SCOPE = "Add the scope to the key, or use another key.";
+const SERVERS = "The servers lack what they decide by: see Now, and their logs.";
+const SIGN_IN = "Get a new token, or sign in again.";
+
+const ADVICE: Readonly<Record<string, string>> = {
+  rate_limited: "There is room again within a minute. Where it goes on: slow down what calls, or raise the limit.",
+  token_limited: "There is room again within a minute. Where it goes on: ask for shorter answers, or raise the limit.",
+  too_many_calls:
+    "There is room once a call that is under way ends. Where it goes on: raise the limit of calls at once.",
+  budget_exceeded:
+    "There is room again when the budget begins anew, as the page of the key or the team says; until then for calls that may use less.",
+  budget_crowded: "There is room once calls that are under way have reported what they used.",
+  budget_unpriced: "Add the model to the price list, or have a model called that is on it.",
+  budget_unknown: SERVERS,
+  stale_index: SERVERS,
+  issuer_unavailable: "The issuer of the token does not answer: see the servers' logs.",
+  model_not_allowed: "Add the model to those that the key may call, or have one of those called.",
+  scope_missing: ADD_SCOPE,
+  no_scope_of_this_product: ADD_SCOPE,
+  bound_to_another_gateway: "Have the gateway called that the key is bound to, or bind it to this one.",
+  wrong_team: "Use a key of the team that the gateway belongs to.",
+  address_not_allowed: "Call from the networks of the key and its team, or add this one.",
+  address_unknown: "Have the proxy write the caller's address into X-Forwarded-For.",
+  no_such_operation: "Correct the path or the method of the call.",
+  revoked: ANOTHER_KEY,
+  expired: `${ANOTHER_KEY} Or move the key's end.`,
+  suspended: "Make the key active again, or stop what sends it.",
+  missing: NO_KEY,
+  malformed: NO_KEY,
+  repeated_carrier: "Have the key sent once: several places of the request have one.",
+  unknown: NO_KEY,
+  no_member: "Name the subject, or a group of theirs, among the members of a team.",
+  management_forbidden: "Their role in the team does not allow it: an admin of the team can change the role.",
+  jwt_expired: SIGN_IN,
+  session_unknown: SIGN_IN,
+  no_management_token: SIGN_IN,
+};

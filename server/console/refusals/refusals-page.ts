@@ -1,0 +1,88 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { EventNames } from "../../management/audit/audit-json.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { type Column, table } from "../../pages/table.ts";
+import { auditUrl } from "../audit/audit-query.ts";
+import { numeral } from "../column-chart.ts";
+import { searchForm } from "../page-links.ts";
+import { urlWithQuery } from "../query-text.ts";
+import { teamField } from "../team-field.ts";
+import { ago, moment } from "../times.ts";
+import { causeAdvice, causeText } from "./cause-words.ts";
+import { REFUSAL_SPANS, type RefusalSpan } from "./refusal-spans.ts";
+import type { RefusedCaller } from "./refused-callers.ts";
+
+/** What the page of refusals shows. */
+export type RefusalsPage = {
+  readonly team: string;
+  /** Names to choose from. */
+  readonly teams: readonly string[];
+  readonly span: RefusalSpan;
+  readonly callers: readonly RefusedCaller[];
+  /** How far back was looked, in milliseconds since the epoch; undefined for the whole span. */
+  readonly lookedBackTo: number | undefined;
+  readonly names: EventNames;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const PATH = "/dashboard/refusals";
+const ROWS = 50;
+const NETWORKS = 3;
+const COLUMNS: readonly Column[] = [
+  ["Who", "named"],
+  ["Cause", "whole"],
+  ["What to do", "named"],
+  ["Requests", "number"],
+  ["From", "whole"],
+  ["Last", "whole"],
+];
+
+export function refusalsContent(page: RefusalsPage): Html {
+  const { team, teams, span, callers } = page;
+  return html`<div class="head"><h1>Refusals</h1><nav aria-label="Time"><ul class="tabs">${REFUSAL_SPANS.map(
+    ({ name, title }) =>
+      html`<li><a href="${urlWithQuery(PATH, { team, last: name })}"${name === span.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
+  )}</ul></nav></div>
+<form class="panel" role="search" aria-label="Refusals" ${searchForm(PATH)}><input type="hidden" name="last" value="${span.name}"><div class="filters short">${teamField(team, teams)}<button>Search</button></div></form>
+<div id="results" class="panel flush">${callers.length === 0 ? nothing(page) : callerTable(page)}<div class="foot"><p class="muted small" role="status">${boundsText(page)}</p><a class="button" href="${auditUrl({ team, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></div></div>`;
+}
+
+function callerTable({ callers, names, now }: RefusalsPage): Html {
+  const rows = callers
+    .slice(0, ROWS)
+    .map((caller) => [
+      who(caller, names),
+      causeText(caller.cause),
+      causeAdvice(caller.cause),
+      numeral(caller.count),
+      networksText(caller.networks),
+      ago(rfc3339Millis(caller.lastAt), now),
+    ]);
+  return table("Refusals", COLUMNS, rows);
+}
+
+function who({ keyId, principal, teamId }: RefusedCaller, { keys, teams }: EventNames): Content {
+  const team = teamId !== null && html`<span class="line muted small">${teams.get(teamId) ?? teamId}</span>`;
+  if (keyId !== null) {
+    return html`<a class="name" href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${team}`;
+  }
+  return html`${principal ?? "No key that is known"}${team}`;
+}
+
+function networksText(networks: readonly string[]): Content {
+  const more = networks.length - NETWORKS;
+  return html`${networks.slice(0, NETWORKS).map((network) => html`<span class="line">${network}</span>`)}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`;
+}
+
+function nothing({ span }: RefusalsPage): Html {
+  return html`<div class="empty"><h2>No request was refused</h2><p class="muted">${span.title}: none, of what you may see.</p></div>`;
+}
+
+function boundsText({ callers, span, lookedBackTo, now }: RefusalsPage): Content {
+  const cut = callers.length > ROWS && ` The ${ROWS} that were refused last are shown, of ${callers.length}.`;
+  const back =
+    lookedBackTo !== undefined &&
+    html` There are too many to look through: only those since ${moment(rfc3339Millis(lookedBackTo), now)} are counted.`;
+  return html`${span.title}, as the audit log has them: of very many at once a sample, a minute behind.${cut}${back}`;
+}
