@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { containsKey } from "../../domain/redact.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { logFailure, type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
 import { type Html, html } from "./html.ts";
@@ -51,7 +52,7 @@ function sendProblemPage(request: FastifyRequest, reply: FastifyReply, shown: Pr
 /** The page that a form which was refused for want of a session is on: it leads to the sign-in, and from there back. */
 function formPage({ url, server, routeOptions }: FastifyRequest): string {
   const isPage = routeOptions.url !== undefined && server.hasRoute({ method: "GET", url: routeOptions.url });
-  return isPage ? (url.split("?")[0] ?? KEYS) : KEYS;
+  return isPage && !containsKey(url) ? url : KEYS;
 }
 
 const KEYS = "/dashboard/keys";

@@ -20,6 +20,8 @@ export type SelectedRevocation = {
   readonly traffic: ReadonlyMap<string, LiveTraffic>;
   /** The address of the list. */
   readonly list: string;
+  /** The address of the form, which has the selection: the form is sent there, and a sign-in leads back to it. */
+  readonly address: string;
   readonly typed: Omit<TypedRevocation, "fault">;
   /** Whether something else was typed than confirms it. */
   readonly isUnconfirmed: boolean;
@@ -68,17 +70,17 @@ ${said !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing wa
 <div class="panel flush">${table("Keys to revoke", COLUMNS, rows)}</div>
 <p class="hint">Those that are in use first, as of some seconds ago.</p>
 ${leftPanel}
-${confirmForm(ids, page, fault)}`;
+${confirmForm(ids.length, page, fault)}`;
 }
 
-function confirmForm(ids: readonly string[], page: SelectedRevocation, fault: string): Html {
-  const { list, typed, viewer, isUnconfirmed: isFaulty } = page;
+function confirmForm(count: number, page: SelectedRevocation, fault: string): Html {
+  const { list, address, typed, viewer, isUnconfirmed: isFaulty } = page;
   const { reason, confirm } = typed;
-  const phrase = confirmationOf(ids.length);
-  return html`<form class="panel narrow stack" method="post" action="/dashboard/keys/revoke">${csrfField(viewer.csrf)}<input type="hidden" name="list" value="${list}">${ids.map((id) => html`<input type="hidden" name="keyId" value="${id}">`)}
+  const phrase = confirmationOf(count);
+  return html`<form class="panel narrow stack" method="post" action="${address}">${csrfField(viewer.csrf)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log of each key, if you like. Not a place for a key.</p></div>
 <div class="field"><label for="confirm">Confirmation</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="60" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${phrase}</code>, so that no others are ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
-<p class="actions"><button class="primary danger">Revoke ${counted(ids.length, "key")}</button><a class="button" href="${list}">Cancel</a></p></form>`;
+<p class="actions"><button class="primary danger">Revoke ${counted(count, "key")}</button><a class="button" href="${list}">Cancel</a></p></form>`;
 }
 
 function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"], now: number) {

@@ -20,7 +20,7 @@ import { formErrorsOf } from "./form-errors.ts";
 import { sendKeyPage } from "./key-routes.ts";
 import { readTraffic } from "./key-traffic.ts";
 import { confirmationOf, revokedContent, revokeSelectedContent, type SelectedRevocation } from "./selected-pages.ts";
-import { readSelection, type Selection, seeSelected } from "./selection.ts";
+import { readSelection, revocationUrl, type Selection, seeSelected } from "./selection.ts";
 
 type SentForm = Pick<SelectedRevocation, "typed"> & Partial<Pick<SelectedRevocation, "refused" | "isUnconfirmed">>;
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
@@ -66,8 +66,8 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
     sendForm(request, reply, readSelection(request.query), { typed: NOTHING_TYPED }),
   );
 
-  app.post<{ Body: FormBody }>("/keys/revoke", { config: { console: true } }, async (request, reply) => {
-    const selection = readSelection(request.body);
+  app.post<{ Body: FormBody } & Asked>("/keys/revoke", { config: { console: true } }, async (request, reply) => {
+    const selection = readSelection(request.query);
     const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
     const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm) };
     if (confirm !== confirmationOf(selection.ids.length)) {
@@ -112,6 +112,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
     const ending = outcomes.flatMap(({ id, is }) => (is === "revoked" ? (keys.get(id) ?? []) : []));
     const content = revokeSelectedContent({
       ...{ keys, outcomes, list: selection.list, typed, refused, isUnconfirmed, viewer: viewerOf(request), now },
+      address: revocationUrl({ ids: ending.map(({ id }) => id), list: selection.list }),
       traffic: await readTraffic(store.db, ending, now),
     });
     return sendKeyPage(request, reply, "Revoke keys", content);

@@ -18,7 +18,7 @@ export type Selection = {
 export const MAX_SELECTED = 100;
 
 /**
- * Reads an address or a form: its parameter is no `key`, which is a carrier of API keys, and no `id`, which forms have.
+ * Reads an address: its parameter is no `key`, which is a carrier of API keys, and no `id`, which forms have.
  *
  * @throws Problem `invalid_request` for none, for too many, and for what is no key's id
  */
@@ -36,6 +36,11 @@ export function readSelection({ keyId, list }: Readonly<Record<string, unknown>>
   }
   const [, search = ""] = typeof list === "string" ? list.split("?", 2) : [];
   return { ids: [...ids], list: listUrl(readListQuery(Object.fromEntries(new URLSearchParams(search)))) };
+}
+
+/** The address of the form that revokes a selection. */
+export function revocationUrl({ ids, list }: Selection): string {
+  return `/dashboard/keys/revoke?${new URLSearchParams([["list", list], ...ids.map((id) => ["keyId", id])])}`;
 }
 
 /**

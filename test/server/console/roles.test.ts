@@ -11,7 +11,7 @@ const ROLES = ["admin", "member", "viewer"] as const;
 const PEOPLE = [...ROLES, "stranger"] as const;
 type Person = (typeof PEOPLE)[number];
 
-/** What each is answered by a form, with fields that a member's would be taken with; `:name` and `:id` are the key's own. */
+/** What each is answered by a form, with fields that a member's would be taken with; `:name` is the key's own. */
 const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses: (typeof PAGES)[string] }>> = {
   "/keys/new": {
     fields: { name: "made-by", team: "payments", preset: "MCPReadOnly" },
@@ -22,7 +22,7 @@ const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses:
     statuses: [200, 200, 403, 200],
   },
   "/keys/find": { fields: { secret: "inf_of_no_key_at_all" }, statuses: [404, 404, 404, 404] },
-  "/keys/revoke": { fields: { keyId: ":id", confirm: "revoke 1 key" }, statuses: [200, 200, 403, 404] },
+  "/keys/revoke?keyId=:key": { fields: { confirm: "revoke 1 key" }, statuses: [200, 200, 403, 404] },
   "/keys/:key/edit": { fields: { preset: "MCPReadOnly", displayName: "Changed" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/state": { fields: { state: "Suspended" }, statuses: [303, 303, 403, 404] },
   "/keys/:key/rotate": { fields: { overlap: "1h" }, statuses: [201, 201, 403, 404] },
@@ -113,13 +113,12 @@ describe("The console's pages and forms", () => {
     async ([pattern, { fields, statuses }]) => {
       const answers: number[] = [];
       for (const [i, person] of PEOPLE.entries()) {
-        const key = await newKey(`form-${person}${pattern.replace(/\W+/g, "-")}-x`);
+        const key = await newKey(`form-${person}${pattern.toLowerCase().replace(/\W+/g, "-")}-x`);
         const { headers, body: before } = await pages.send("GET", `/keys/${key.id}`);
         const given = {
           ...fields,
           ...(fields.name === undefined ? {} : { name: `${fields.name}-${person}` }),
           ...(fields.confirm === ":name" ? { confirm: before.name } : {}),
-          ...(fields.keyId === undefined ? {} : { keyId: key.id }),
           ...{ once: randomBytes(18).toString("base64url"), etag: headers.get("etag") ?? "" },
         };
         const { status, text } = await visitor(person).post(pathOf(pattern), given);
