@@ -72,6 +72,7 @@ describe("A developer", () => {
 
   test("finds which keys may call a model that is to go", async () => {
     const page = await begin(developer);
+    await page.getByText("More filters").click();
     await page.getByLabel("May call model").fill("old");
     await page.waitForURL(/model=old/);
     await page.getByText("new-model").waitFor({ state: "detached" });
