@@ -1,13 +1,14 @@
 import type { LimitSpec } from "../../domain/access/rate-limit.ts";
+import { numeral } from "./column-chart.ts";
 
 /** What a key is limited to, or a team, or a route, for people. */
 export function shownLimits({ requestsPerMinute, burst, tokensPerMinute, scope, concurrent }: LimitSpec): string {
   return [
-    requestsPerMinute === undefined ? "" : `${requestsPerMinute} requests a minute`,
-    burst === undefined ? "" : `${burst} at once`,
-    tokensPerMinute === undefined ? "" : `${tokensPerMinute} tokens a minute`,
+    requestsPerMinute === undefined ? "" : `${numeral(requestsPerMinute)} requests a minute`,
+    burst === undefined ? "" : `${numeral(burst)} at once`,
+    tokensPerMinute === undefined ? "" : `${numeral(tokensPerMinute)} tokens a minute`,
     scope === "Installation" ? "over all replicas" : "",
-    concurrent === undefined ? "" : `${concurrent} calls under way`,
+    concurrent === undefined ? "" : `${numeral(concurrent)} calls under way`,
   ]
     .filter((limit) => limit !== "")
     .join(", ");
