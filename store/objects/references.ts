@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { ResolvedReference } from "../../domain/key/resolve-references.ts";
 import type { Db } from "../database/change.ts";
@@ -33,13 +34,23 @@ export async function findInTeam(
   });
 }
 
-/** The names of gateways or libraries by their ids, where they are in service. */
+/**
+ * The names of gateways or libraries by their ids, where they are in service.
+ *
+ * @param teamIds whose may be named; left out for all
+ */
 export async function namesOf(
   db: Db,
   table: "gateways" | "libraries",
   ids: readonly string[],
+  teamIds?: readonly string[],
 ): Promise<Map<string, NamedRef>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom(table).select(["id", "namespace", "name"]).where("id", "in", ids).execute();
+  const rows = await db
+    .selectFrom(table)
+    .select(["id", "namespace", "name"])
+    .where("id", "in", ids)
+    .$if(teamIds !== undefined, (query) => query.where(sql<boolean>`team_id = any(${teamIds}::text[])`))
+    .execute();
   return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
 }

@@ -92,6 +92,7 @@ describe("docs/security/threats.md", () => {
       "b218",
       "b219",
       "b220",
+      "b221",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -39,7 +39,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
       total: isWhole ? ({ count: found.events.length, is: "exact" } as const) : await countAudit(store.db, search),
       teams: await offeredTeams(store.db, rights),
       names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
-      references: await referenceNames(store.db, found.events),
+      references: await referenceNames(store.db, found.events, visibleTeams(rights)),
       now: clock.now(),
     };
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });

@@ -74,6 +74,17 @@ describe("the audit log's page", () => {
     expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
   });
 
+  test("b221: says of no other team what its gateways are called, also where one's id is written into what a change has", async () => {
+    const upstreams = [{ name: "u", dialect: "openai", baseURL: "https://u.example", credential: "sk-credential" }];
+    const hidden = { name: "unreleased", team: "research", spec: { upstreams, routes: [] } };
+    const { id } = (await pages.send("POST", "/gateways", hidden)).body;
+    const spec = { preset: "GatewayDefault", allowedModels: [id] };
+    await pages.send("POST", "/keys", { name: "curious", team: "payments", spec });
+    const { text } = await viewer.get("/audit?about=curious");
+    expect(text).toContain(id);
+    expect(text).not.toContain("unreleased");
+  });
+
   test("is filtered by the action, the team, who did it, and by a key, a prefix or a name", async () => {
     expect(await list("?action=team.created")).toEqual(["team.created", "team.created"]);
     expect(await list("?action=team.created&team=payments")).toEqual(["team.created"]);
