@@ -3,6 +3,7 @@ import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { isOutdated } from "../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
+import { heldByPolicies } from "../../domain/key/policy-violated.ts";
 import { recordedLabels } from "../../domain/key/recorded-labels.ts";
 import { recordedSpec } from "../../domain/key/recorded-spec.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
@@ -174,12 +175,13 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
 
 /**
  * So that the key can be shown as it is declared, and is rotated as its declaration has it while an edit is held: one
- * that is not applied is not recorded.
+ * that is not applied is not recorded, nor one of which nothing but a suspension is.
  */
 async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
   const { uid: ownerUid, generation, spec } = object;
   if (stored === undefined || isOutdated(observed, stored)) return;
-  if (stored.generation < generation && stored.state !== "revoked") return;
+  const isApplied = stored.generation >= generation && heldByPolicies(observed) === undefined;
+  if (!isApplied && stored.state !== "revoked") return;
   const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
   if (isDeepStrictEqual(stored.declarationFound, found)) return;
   await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });

@@ -93,6 +93,7 @@ describe("docs/security/threats.md", () => {
       "b219",
       "b220",
       "b221",
+      "b222",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
 
@@ -61,5 +62,25 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     await world.declare(rotated(480, ["memory:read"]));
     await world.advance(11 * DAY);
     expect((await world.stored("agent")).versions[0]?.number).toBe(3);
+  });
+
+  it("b222: is suspended by the edit, and keeps the recorded declaration and the rotation that hold", async (context) => {
+    const rotated = (hours: number, spec: object) => key("agent", { rotation: { interval: `${hours}h` }, ...spec });
+    const world = await startWorld(context, setup(), rotated(240, { scopes: ["memory:read"] }), {
+      kind: "PlatformKeyPolicy",
+      name: "production",
+      namespace: "",
+      spec: { teamSelector: {}, allowedScopes: ["memory:read"] },
+    });
+    const wider = ["memory:read", "memory:write"];
+    await world.declare(rotated(480, { scopes: wider, state: "Suspended" }));
+    const suspended = await world.stored("agent");
+    expect(suspended.policy).toMatchObject({ suspended: true, scopes: ["memory:read"] });
+    expect((await findKeyDeclaration(world.store.db, suspended.id))?.spec).toMatchObject({
+      ...{ scopes: ["memory:read"], rotation: { interval: "240h" } },
+    });
+    await world.declare(rotated(480, { scopes: wider }));
+    await world.advance(11 * DAY);
+    expect((await world.stored("agent")).versions[0]?.number).toBe(2);
   });
 });
