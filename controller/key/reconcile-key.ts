@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { isOutdated } from "../../domain/key/observed-key.ts";
-import { type KeyAction, type KeyPlan, planEnd, planKey } from "../../domain/key/plan-key.ts";
+import { type KeyAction, type KeyPlan, planEnd, planKey, waitsForTeam } from "../../domain/key/plan-key.ts";
 import { heldByPolicies } from "../../domain/key/policy-violated.ts";
 import { recordedLabels } from "../../domain/key/recorded-labels.ts";
 import { recordedSpec } from "../../domain/key/recorded-spec.ts";
@@ -180,8 +180,8 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
 async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
   const { uid: ownerUid, generation, spec } = object;
   if (stored === undefined || isOutdated(observed, stored)) return;
-  const isApplied = stored.generation >= generation && heldByPolicies(observed) === undefined;
-  if (!isApplied && stored.state !== "revoked") return;
+  const isHeld = heldByPolicies(observed) !== undefined || waitsForTeam(observed, stored);
+  if ((isHeld || stored.generation < generation) && stored.state !== "revoked") return;
   const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
   if (isDeepStrictEqual(stored.declarationFound, found)) return;
   await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });

@@ -134,12 +134,16 @@ function planPolicy(
   const isAsDeclared =
     key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
   if (isAsDeclared) return undefined;
-  if (references.teamId === null && isWider(key, policy, declared)) return planSuspension(observed, key);
+  if (waitsForTeam(observed, key)) return planSuspension(observed, key);
   const { expiresAfter } = declared;
   return { do: "UpdatePolicy", generation: observed.generation, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
 /** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
+export function waitsForTeam({ declared, references }: ObservedDeclaration, key: StoredKey): boolean {
+  return references.teamId === null && isWider(key, policyOf(declared, references), declared);
+}
+
 function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKey): boolean {
   const endsLater = (version: StoredVersion) =>
     (versionEnd(version, expiresAfter) ?? Number.POSITIVE_INFINITY) > (version.expiresAt ?? Number.POSITIVE_INFINITY);

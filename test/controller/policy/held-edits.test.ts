@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
+import { HOUR, key, type Manifest, startWorld, team } from "../fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
@@ -82,5 +82,18 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     await world.declare(rotated(480, { scopes: wider }));
     await world.advance(11 * DAY);
     expect((await world.stored("agent")).versions[0]?.number).toBe(2);
+  });
+
+  it("b222: of a namespace that its team has lost, the same holds of an edit that waits for a team", async (context) => {
+    const agent = (spec: Record<string, unknown>) => key("agent", spec, "other");
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), agent({ scopes: ["memory:read"] }));
+    const { id } = await world.stored("agent", "other");
+    const recorded = async () => (await findKeyDeclaration(world.store.db, id))?.spec;
+    await world.declare(team("team-b", []));
+    await world.declare(agent({ scopes: ["memory:read", "memory:write"], state: "Suspended" }));
+    expect((await world.stored("agent", "other")).policy).toMatchObject({ suspended: true, scopes: ["memory:read"] });
+    expect(await recorded()).toMatchObject({ scopes: ["memory:read"] });
+    await world.declare(agent({ scopes: ["memory:read"], state: "Suspended", displayName: "Agent" }));
+    expect(await recorded()).toMatchObject({ displayName: "Agent" });
   });
 });
