@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { type BoundedCount, countOf, countRows, MAX_COUNT } from "../database/bounded-count.ts";
+import { type BoundedCount, countOfPage, countRows, MAX_COUNT } from "../database/bounded-count.ts";
 import {
   type BoundedPage,
   findBoundedPage,
@@ -68,7 +68,7 @@ export async function countAudit(
   bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<BoundedCount> {
   const search: AuditSearch = { teamIds, kind, actor, about, from, to, after: undefined, limit: MAX_COUNT };
-  if (!isEveryEvent(search)) return countOf(await findPositions(db, search, bounds));
+  if (!isEveryEvent(search)) return countOfPage(await findPositions(db, search, bounds));
   const ofTeams = teamIds === undefined ? sql`` : sql`and r.team_id = any(${teamIds}::text[])`;
   return countRows(db, sql`from audit_events r where ${isWithin(search)} ${ofTeams}`);
 }

@@ -14,7 +14,7 @@ export type BoundedCount = {
 };
 
 /** What the page of {@link MAX_COUNT} rows that a search begins with says of how many there are. */
-export function countOf({ positions, next, isPartial }: BoundedPage<unknown>): BoundedCount {
+export function countOfPage({ positions, next, isPartial }: BoundedPage<unknown>): BoundedCount {
   return { count: positions.length, is: next === null ? "exact" : isPartial ? "at least" : "more" };
 }
 

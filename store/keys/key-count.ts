@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type BoundedCount, countOf, countRows, MAX_COUNT } from "../database/bounded-count.ts";
+import { type BoundedCount, countOfPage, countRows, MAX_COUNT } from "../database/bounded-count.ts";
 import type { Db } from "../database/change.ts";
 import { findPositions, isAnyKey, type KeySearch, type KeySearchBounds } from "./key-search.ts";
 
@@ -13,6 +13,6 @@ export async function countKeys(
     ...{ name, state, scope, model, trait, boundTo, teamIds },
     ...{ order: "name", after: undefined, limit: MAX_COUNT },
   };
-  if (!isAnyKey(search)) return countOf(await findPositions(db, search, bounds));
+  if (!isAnyKey(search)) return countOfPage(await findPositions(db, search, bounds));
   return countRows(db, sql`from keys ${teamIds === undefined ? sql`` : sql`where team_id = any(${teamIds}::text[])`}`);
 }

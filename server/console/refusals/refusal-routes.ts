@@ -10,7 +10,7 @@ import { queryText } from "../query-text.ts";
 import { offeredTeams } from "../team-field.ts";
 import { refusalSpan } from "./refusal-spans.ts";
 import { refusalsContent } from "./refusals-page.ts";
-import { refusedCallers } from "./refused-callers.ts";
+import { callersRefused } from "./refused-callers.ts";
 
 /** How many of the latest rows of the audit log are added up. */
 const LOOKED_THROUGH = 1_000;
@@ -34,7 +34,7 @@ export function refusalRoutes(app: FastifyInstance, { store, clock }: Pick<Manag
       const content = refusalsContent({
         ...{ team, span, now },
         teams: await offeredTeams(store.db, rights),
-        callers: refusedCallers(found.events),
+        callers: callersRefused(found.events),
         lookedBackTo: found.next === null ? undefined : Math.floor(Number(found.next.at) / 1_000),
         names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
       });

@@ -19,7 +19,7 @@ export type RefusedCaller = {
  *
  * @param events of the kind `request.refused`, the latest first
  */
-export function refusedCallers(events: readonly StoredAuditEvent[]): RefusedCaller[] {
+export function callersRefused(events: readonly StoredAuditEvent[]): RefusedCaller[] {
   const groups = Map.groupBy(events, ({ keyId, detail }) =>
     JSON.stringify([keyId ?? detail.principal ?? null, detail.reason]),
   );
