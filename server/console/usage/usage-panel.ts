@@ -6,7 +6,7 @@ import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { chartLegend, columnChart, numeral, shortNumeral } from "../column-chart.ts";
 import { refName } from "../keys/key-words.ts";
-import type { ScopedRequests } from "../keys/requests-chart.ts";
+import type { ScopedRequests } from "../keys/page/requests-chart.ts";
 import { urlWithQuery } from "../query-text.ts";
 import type { SeenUsage, UsageTable, Used } from "./see-usage.ts";
 import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { requestsOf, requestsSince, sumOf, sumsOf } from "../../../../server/console/keys/request-bars.ts";
-import { scopedRequests } from "../../../../server/console/keys/requests-chart.ts";
+import { requestsOf, requestsSince, sumOf, sumsOf } from "../../../../server/console/keys/page/request-bars.ts";
+import { scopedRequests } from "../../../../server/console/keys/page/requests-chart.ts";
 import { USAGE_RANGES } from "../../../../server/console/usage/usage-ranges.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12, 7);

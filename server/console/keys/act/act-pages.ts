@@ -1,0 +1,120 @@
+import { counted } from "../../../../domain/counted.ts";
+import type { LastUse } from "../../../../domain/key/known-usage.ts";
+import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { type Content, flag, type Html, html } from "../../../pages/html.ts";
+import { csrfField } from "../../../pages/layout.ts";
+import type { Viewer } from "../../../pages/viewer.ts";
+import { ago } from "../../times.ts";
+import { type RequestBar, sumOf, sumsOf } from "../page/request-bars.ts";
+import { versionsInUse } from "../page/versions-in-use.ts";
+
+export type ActForm = {
+  readonly key: KeyJson;
+  readonly viewer: Viewer;
+  /** What was refused, in words; empty at first. */
+  readonly refused: Content;
+};
+
+/** What stands in the form to revoke a key. */
+export type TypedRevocation = {
+  readonly reason: string;
+  /** The key's name, by which it is confirmed. */
+  readonly confirm: string;
+  /** What is wrong with that; empty where nothing is. */
+  readonly fault: string;
+};
+export const NOTHING_TYPED: TypedRevocation = { reason: "", confirm: "", fault: "" };
+
+/** What revoking would cut off, as far as it is known: the calls under way are each replica's own to know. */
+export type PresentUse = {
+  /** Of each version, the newest first. */
+  readonly lastUses: readonly LastUse[];
+  /** By five minutes. */
+  readonly lastHour: readonly RequestBar[];
+  readonly now: number;
+};
+
+export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse, typed: TypedRevocation): Html {
+  const { id, name } = key;
+  const { reason, confirm, fault } = typed;
+  const isFaulty = fault !== "";
+  return act(
+    key,
+    `Revoke ${name}`,
+    isFaulty ? html`What to change is said beside the field: <a href="#confirm">${fault}</a>` : refused,
+    html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Anyone who needs a key again gets a new one.</p>
+<h2>What it would cut off now</h2>${presentUse(use)}
+<form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
+<div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
+<div class="field"><label for="confirm">Name of the key</label><input id="confirm" name="confirm" value="${confirm}" required maxlength="253" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="confirm-hint${isFaulty && " confirm-error"}"${isFaulty && html` aria-invalid="true"`}><p class="hint" id="confirm-hint">Type <code>${name}</code>, so that no other key is ended.</p>${isFaulty && html`<p class="error" id="confirm-error">${fault}</p>`}</div>
+<p class="actions"><button class="primary danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
+  );
+}
+
+function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
+  const sums = [...sumsOf(lastHour)].map(
+    ([scope, sum]) => html`<li>${sum.toLocaleString("en-US")} by <code>${scope}</code></li>`,
+  );
+  const sum = sumOf(lastHour);
+  return html`<p>${
+    sum === 0
+      ? "No request within the last hour is known."
+      : html`<strong>${counted(sum, "request")}</strong> within the last hour:`
+  }</p>${sum > 0 && html`<ul>${sums}</ul>`}${
+    lastUses.length === 0
+      ? html`<p>It was never used.</p>`
+      : html`<ul>${lastUses.map((use) => html`<li>${useText(use, now)}</li>`)}</ul>`
+  }<p class="hint">As of some seconds ago. Answers that stream with the key are cut too.</p>`;
+}
+
+function useText({ version, at, address, userAgent }: LastUse, now: number): Content {
+  const from = [address && ` from ${address}`, userAgent && ` by ${userAgent}`];
+  return html`Version ${version}, last used ${ago(rfc3339Millis(at), now)}${from}`;
+}
+
+/** How long a version works on beside the one that succeeds it: those that the form offers. */
+export const OVERLAPS = [
+  { value: "1h", words: "1 hour" },
+  { value: "24h", words: "24 hours" },
+  { value: "168h", words: "7 days" },
+  { value: "0s", words: "Not at all: it ends at once" },
+] as const;
+export const USUAL_OVERLAP = "24h";
+
+/**
+ * What works now stands below the form: the button stays where it was pressed, whatever is known by then.
+ *
+ * @param once by which the form is known again
+ */
+export function rotateContent(
+  { key, viewer, refused }: ActForm,
+  once: string,
+  { lastUses, now }: Pick<PresentUse, "lastUses" | "now">,
+): Html {
+  const { id, name, declaredIn } = key;
+  const fields =
+    declaredIn === null
+      ? html`<p>A new version is made, and shown once on the next page. The present one works on beside it for a while.</p>
+<div class="field"><label for="overlap">The present version works on for</label><select id="overlap" name="overlap">${OVERLAPS.map(
+          ({ value, words }) =>
+            html`<option value="${value}" ${flag("selected", value === USUAL_OVERLAP)}>${words}</option>`,
+        )}</select></div>`
+      : html`<p>Its controller makes a new version, and delivers it where the key's declaration says. The present one works on beside it for as long as the declaration says.</p>
+<div class="choice"><input type="checkbox" id="revokeOld" name="revokeOld" value="yes"><label for="revokeOld">End the present version as soon as the new one is delivered</label></div>`;
+  const form = act(
+    key,
+    `Rotate ${name}`,
+    refused,
+    html`<form class="stack" method="post" action="/dashboard/keys/${id}/rotate">${csrfField(viewer.csrf)}<input type="hidden" name="once" value="${once}">${fields}
+<p class="actions"><button class="primary">Rotate</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
+  );
+  return html`${form}
+${versionsInUse(key, lastUses, now)}`;
+}
+
+function act({ id, name }: KeyJson, title: string, refused: Content, content: Html): Html {
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>${title}</h1></div></div>
+${refused !== "" && html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${refused}</p></div>`}
+<div class="panel narrow">${content}</div>`;
+}

@@ -1,0 +1,144 @@
+import type { FastifyInstance } from "fastify";
+import { readKnownUsage } from "../../../../store/keys/usage.ts";
+import { Problem, problem } from "../../../http/errors.ts";
+import { changeContextOf } from "../../../management/change-context.ts";
+import type { Management } from "../../../management/context.ts";
+import { creationBy } from "../../../management/creation.ts";
+import { createVersion } from "../../../management/keys/api-managed-keys.ts";
+import { replaceKeySpec, revokeByHand, rotateByHand } from "../../../management/keys/changes.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { type KeyIdParams, keyIdOf } from "../../../management/keys/key-request.ts";
+import { makeShownKey } from "../../../management/keys/make-shown-key.ts";
+import { etagOf } from "../../../management/preconditions.ts";
+import { requireRight } from "../../../management/rights.ts";
+import { type FormBody, field, newSubmissionId, readSubmissionId, withoutKeys } from "../../../pages/forms.ts";
+import { viewerOf } from "../../../pages/viewer.ts";
+import { formErrorsOf } from "../form/form-errors.ts";
+import { isAbandoned, showOnce } from "../once/show-once.ts";
+import { requireMadeByHand, seeKey, seeRequests, sendKeyPage } from "../page/key-routes.ts";
+import {
+  NOTHING_TYPED,
+  OVERLAPS,
+  revokeContent,
+  rotateContent,
+  type TypedRevocation,
+  USUAL_OVERLAP,
+} from "./act-pages.ts";
+
+type ActRequest = { Params: KeyIdParams; Body: FormBody };
+
+/** The form was of a key made by hand. A declared key's new version is not shown, and its present one ends. */
+const TAKEN_OVER = problem(
+  "managed",
+  "A declaration has taken this key over since the form was opened: rotating it is another thing now, as the form below says.",
+);
+
+/** What is done to a key at once: it is revoked, or a new version is made or asked for. */
+export function keyActRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
+  revokeRoutes(app, management);
+  rotateRoutes(app, management, publicUrl);
+  suspensionRoute(app, management);
+}
+
+function revokeRoutes(app: FastifyInstance, management: Management): void {
+  const { store } = management;
+
+  async function content(key: KeyJson, viewer: ReturnType<typeof viewerOf>, typed: TypedRevocation, refused = "") {
+    const { now, lastUses } = await readKnownUsage(store.db, key.id);
+    const { hour } = await seeRequests(management, key.id);
+    return revokeContent({ key, viewer, refused }, { lastUses, lastHour: hour, now }, typed);
+  }
+
+  app.get<{ Params: KeyIdParams }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+    const { key, rights } = await seeKey(management, request);
+    requireRight(rights, key.teamId, "revoke keys");
+    return sendKeyPage(request, reply, `Revoke ${key.name}`, await content(key, viewerOf(request), NOTHING_TYPED));
+  });
+
+  app.post<ActRequest>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+    const id = keyIdOf(request);
+    const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
+    const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm), fault: "" };
+    const { key: confirmed, rights } = await seeKey(management, request);
+    requireRight(rights, confirmed.teamId, "revoke keys");
+    if (confirm !== confirmed.name) {
+      const fault = `Name of the key: type ${confirmed.name}.`;
+      const page = await content(confirmed, viewerOf(request), { ...typed, fault });
+      return sendKeyPage(request, reply.code(422), `Revoke ${confirmed.name}`, page);
+    }
+    try {
+      const context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
+      await revokeByHand(context, id, "ByHand");
+      return reply.redirect(`/dashboard/keys/${id}`, 303);
+    } catch (error) {
+      const { shown } = formErrorsOf(error);
+      const { key } = await seeKey(management, request);
+      const page = await content(key, viewerOf(request), typed, shown.detail);
+      return sendKeyPage(request, reply.code(shown.status), `Revoke ${key.name}`, page);
+    }
+  });
+}
+
+function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
+  app.get<{ Params: KeyIdParams }>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+    const { key, rights } = await seeKey(management, request);
+    requireRight(rights, key.teamId, "change keys");
+    if (key.declaredIn === null) requireMadeByHand(key);
+    const use = await readKnownUsage(management.store.db, key.id);
+    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newSubmissionId(), use);
+    return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
+  });
+
+  app.post<ActRequest>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+    const { key } = await seeKey(management, request);
+    const { id } = key;
+    const once = readSubmissionId(request.body);
+    const context = await changeContextOf(management, request, {});
+    try {
+      if (key.declaredIn !== null) {
+        if (field(request.body, "overlap") !== "") throw TAKEN_OVER;
+        const revokeOld = field(request.body, "revokeOld") === "yes";
+        await rotateByHand(context, id, revokeOld, creationBy(request, once, ["console", id, revokeOld]));
+        return reply.redirect(`/dashboard/keys/${id}`, 303);
+      }
+      requireMadeByHand(key);
+      const overlap = overlapOf(field(request.body, "overlap"));
+      const creation = creationBy(request, once, ["console", id, overlap]);
+      const form = { creation, context, isLeft: () => isAbandoned(reply) };
+      const made = await makeShownKey(management, form, (tx) => createVersion(tx, context, id, { overlap }));
+      return showOnce(request, reply, made, publicUrl);
+    } catch (error) {
+      const { shown } = formErrorsOf(error);
+      const use = await readKnownUsage(management.store.db, id);
+      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once, use);
+      return sendKeyPage(request, reply.code(shown.status), `Rotate ${key.name}`, content);
+    }
+  });
+}
+
+/** Suspends a key that was made here, or lets it be used again: the rest of its spec stays. */
+function suspensionRoute(app: FastifyInstance, management: Management): void {
+  app.post<ActRequest>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
+    const { key } = await seeKey(management, request);
+    requireMadeByHand(key);
+    const state = field(request.body, "state");
+    if (state !== "Active" && state !== "Suspended") {
+      throw problem("invalid_request", "The form is incomplete: open the key's page again.");
+    }
+    const context = await changeContextOf(management, request, {});
+    try {
+      await replaceKeySpec(context, key.id, { spec: { ...key.spec, state } }, etagOf(key));
+    } catch (error) {
+      // Where the button was pressed twice, the other request has done it.
+      if (!(error instanceof Problem) || error.code !== "precondition_failed") throw error;
+      const { key: present } = await seeKey(management, request);
+      if (present.spec.state !== state) throw error;
+    }
+    return reply.redirect(`/dashboard/keys/${key.id}`, 303);
+  });
+}
+
+/** One of those that the form offers; the usual one for anything else. */
+function overlapOf(text: string): string {
+  return OVERLAPS.find(({ value }) => value === text)?.value ?? USUAL_OVERLAP;
+}

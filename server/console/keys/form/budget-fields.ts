@@ -1,0 +1,34 @@
+import { type BudgetSpec, budgetText, declareBudgets } from "../../../../domain/budget/budget.ts";
+import { flag, type Html, html } from "../../../pages/html.ts";
+import { chosenField, type FormErrors, labelled, textField } from "./key-form.ts";
+import { BUDGET_KINDS, BUDGET_PERIODS, splitBudgets, type TypedBudget } from "./typed-budget.ts";
+
+const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
+
+/**
+ * A budget of a key: how much, and when it begins anew, are asked for once there is to be one.
+ *
+ * @param stored of a key that there is: the fields are of one of them
+ */
+export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: readonly BudgetSpec[] = []): Html {
+  const { own, others } = splitBudgets(fields, stored);
+  const { budgetOf, budgetAmount, budgetCurrency, budgetPeriod, budgetWas } = fields;
+  return html`${budgetWas !== "" && html`<input type="hidden" name="budgetWas" value="${budgetWas}">`}${labelled(
+    "budgetOf",
+    "Budget",
+    errors,
+    (attributes) =>
+      html`<select ${attributes}>${BUDGET_KINDS.map(
+        ({ value, words }) =>
+          html`<option value="${value}"${value !== "" && html` data-budget="${value}"`} ${flag("selected", value === budgetOf)}>${words}</option>`,
+      )}</select>`,
+    own?.onExhausted === "Alert"
+      ? "Of calls of models: once it is used up, they pass, and it is reported."
+      : "Of calls of models: once it is used up, they are refused until it begins anew.",
+  )}<div class="for-budget stack">${textField("budgetAmount", "Amount", budgetAmount, errors, "Such as 1000000 tokens, or a cost of 250.00.")}
+<div class="for-cost">${textField("budgetCurrency", "Currency", budgetCurrency, errors, "That of the servers' price list, such as USD.")}</div>
+${chosenField("budgetPeriod", "Begins anew", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
+    others.length > 0 &&
+    html`<p class="hint">Beside it the key has ${(declareBudgets(others) ?? []).map(budgetText).join("; ")}: what is saved here leaves that as it is.</p>`
+  }`;
+}

@@ -1,0 +1,53 @@
+import { type Html, html } from "../../../pages/html.ts";
+import { csrfField } from "../../../pages/layout.ts";
+import type { Viewer } from "../../../pages/viewer.ts";
+import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { budgetFields } from "./budget-fields.ts";
+import type { FormManifest } from "./form-manifest.ts";
+import type { KeyFields } from "./key-fields.ts";
+import {
+  type Choices,
+  chosenField,
+  displayNameField,
+  errorSummary,
+  type FormErrors,
+  scopeFields,
+  textField,
+} from "./key-form.ts";
+import { lifetimeFields } from "./lifetime-fields.ts";
+import { limitDetails } from "./limit-details.ts";
+import { CREATE_FORM, FOLLOWED_BY_MANIFEST, manifestPanel } from "./manifest-panel.ts";
+
+export type CreateForm = {
+  readonly fields: KeyFields;
+  readonly errors: FormErrors;
+  readonly manifest: FormManifest;
+  readonly bindings: Bindings;
+  /** Those that a key can be made for. */
+  readonly teams: Choices;
+  /** By which the request is known again, however often it is sent. */
+  readonly once: string;
+  readonly viewer: Viewer;
+};
+
+/** The five steps on one page: what a step is for is shown once the step before says that it is wanted. */
+export function createContent({ fields, errors, manifest, bindings, teams, once, viewer }: CreateForm): Html {
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>Create key</h1></div></div>
+${errorSummary(errors)}
+<p class="notice narrow" role="status" data-kept-note hidden>What you typed before you signed in again is back. Look through it before you send it.</p>
+<div class="beside"><div class="scoped narrow"><form id="${CREATE_FORM}" method="post" action="/dashboard/keys/new" data-kept ${FOLLOWED_BY_MANIFEST}>${csrfField(viewer.csrf)}
+<input type="hidden" name="once" value="${once}">
+<ol class="steps">
+<li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
+${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${displayNameField(fields, "Shown as", errors)}</li>
+<li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
+<li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
+<li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>
+<li class="panel"><h2>Generate</h2>${lifetimeFields(fields, errors)}
+${budgetFields(fields, errors)}
+${limitDetails(fields, errors)}
+<p class="hint">The key is shown once, on the next page. It is kept nowhere.</p>
+<p class="actions"><button class="primary">Generate key</button><a class="button" href="/dashboard/keys">Cancel</a></p></li>
+</ol></form></div>
+${manifestPanel(manifest, errors.whole !== "")}</div>`;
+}

@@ -1,0 +1,72 @@
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { type Html, html } from "../../../pages/html.ts";
+import { csrfField } from "../../../pages/layout.ts";
+import type { Viewer } from "../../../pages/viewer.ts";
+import { factList } from "../../facts.ts";
+import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { budgetFields } from "./budget-fields.ts";
+import type { EditableFields, KeyFields } from "./key-fields.ts";
+import { displayNameField, errorSummary, expiresField, type FormErrors, scopeFields } from "./key-form.ts";
+import { limitDetails } from "./limit-details.ts";
+
+export type EditForm = {
+  readonly key: KeyJson;
+  readonly fields: KeyFields;
+  /** What the form would be filled with now. */
+  readonly stored: KeyFields;
+  readonly errors: FormErrors;
+  readonly bindings: Bindings;
+  /** The entity tag of what the form was filled with. */
+  readonly etag: string;
+  /** Whether the key was changed by another request since. */
+  readonly isOutdated: boolean;
+  readonly viewer: Viewer;
+};
+
+const LABELS: Readonly<Record<Exclude<keyof EditableFields, "budgetWas">, string>> = {
+  displayName: "Display name",
+  preset: "Preset",
+  scopes: "Scopes",
+  libraryAccess: "Library access",
+  libraries: "Libraries",
+  defaultLibrary: "MCP default library",
+  gateway: "Gateway",
+  expires: "Expires",
+  networks: "Networks",
+  requestsPerMinute: "Requests a minute",
+  tokensPerMinute: "Tokens a minute",
+  rateScope: "Requests and tokens are counted",
+  burst: "Requests at once",
+  budgetOf: "Budget",
+  budgetAmount: "Amount",
+  budgetCurrency: "Currency",
+  budgetPeriod: "Begins anew",
+  concurrent: "Calls under way",
+};
+
+/** All that can change of a key without a new secret. */
+export function editContent(form: EditForm): Html {
+  const { key, fields, errors, bindings, etag, viewer } = form;
+  const { id, name } = key;
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>Edit ${name}</h1></div></div>
+${form.isOutdated ? outdated(form) : errorSummary(errors)}
+<div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
+<input type="hidden" name="etag" value="${etag}">
+<section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
+<section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
+<section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
+<section class="panel">${expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.")}
+${budgetFields(fields, errors, key.spec.budgets)}
+${limitDetails(fields, errors)}
+<p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
+</form></div>`;
+}
+
+/** What was typed stays in the form; what is stored by now stands beside it. */
+function outdated({ fields, stored }: EditForm): Html {
+  const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
+  const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
+  return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> This key has been changed since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
+${factList(others.map((name) => [LABELS[name], String(stored[name]) || "Empty"]))}
+<p>Take over what you want to keep, and save again.</p></div>`;
+}

@@ -1,0 +1,119 @@
+import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
+import type { RuleName } from "../../../../domain/key/policies/rules-in-force.ts";
+import { type Problem, problemOf } from "../../../http/errors.ts";
+import { PolicyRefusal } from "../../../management/keys/policy-refusal.ts";
+import type { KeyFields } from "./key-fields.ts";
+import type { FormErrors } from "./key-form.ts";
+
+export const NO_ERRORS: FormErrors = { fields: new Map(), whole: "" };
+
+/** Where the form says what is wrong with a field of the API, and in which words where those of the API are not its own. */
+type Place = {
+  readonly path: string;
+  readonly field: keyof KeyFields;
+  readonly label: string;
+  readonly words?: string;
+};
+
+/** The field of the form that a field of the API is in: the longest beginning that fits. */
+const FIELDS: readonly Place[] = [
+  { path: "name", field: "name", label: "Name" },
+  { path: "team", field: "team", label: "Team" },
+  { path: "spec.displayName", field: "displayName", label: "Display name" },
+  { path: "spec.preset", field: "preset", label: "Preset" },
+  { path: "spec.scopes", field: "scopes", label: "Scopes" },
+  { path: "spec.libraryAccess.libraryRefs", field: "libraries", label: "Libraries" },
+  { path: "spec.libraryAccess", field: "libraryAccess", label: "Library access" },
+  { path: "spec.mcpDefaultLibraryRef", field: "defaultLibrary", label: "MCP default library" },
+  { path: "spec.gatewayRef", field: "gateway", label: "Gateway" },
+  { path: "spec.expiresAt", field: "expires", label: "Expires" },
+  { path: "spec.allowedCIDRs", field: "networks", label: "Networks" },
+  { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
+  { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
+  { path: "spec.rateLimit.tokensPerMinute", field: "tokensPerMinute", label: "Tokens a minute" },
+  { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
+  { path: "spec.rateLimit", field: "requestsPerMinute", label: "Requests a minute" },
+  {
+    ...{ path: "spec.budgets[0].tokens", field: "budgetAmount", label: "Amount" },
+    words: "write a whole number of tokens, from 1 to 1000000000000",
+  },
+  {
+    ...{ path: "spec.budgets[0].cost", field: "budgetAmount", label: "Amount" },
+    words: "write what the calls may cost, such as 250.00, up to 9999999.99",
+  },
+  {
+    ...{ path: "spec.budgets[0].currency", field: "budgetCurrency", label: "Currency" },
+    words: "write its three letters, such as USD",
+  },
+  { path: "spec.budgets", field: "budgetAmount", label: "Amount" },
+];
+
+/** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */
+const CORRECTABLE: ReadonlySet<string> = new Set([
+  "invalid",
+  "invalid_request",
+  "exists",
+  "conflict",
+  "precondition_failed",
+  "managed",
+  "too_many_versions",
+]);
+
+/**
+ * What was thrown, as the form says it.
+ *
+ * @throws what was thrown, where it cannot be corrected in the form
+ */
+export function formErrorsOf(error: unknown): { readonly shown: Problem; readonly errors: FormErrors } {
+  const shown = problemOf(error, "POST");
+  if (!CORRECTABLE.has(shown.code)) throw error;
+  if (shown.code === "exists") {
+    const taken = "Name: is taken by another key of this team: choose another.";
+    return { shown, errors: { fields: new Map([["name", taken]]), whole: "What to change is said beside the field:" } };
+  }
+  if (error instanceof PolicyRefusal) return { shown, errors: policyErrors(error.violations) };
+  const found = (Array.isArray(shown.members.errors) ? shown.members.errors : []).flatMap(fieldError);
+  const whole = found.length === 0 ? shown.detail : BESIDE_FIELDS;
+  return { shown, errors: { fields: new Map(found), whole } };
+}
+
+/** What a policy asks for, where the form has other words for what would do than the management API. */
+const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>> = {
+  "expiry.required": () => "choose a time",
+  "expiry.max": () => "choose an earlier time",
+  "rotation.maxInterval": () => "none comes by itself, so choose a time within that",
+  allowedScopes: (step) => step.replace("write", "choose"),
+  allowedPresets: (step) => step.replace("write preset:", "choose"),
+  allowedModels: () => "this form names none, so make the key by the management API or as a PlatformKey",
+};
+
+/** What a key breaks of policies: at its field, or of the whole where the form has none for it. */
+function policyErrors(violations: readonly Violation[]): FormErrors {
+  const said = violations.map(({ rule, field, what, step, policy }) => {
+    const text = `${what}: ${POLICY_STEPS[rule]?.(step) ?? step} (PlatformKeyPolicy ${policy})`;
+    return { at: fieldError({ path: field.replace("spec.expiresAfter", "spec.expiresAt"), message: text }), text };
+  });
+  const fields = new Map<keyof KeyFields, string>();
+  for (const [name, text] of said.flatMap(({ at }) => at)) {
+    fields.set(name, [fields.get(name), text].filter(Boolean).join(" "));
+  }
+  const others = said.filter(({ at }) => at.length === 0).map(({ text }) => `${text}.`);
+  return { fields, whole: [...others, ...(fields.size > 0 ? [BESIDE_FIELDS] : [])].join(" ") };
+}
+
+const BESIDE_FIELDS = "What to change is said beside each field:";
+
+function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
+  const place = FIELDS.find((one) => path.startsWith(one.path));
+  return place === undefined ? [] : [[place.field, `${place.label}: ${place.words ?? message}.`]];
+}
+
+/** What is wrong with the end of a key that is to be made, at the field that the form shows for it. */
+export function atLifetime({ fields, whole }: FormErrors, { lifetime, expires }: KeyFields): FormErrors {
+  const placed = [...fields].map(([name, fault]) => {
+    if (name !== "expires") return [name, fault] as const;
+    if (lifetime !== "date") return ["lifetime", fault.replaceAll("Expires: ", "Lifetime: ")] as const;
+    return [name, expires === "" ? "Expires: choose a day and a time, or another lifetime." : fault] as const;
+  });
+  return { fields: new Map(placed), whole };
+}

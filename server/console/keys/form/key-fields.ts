@@ -1,0 +1,187 @@
+import { isScope, PRESETS, type Preset, type Scope } from "../../../../domain/access/scopes.ts";
+import type { ApiManagedKeySpec } from "../../../../domain/key/api-managed-key.ts";
+import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
+import { choices, type FormBody, field } from "../../../pages/forms.ts";
+import { type Lifetime, readLifetime } from "./lifetimes.ts";
+import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget, typedBudgetOf } from "./typed-budget.ts";
+
+/** A key as the form of it has it: what was typed, whatever it is. */
+export type KeyFields = TypedBudget & {
+  readonly name: string;
+  readonly team: string;
+  readonly displayName: string;
+  /** Of {@link PRESETS}, or empty for scopes of one's own. */
+  readonly preset: string;
+  readonly scopes: readonly string[];
+  readonly libraryAccess: "All" | "Restricted";
+  /** References, as `namespace/name`. */
+  readonly libraries: readonly string[];
+  readonly defaultLibrary: string;
+  readonly gateway: string;
+  readonly lifetime: Lifetime;
+  /** A moment in UTC as `datetime-local` has it. */
+  readonly expires: string;
+  /** With commas or spaces between. */
+  readonly networks: string;
+  readonly requestsPerMinute: string;
+  readonly burst: string;
+  readonly tokensPerMinute: string;
+  /** Who counts the requests. */
+  readonly rateScope: "Replica" | "Installation";
+  readonly concurrent: string;
+};
+
+export const EMPTY_FIELDS: KeyFields = {
+  ...{ name: "", team: "", displayName: "", preset: "GatewayDefault", scopes: [] },
+  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
+  ...{ lifetime: "none", ...NO_BUDGET },
+  ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
+};
+
+export function readKeyFields(body: FormBody): KeyFields {
+  return {
+    name: field(body, "name"),
+    team: field(body, "team"),
+    displayName: field(body, "displayName"),
+    preset: field(body, "preset"),
+    scopes: choices(body, "scopes"),
+    libraryAccess: field(body, "libraryAccess") === "Restricted" ? "Restricted" : "All",
+    libraries: [...choices(body, "libraries"), ...listed(field(body, "otherLibraries"))],
+    defaultLibrary: field(body, "defaultLibrary"),
+    gateway: field(body, "gateway"),
+    lifetime: readLifetime(body),
+    expires: field(body, "expires"),
+    networks: field(body, "networks"),
+    requestsPerMinute: field(body, "requestsPerMinute"),
+    burst: field(body, "burst"),
+    tokensPerMinute: field(body, "tokensPerMinute"),
+    rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
+    concurrent: field(body, "concurrent"),
+    ...readBudget(body),
+  };
+}
+
+/** What was written with commas or spaces between. */
+function listed(text: string): string[] {
+  return text.split(/[\s,]+/).filter((part) => part !== "");
+}
+
+/** A reference as a spec has it. */
+export type Ref = { readonly name: string; readonly namespace?: string };
+/** How a form names what a spec refers to. */
+export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
+
+/** What the form to edit a key has of its spec. */
+export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime">;
+
+/** @param currency what a cost is in where the key has no budget yet */
+export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: string): EditableFields {
+  const {
+    displayName,
+    preset,
+    scopes,
+    libraryAccess,
+    mcpDefaultLibraryRef,
+    gatewayRef,
+    expiresAt,
+    rateLimit,
+    allowedCIDRs = [],
+    budgets = [],
+  } = spec;
+  return {
+    displayName: displayName ?? "",
+    preset: preset ?? "",
+    scopes: scopes ?? [],
+    libraryAccess: libraryAccess?.mode === "Restricted" ? "Restricted" : "All",
+    libraries: (libraryAccess?.libraryRefs ?? []).map(refs.library),
+    defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
+    gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
+    expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
+    networks: allowedCIDRs.join(", "),
+    requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
+    burst: String(rateLimit?.burst ?? ""),
+    tokensPerMinute: String(rateLimit?.tokensPerMinute ?? ""),
+    rateScope: rateLimit?.scope ?? "Replica",
+    concurrent: String(rateLimit?.concurrent ?? ""),
+    ...typedBudgetOf(budgets, currency),
+  };
+}
+
+/**
+ * The spec that a form asks for, unchecked: what a page hides, since no scope is chosen that it is for, is left out.
+ *
+ * @param base what the form does not show, and stays
+ */
+export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
+  const { expiresAfter, allowedModels, state, subjectAccess, budgets = [] } = base;
+  const { displayName, preset, scopes, lifetime, expires } = fields;
+  const products = productsOf(fields);
+  const allowedCIDRs = listed(fields.networks);
+  return {
+    ...definedOnly({ expiresAfter, allowedModels, state }),
+    ...(displayName === "" ? {} : { displayName }),
+    ...(preset === "" ? { scopes } : { preset }),
+    ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
+    ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
+    ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
+    ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
+    ...limitsOf(fields),
+    ...budgetsTyped(fields, budgets),
+  };
+}
+
+function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Record<string, unknown> {
+  return {
+    ...(libraryAccess === "Restricted" && {
+      libraryAccess: { mode: "Restricted", libraryRefs: libraries.map(refOf) },
+    }),
+    ...(defaultLibrary !== "" && { mcpDefaultLibraryRef: refOf(defaultLibrary) }),
+  };
+}
+
+/** Numbers stay what they are; anything else is said to be none by the check of the spec. */
+function limitsOf({
+  requestsPerMinute,
+  burst,
+  tokensPerMinute,
+  rateScope,
+  concurrent,
+}: KeyFields): Record<string, unknown> {
+  const given = Object.entries({ requestsPerMinute, burst, tokensPerMinute, concurrent }).filter(
+    ([, text]) => text !== "",
+  );
+  const rateLimit = Object.fromEntries(
+    given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text]),
+  );
+  if (given.length === 0) return {};
+  const counted = (requestsPerMinute !== "" || tokensPerMinute !== "") && rateScope === "Installation";
+  return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
+}
+
+/** What the chosen scopes are for. */
+export function productsOf({ preset, scopes }: Pick<KeyFields, "preset" | "scopes">): ReadonlySet<string> {
+  return new Set((isPreset(preset) ? PRESETS[preset] : scopes.filter(isScope)).map(productOfScope));
+}
+
+export function productOfScope(scope: Scope): string {
+  return scope.split(":")[0] ?? "";
+}
+
+function isPreset(text: string): text is Preset {
+  return Object.hasOwn(PRESETS, text);
+}
+
+function refOf(text: string): Ref {
+  const slash = text.indexOf("/");
+  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** A moment that a browser sends is in UTC; what it did not make goes to the check of the spec as it is. */
+function rfc3339Of(text: string): string {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return text;
+  return `${text.length === 16 ? `${text}:00` : text}Z`;
+}
+
+function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,139 @@
+import { type Preset, SCOPES } from "../../../../domain/access/scopes.ts";
+import { type Content, flag, type Html, html } from "../../../pages/html.ts";
+import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
+
+/** What can be chosen, by what a form sends for it. */
+export type Choices = {
+  readonly offered: readonly { readonly value: string; readonly title: string }[];
+  /** Whether there is more than that. */
+  readonly isMore: boolean;
+};
+/** An offer, and what it means to choose nothing; empty where something must be chosen. */
+type Choice = Choices & { readonly none: string };
+
+/** What is wrong with a form: of each field in its words, and of the whole. */
+export type FormErrors = {
+  readonly fields: ReadonlyMap<keyof KeyFields, string>;
+  readonly whole: string;
+};
+
+/** Presets in the order of how many need them, with what each is for. */
+const PRESET_WORDS = {
+  GatewayDefault: "for an application: models, embeddings, routes; read the memory",
+  MCPReadOnly: "for an assistant over MCP: search and read the memory",
+  MCPReadWrite: "for an agent over MCP: read and write the memory",
+} as const satisfies Record<Preset, string>;
+const SCOPE_WORDS = {
+  "gateway:generate": "Ask models",
+  "gateway:embed": "Make embeddings",
+  "gateway:routes": "Use a gateway's own routes",
+  "memory:read": "Search and read atoms",
+  "memory:write": "Write and delete atoms",
+} as const satisfies Record<(typeof SCOPES)[number], string>;
+
+/** A field with its label, what to write there, and what is wrong with what stands there. */
+export function labelled(
+  id: keyof KeyFields,
+  label: string,
+  errors: FormErrors,
+  control: (attributes: Html) => Html,
+  hint?: Content,
+): Html {
+  const fault = errors.fields.get(id);
+  const described = [hint && `${id}-hint`, fault && `${id}-error`].filter(Boolean).join(" ");
+  const attributes = html`id="${id}" name="${id}"${described !== "" && html` aria-describedby="${described}"`}${
+    fault !== undefined && html` aria-invalid="true"`
+  }`;
+  return html`<div class="field"><label for="${id}">${label}</label>${control(attributes)}${
+    hint && html`<p class="hint" id="${id}-hint">${hint}</p>`
+  }${fault && html`<p class="error" id="${id}-error">${fault}</p>`}</div>`;
+}
+
+export function textField(id: keyof KeyFields, label: string, value: string, errors: FormErrors, hint?: Content): Html {
+  return labelled(
+    id,
+    label,
+    errors,
+    (attributes) => html`<input ${attributes} value="${value}" autocomplete="off" spellcheck="false">`,
+    hint,
+  );
+}
+
+/** What is wrong with a form, before all of it. */
+export function errorSummary({ fields, whole }: FormErrors): Html | string {
+  if (whole === "") return "";
+  return html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${whole}</p>${
+    fields.size > 0 && html`<ul>${[...fields].map(([id, fault]) => html`<li><a href="#${id}">${fault}</a></li>`)}</ul>`
+  }</div>`;
+}
+
+export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): Html {
+  const fault = errors.fields.get("scopes");
+  return html`${labelled(
+    "preset",
+    "Preset",
+    errors,
+    (attributes) =>
+      html`<select ${attributes}>${Object.entries(PRESET_WORDS).map(
+        ([name, words]) =>
+          html`<option value="${name}" data-products="${[...productsOf({ preset: name, scopes: [] })].join(" ")}" ${flag("selected", name === preset)}>${name} (${words})</option>`,
+      )}<option value="" data-custom ${flag("selected", preset === "")}>Scopes of its own</option></select>`,
+  )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">Scopes</legend>${SCOPES.map(
+    (scope) =>
+      html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_WORDS[scope]}</span></label></div>`,
+  )}${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
+}
+
+export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: string): Html {
+  return labelled(
+    "expires",
+    "Expires",
+    errors,
+    (attributes) => html`<input ${attributes} type="datetime-local" value="${expires}">`,
+    hint,
+  );
+}
+
+export function displayNameField({ displayName }: KeyFields, label: string, errors: FormErrors): Html {
+  return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
+}
+
+/** A choice of what there is; where there is more than a page offers, its name can be written. */
+export function chosenField(
+  id: keyof KeyFields,
+  label: string,
+  value: string,
+  { none, offered, isMore }: Choice,
+  errors: FormErrors,
+  hint?: string,
+): Html {
+  if (isMore) {
+    return labelled(
+      id,
+      label,
+      errors,
+      (attributes) =>
+        html`<input ${attributes} value="${value}" list="${id}-list" autocomplete="off" spellcheck="false"><datalist id="${id}-list">${offered.map(
+          (one) => html`<option value="${one.value}">${one.title}</option>`,
+        )}</datalist>`,
+      [hint, hint && " ", "There are more than are offered: write its name.", none && ` Left empty: ${none}.`],
+    );
+  }
+  const shown = withChosen(offered, value === "" ? [] : [value]);
+  return labelled(
+    id,
+    label,
+    errors,
+    (attributes) =>
+      html`<select ${attributes}>${none && html`<option value="">${none}</option>`}${shown.map(
+        (one) => html`<option value="${one.value}" ${flag("selected", one.value === value)}>${one.title}</option>`,
+      )}</select>`,
+    hint,
+  );
+}
+
+/** What was chosen and is not offered stays what it is, such as a name without its namespace. */
+export function withChosen(offered: Choices["offered"], chosen: readonly string[]): Choices["offered"] {
+  const others = chosen.filter((one) => offered.every(({ value }) => value !== one));
+  return [...others.map((value) => ({ value, title: value })), ...offered];
+}

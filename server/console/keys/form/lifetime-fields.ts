@@ -1,0 +1,19 @@
+import { flag, type Html, html } from "../../../pages/html.ts";
+import type { KeyFields } from "./key-fields.ts";
+import { expiresField, type FormErrors, labelled } from "./key-form.ts";
+import { LIFETIMES } from "./lifetimes.ts";
+
+/** How long a new key works: the date is asked for once it is to be one of the person's own. */
+export function lifetimeFields(fields: KeyFields, errors: FormErrors): Html {
+  return html`${labelled(
+    "lifetime",
+    "Lifetime",
+    errors,
+    (attributes) =>
+      html`<select ${attributes}>${LIFETIMES.map(
+        ({ value, words }) =>
+          html`<option value="${value}"${value === "date" && html` data-date`} ${flag("selected", value === fields.lifetime)}>${words}</option>`,
+      )}</select>`,
+    "It can be changed later.",
+  )}<div class="for-date">${expiresField(fields, errors, "In UTC.")}</div>`;
+}

@@ -1,0 +1,34 @@
+import { DAY_MS } from "../../../../domain/duration.ts";
+import { rfc3339 } from "../../../../domain/rfc3339.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { databaseTime } from "../../../../store/database/times.ts";
+import { type FormBody, field } from "../../../pages/forms.ts";
+
+/** How long a key works, as the form to make one offers it: `days` of those that are counted from its making. */
+export const LIFETIMES = [
+  { value: "none", words: "No end: until it is revoked", days: null },
+  { value: "7d", words: "7 days", days: 7 },
+  { value: "30d", words: "30 days", days: 30 },
+  { value: "90d", words: "90 days", days: 90 },
+  { value: "date", words: "Until a date of your own", days: null },
+] as const;
+export type Lifetime = (typeof LIFETIMES)[number]["value"];
+
+const MINUTE_MS = 60_000;
+
+/** The lifetime that a form asks for. A form without the choice has an end where it has a date, as the one to edit a key. */
+export function readLifetime(body: FormBody): Lifetime {
+  const chosen = LIFETIMES.find(({ value }) => value === field(body, "lifetime"));
+  return chosen?.value ?? (field(body, "expires") === "" ? "none" : "date");
+}
+
+/**
+ * The end of a key that is made now, by the database's clock and to the minute before; nothing for a lifetime that is
+ * not counted in days.
+ */
+export async function endOfLifetime(db: Db, lifetime: Lifetime): Promise<{ readonly expiresAt?: string }> {
+  const days = LIFETIMES.find(({ value }) => value === lifetime)?.days ?? null;
+  if (days === null) return {};
+  const end = (await databaseTime(db)) + days * DAY_MS;
+  return { expiresAt: rfc3339(end - (end % MINUTE_MS)) };
+}

@@ -1,0 +1,161 @@
+import { SCOPES } from "../../../../domain/access/scopes.ts";
+import type { IssuedNames } from "../../../../domain/access/team-member.ts";
+import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import type { ClusterNames } from "../../../../store/cluster-names.ts";
+import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
+import { LISTED_STATES } from "../../../../store/keys/key-lists.ts";
+import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/key-orders.ts";
+import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/key-search.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { flag, type Html, html } from "../../../pages/html.ts";
+import { type Column, table } from "../../../pages/table.ts";
+import { chips } from "../../facts.ts";
+import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
+import { teamField } from "../../team-field.ts";
+import { ago } from "../../times.ts";
+import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "../key-words.ts";
+import { type KeyListFilters, listUrl } from "./list-query.ts";
+import { type SelectionRights, selectionBar, selectionBox } from "./selection-bar.ts";
+
+/** What the list of keys shows. */
+export type KeyList = SelectionRights & {
+  readonly query: KeyListFilters;
+  readonly keys: readonly KeyJson[];
+  readonly clusters: ClusterNames;
+  /** Where the next page begins; null at the end. */
+  readonly next: KeyPosition | null;
+  /** Where this page begins behind another one; null at the beginning. */
+  readonly previous: KeyPosition | null;
+  /** Whether more may match before the page is full. */
+  readonly isPartial: boolean;
+  /** How many match on all pages. */
+  readonly total: BoundedCount;
+  /** Names of teams to choose from: some of them, where there are very many. */
+  readonly teams: readonly string[];
+  /** What the issuer says of a viewer who is in no team; null for all others. */
+  readonly outsider: IssuedNames | null;
+  /** Whether the viewer may make a key in any team. */
+  readonly mayCreate: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const ORDERS: Readonly<Record<KeyOrder, string>> = {
+  name: "Name",
+  newest: "Newest first",
+  oldest: "Oldest first",
+  "used-last": "Last used first",
+  "unused-longest": "Unused the longest",
+  "ends-soonest": "Expires the soonest",
+};
+const TRAITS: Readonly<Record<KeyTrait, string>> = {
+  declared: "Declared in a manifest",
+  "by-hand": "Made by hand",
+  leaked: "Reported as leaked",
+  unused: "Unused for 30 days",
+  "long-unused": "Unused for 90 days",
+  endless: "Never expires",
+};
+const COLUMNS: readonly Column[] = [
+  ["Name", "named"],
+  ["Prefix", "whole"],
+  ["State", "whole"],
+  "Scopes",
+  ["Bound to", "named"],
+  ["Last use", "whole"],
+  ["Expires", "whole"],
+  ["Declared in", "named"],
+];
+
+export function listContent(list: KeyList): Html {
+  return html`<div class="head"><h1>API keys</h1><p class="actions">${
+    list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
+  }<a class="button" href="/dashboard/keys/find">Find by secret</a></p></div>
+${filters(list)}
+<div id="results" class="stack">${list.keys.length > 0 && selectionBar(listUrl(list.query), list)}
+<div class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div></div>`;
+}
+
+function filters({ query, teams }: KeyList): Html {
+  return html`<form class="panel" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
+<div class="filters">
+<div class="field"><label for="q">Search</label>
+<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any</option>${LISTED_STATES.map(
+    (state) =>
+      html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
+  )}</select></div>
+<div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
+    (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
+  )}</select></div>
+${teamField(query.team, teams)}
+<div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
+    (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
+  )}</select></div>
+<button>Search</button>
+</div>
+${fewUse(query)}</form>`;
+}
+
+/** What few narrow a list by: folded in, unless it does. */
+function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
+  return html`<details ${flag("open", chosen !== undefined || model !== "" || bound !== "")}><summary class="small">More filters</summary><div class="filters more">
+<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any</option>${SCOPES.map(
+    (scope) => html`<option value="${scope}" ${flag("selected", scope === chosen)}>${scope}</option>`,
+  )}</select></div>
+<div class="field"><label for="model">May call model</label>
+<input id="model" name="model" value="${model}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="bound">Gateway or library</label>
+<input id="bound" name="bound" value="${bound}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
+</div></details>`;
+}
+
+function keyTable({ keys, clusters, now }: KeyList): Html {
+  const rows = keys.map((key) => [
+    nameOf(key),
+    html`<code>${key.prefix ?? "none yet"}</code>`,
+    html`${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}`,
+    chips(key.scopes),
+    bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`),
+    key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
+    key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
+    declarationOf(key, clusters),
+  ]);
+  return table("API keys", COLUMNS, rows);
+}
+
+function nameOf({ id, name, displayName, team }: KeyJson): Html {
+  const isNamed = displayName !== "" && displayName !== name;
+  return html`<span class="choice">${selectionBox({ id, name })}<span><a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span></span></span>`;
+}
+
+/** By which names a team could have the viewer as a member. */
+function noTeam({ subject, groups }: IssuedNames): Html {
+  return html`<div class="empty"><h2>You are in no team</h2><p class="muted">Keys belong to teams. Send this to a person who writes PlatformTeams: a team has you as a member by your subject, or by one of your groups.</p>
+<pre id="names" tabindex="0" aria-label="What your issuer says of you">${writeYaml({ subject, groups })}</pre>
+<p class="actions"><button type="button" data-copy="names" hidden>Copy</button></p></div>`;
+}
+
+function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
+  if (outsider !== null) return noTeam(outsider);
+  if (isPartial) return html`<div class="empty"><p>None of the keys that were looked through so far.</p></div>`;
+  if (listUrl({ ...query, order: "name" }) === "/dashboard/keys") {
+    return html`<div class="empty"><h2>No API keys yet</h2><p class="muted">A key lets a program use a gateway or the memory, and no more than its scopes say.</p>${
+      mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
+    }</div>`;
+  }
+  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name or of a display name, for the first 12 characters of a key, or for a key's id.</p>
+<a class="button" href="/dashboard/keys">Show all keys</a></div>`;
+}
+
+function footOf({ query, keys, next, previous, isPartial, total }: KeyList): Html | string {
+  if (next === null && previous === null && keys.length === 0) return "";
+  const partly = "More keys may match: they are still to be looked through.";
+  return foot({
+    said: isPartial ? partly : `${countOnPage(keys.length, "key", "keys")}, ${inAll(total)}`,
+    first: previous === null ? undefined : listUrl({ ...query, after: undefined, before: undefined }),
+    previous: previous === null ? undefined : listUrl({ ...query, after: undefined, before: previous }),
+    next: next === null ? undefined : listUrl({ ...query, after: next, before: undefined }),
+    isPartial: isPartial && query.before === undefined,
+  });
+}

@@ -1,0 +1,101 @@
+import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
+import { isKeyId } from "../../../../domain/key/key-id.ts";
+import { LISTED_STATES, type ListedState } from "../../../../store/keys/key-lists.ts";
+import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/key-orders.ts";
+import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/key-search.ts";
+import { problem } from "../../../http/errors.ts";
+import { queryText } from "../../query-text.ts";
+
+/** What the list of keys is asked for, as its address has it. */
+export type KeyListFilters = {
+  readonly text: string;
+  readonly state: ListedState | undefined;
+  readonly scope: Scope | undefined;
+  readonly trait: KeyTrait | undefined;
+  /** A model that keys may name at a gateway. */
+  readonly model: string;
+  /** A gateway or a library, by its name or id. */
+  readonly bound: string;
+  readonly team: string;
+  readonly order: KeyOrder;
+  readonly after: KeyPosition | undefined;
+  /** Where the page behind begins, for the one before it. */
+  readonly before: KeyPosition | undefined;
+};
+
+const MAX_CURSOR_LENGTH = 600;
+/** Seconds since the epoch, from the year 0 to before the year 10000: the moments of RFC 3339. */
+const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
+
+/** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
+export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
+  const { q, state, scope, trait, model, bound, team, order, after, before } = query;
+  const known = KEY_ORDERS.find((one) => one === order) ?? "name";
+  return {
+    text: queryText(q),
+    state: LISTED_STATES.find((one) => one === state),
+    scope: SCOPES.find((one) => one === scope),
+    trait: KEY_TRAITS.find((one) => one === trait),
+    model: queryText(model),
+    bound: queryText(bound),
+    team: queryText(team),
+    order: known,
+    after: positionIn(after, known),
+    before: positionIn(before, known),
+  };
+}
+
+function positionIn(text: unknown, order: KeyOrder): KeyPosition | undefined {
+  return typeof text === "string" && text !== "" ? readPosition(text, order) : undefined;
+}
+
+/** The address of a list, from another place on where that is given. */
+export function listUrl(filters: KeyListFilters): string {
+  const { text, state, scope, trait, model, bound, team, order, after, before } = filters;
+  const given = new URLSearchParams();
+  if (text !== "") given.set("q", text);
+  if (state !== undefined) given.set("state", state);
+  if (scope !== undefined) given.set("scope", scope);
+  if (trait !== undefined) given.set("trait", trait);
+  if (model !== "") given.set("model", model);
+  if (bound !== "") given.set("bound", bound);
+  if (team !== "") given.set("team", team);
+  if (order !== "name") given.set("order", order);
+  if (after !== undefined) given.set("after", writePosition(after));
+  if (before !== undefined) given.set("before", writePosition(before));
+  const search = given.toString();
+  return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
+}
+
+function writePosition({ place, id }: KeyPosition): string {
+  return Buffer.from(JSON.stringify([place, id])).toString("base64url");
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+function readPosition(text: string, order: KeyOrder): KeyPosition {
+  const [place, id] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
+  const isPlace = order === "name" ? isStorable : isTime;
+  if (typeof place === "string" && isPlace(place) && typeof id === "string" && isKeyId(id)) {
+    return { place, id };
+  }
+  throw problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
+function isTime(text: string): boolean {
+  if (!/^-?(?:Infinity|\d{1,12}(?:\.\d{1,6})?)$/.test(text)) return false;
+  const seconds = Number(text);
+  return !Number.isFinite(seconds) || (seconds >= FIRST_SECOND && seconds < SECOND_AFTER_ALL);
+}
+
+function partsOf(text: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

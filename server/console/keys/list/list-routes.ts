@@ -1,0 +1,93 @@
+import type { FastifyInstance } from "fastify";
+import { clusterNames } from "../../../../store/cluster-names.ts";
+import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
+import { countKeys } from "../../../../store/keys/key-count.ts";
+import type { KeyPosition } from "../../../../store/keys/key-orders.ts";
+import { findBindings, findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../../store/keys/key-search.ts";
+import { principalOf } from "../../../auth/management/author.ts";
+import type { Management } from "../../../management/context.ts";
+import { showKeys } from "../../../management/keys/shown-key.ts";
+import { requestedTeams } from "../../../management/requested-teams.ts";
+import { mayInSomeTeam, type Rights, rightsOf, visibleTeams } from "../../../management/rights.ts";
+import { sendConsolePage } from "../../../pages/send-page.ts";
+import { offeredTeams } from "../../team-field.ts";
+import { listContent } from "./list-page.ts";
+import { type KeyListFilters, readListQuery } from "./list-query.ts";
+
+const PAGE = 50;
+
+/** The list of keys. */
+export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
+    "/keys",
+    { config: { console: true } },
+    async (request, reply) => {
+      const query = readListQuery(request.query);
+      const principal = principalOf(request);
+      const rights = await rightsOf(store.db, principal);
+      const found = await find(query, rights);
+      const [only, ...others] = found.keys;
+      // A prefix from a log leads to its key in one step; while a person types (htmx), the key is the first row.
+      if (found.isExact && only !== undefined && others.length === 0 && request.headers["hx-request"] === undefined) {
+        return reply.redirect(`/dashboard/keys/${only.id}`, 303);
+      }
+      const now = clock.now();
+      const list = {
+        query,
+        keys: await showKeys({ db: store.db, receiptOf: await receipts.read(), now }, found.keys),
+        next: found.next,
+        previous: found.previous,
+        clusters: await clusterNames(store.db),
+        isPartial: found.isPartial,
+        total: found.total,
+        teams: await offeredTeams(store.db, rights),
+        outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,
+        mayCreate: mayInSomeTeam(rights, "make keys"),
+        mayExport: mayInSomeTeam(rights, "change keys"),
+        mayRevoke: mayInSomeTeam(rights, "revoke keys"),
+        now,
+      };
+      return sendConsolePage(request, reply, { title: "API keys", section: "keys", content: listContent(list) });
+    },
+  );
+
+  /** What a text identifies exactly comes before what it is a part of the name of. */
+  async function find(query: KeyListFilters, rights: Rights) {
+    const { text, state, scope, trait, model, bound, team, order, after, before } = query;
+    const teamIds = await requestedTeams(store.db, rights, team);
+    const ids =
+      text === "" || after !== undefined || before !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
+    if (ids.length > 0) {
+      const keys = await findKeys(store.db, ids);
+      return { keys, next: null, previous: null, isPartial: false, isExact: true, total: exactly(keys.length) };
+    }
+    const at = clock.now();
+    const search: KeySearch = {
+      ...{ name: text, teamIds, order, after, limit: PAGE },
+      ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
+      model: model === "" ? undefined : model,
+      boundTo: bound === "" ? undefined : await findBindings(store.db, bound, teamIds),
+    };
+    const page = await pageOf(search, before);
+    const isWhole = page.next === null && page.previous === null && !page.isPartial;
+    const total = isWhole ? exactly(page.keys.length) : await countKeys(store.db, search);
+    return { ...page, isExact: false, total };
+  }
+
+  async function pageOf(search: KeySearch, before: KeyPosition | undefined) {
+    if (before !== undefined) {
+      const { keys, positions, next, isPartial } = await searchKeys(store.db, {
+        ...search,
+        ...{ after: before, isBackward: true },
+      });
+      // Where nothing is before these, the first page is shown, which is full.
+      if (next !== null) return { keys, next: positions.at(-1) ?? before, previous: next, isPartial };
+    }
+    const { keys, positions, next, isPartial } = await searchKeys(store.db, search);
+    return { keys, next, previous: search.after === undefined ? null : (positions[0] ?? search.after), isPartial };
+  }
+}
+
+function exactly(count: number): BoundedCount {
+  return { count, is: "exact" };
+}

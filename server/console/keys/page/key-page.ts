@@ -1,0 +1,263 @@
+import { subjectText } from "../../../../domain/access/subject.ts";
+import { parseDuration } from "../../../../domain/duration.ts";
+import { rotationDueAt } from "../../../../domain/key/issuance-policy.ts";
+import type { LastUse } from "../../../../domain/key/known-usage.ts";
+import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
+import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
+import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";
+import type { BudgetUse } from "../../../../store/budgets/read-budgets.ts";
+import type { ClusterNames } from "../../../../store/cluster-names.ts";
+import type { KeyDeclaration } from "../../../../store/keys/key-declarations.ts";
+import type { KeyEvent } from "../../../../store/keys/key-events.ts";
+import { inWords } from "../../../management/audit/event-text.ts";
+import type { AdviceJson } from "../../../management/keys/key-advice.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { platformKey } from "../../../management/keys/key-manifest.ts";
+import { type Html, html } from "../../../pages/html.ts";
+import { type Column, table } from "../../../pages/table.ts";
+import type { Viewer } from "../../../pages/viewer.ts";
+import { shownBudgets } from "../../budgets-text.ts";
+import { chips, type Facts, factList } from "../../facts.ts";
+import { shownLimits } from "../../limits-text.ts";
+import { ago, moment } from "../../times.ts";
+import type { SeenUsage } from "../../usage/see-usage.ts";
+import { inUsePanel } from "../../usage/usage-panel.ts";
+import {
+  bindingsOf,
+  declarationOf,
+  endOfVersion,
+  LEAKED_BADGE,
+  mayCallModels,
+  stateBadge,
+  versionBadge,
+} from "../key-words.ts";
+import { advicePanel } from "./advice-panel.ts";
+import { keyActions } from "./key-actions-menu.ts";
+import { eventList } from "./key-event-list.ts";
+import { oldVersionsInUse, refusedLately } from "./key-in-use-panel.ts";
+import { leakNotice } from "./leak-notice.ts";
+import { outdatedNotice } from "./outdated-notice.ts";
+import type { Requests } from "./request-bars.ts";
+import { scopedRequests } from "./requests-chart.ts";
+import { timeline } from "./timeline.ts";
+
+export type KeyPage = {
+  readonly key: KeyJson;
+  readonly clusters: ClusterNames;
+  /** How it is declared, where its controller has recorded that. */
+  readonly declaration: KeyDeclaration | undefined;
+  readonly events: readonly KeyEvent[];
+  /** The last event shown, where there are more. */
+  readonly moreEvents: number | null;
+  readonly requests: Requests;
+  readonly usage: SeenUsage;
+  /** Its own, and not its team's. */
+  readonly budgets: readonly BudgetUse[];
+  /** Undefined where none holds of it, and for a declared key, whose declaration says it. */
+  readonly policies: MadeKeyVerdict | undefined;
+  /** Undefined for a key that is over. */
+  readonly advice: AdviceJson | undefined;
+  readonly lastUses: readonly LastUse[];
+  /** Of the last day. */
+  readonly refusals: readonly KeyRefusals[];
+  readonly mayChange: boolean;
+  readonly mayRevoke: boolean;
+  readonly viewer: Viewer;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/**
+ * In the order of its readers' questions: which key, what is wrong, how it stands, who uses it, what is refused, and then
+ * what it is made of.
+ */
+export function keyContent(page: KeyPage): Html {
+  const { key, events, moreEvents, requests, lastUses, refusals, now } = page;
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)}${
+    key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
+  }</p></div>${keyActions(page)}</div>
+${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
+${strip(page)}
+${inUsePanel(page.usage, `/dashboard/keys/${key.id}`, {
+  requests: scopedRequests(requests, page.usage.range),
+  below: oldVersionsInUse(key, lastUses, now),
+})}
+<div class="columns"><div class="stack">
+<section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key.id, now)}</section>
+<section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
+<section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
+${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
+</div><div class="stack">
+<section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
+    moreEvents !== null &&
+    html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
+  }</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
+${page.advice && advicePanel(page.advice)}`;
+}
+
+/** Why a suspended key is, and what ends it. */
+function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
+  const until =
+    spec.state !== "Suspended"
+      ? `Team ${team} does not hold namespace ${namespace} any more: it works again once the team does.`
+      : declaredIn === null
+        ? "It works again once it is resumed."
+        : "It works again once its declaration says state: Active.";
+  return html`<div class="notice warn"><p><strong>Suspended.</strong> Every request with it is refused. ${until}</p></div>`;
+}
+
+/** Why a policy of the platform ends it, and which numbers hold in place of its own. */
+function policyNotice({ ends, endsAt, bounded }: MadeKeyVerdict, now: number): Html {
+  const when = endsAt === null ? "" : html` ${moment(rfc3339Millis(endsAt), now)}`;
+  return html`${
+    ends.length > 0 &&
+    html`<div class="notice warn"><p><strong>A policy of the platform ends this key${when}</strong> unless it is edited before:</p><ul>${ends.map(
+      (sentence) => html`<li>${sentence}</li>`,
+    )}</ul></div>`
+  }${
+    bounded.length > 0 &&
+    html`<div class="notice"><p>A policy of the platform bounds this key:</p><ul>${bounded.map(
+      (sentence) => html`<li>${sentence}</li>`,
+    )}</ul></div>`
+  }`;
+}
+
+/** What a revocation has come to: asked for again each second until every replica has confirmed it. */
+function receipt({ id, revocation }: KeyJson, now: number): Html | string {
+  if (revocation === null) return "";
+  const { reason, at, sequence, confirmed } = revocation;
+  const said = confirmed
+    ? html`<p><strong>Revoked everywhere.</strong> Every replica refuses this key, or refuses everything.</p>`
+    : html`<p><strong>Revoked.</strong> Waiting for every replica to say that it refuses this key: it does within seconds.</p>`;
+  const polling = confirmed
+    ? ""
+    : html` hx-get="/dashboard/keys/${id}" hx-trigger="every 1s" hx-select="#receipt" hx-swap="outerHTML"`;
+  return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
+}
+
+/** How it stands, at a glance. */
+function strip({ key, declaration, now }: KeyPage): Html {
+  const { expiresAt, lastUsedAt } = key;
+  const rows: Facts = [
+    ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`],
+    ["Scopes", chips(key.scopes)],
+    ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
+    ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],
+    ...nextRotation(key, declaration, now),
+    ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
+  ];
+  return html`<dl class="panel strip">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** What each scope lets a caller do. */
+const SCOPE_WORDS: Readonly<Record<string, string>> = {
+  "gateway:generate": "Have models generate: chat, messages and completions",
+  "gateway:embed": "Have models embed texts",
+  "gateway:routes": "List the models and routes of a gateway",
+  "memory:read": "Read and search atoms of the memory",
+  "memory:write": "Save, change and delete atoms of the memory",
+};
+
+function access({ key, budgets, now }: KeyPage): Html {
+  const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = key.spec;
+  const rows: Facts = [
+    ...key.scopes.map((scope) => [html`<code>${scope}</code>`, SCOPE_WORDS[scope] ?? ""] as const),
+    ["Models", allowedModels === undefined ? "Any" : allowedModels.join(", ")],
+    ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
+    ["Networks", allowedCIDRs === undefined ? "Any, unless its team says otherwise" : chips(allowedCIDRs)],
+    ["Limits", rateLimit === undefined ? "None of its own" : shownLimits(rateLimit)],
+    ...(mayCallModels(key) || budgets.length > 0 ? [["Budgets", budgetsOf(key, budgets, now)] as const] : []),
+  ];
+  return factList(rows);
+}
+
+/** Its own budgets, and where those of its team are, which hold too. */
+function budgetsOf(key: KeyJson, budgets: readonly BudgetUse[], now: number): Html {
+  return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<span class="line muted small">What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</span>`;
+}
+
+/** The last networks that it was called from, each with the day in UTC. */
+function callers({ lastNetworks }: KeyJson): readonly Html[] {
+  return lastNetworks.map(
+    ({ network, lastSeenOn }) =>
+      html`<span class="line"><code>${network}</code> <span class="muted small">last on ${lastSeenOn}</span></span>`,
+  );
+}
+
+function facts({ key, clusters, now }: KeyPage): Html {
+  const { rotationRequestedAt } = key;
+  return factList([
+    ["Team", html`<a href="/dashboard/team/${key.teamId}">${key.team}</a>`],
+    ["Declared in", declarationOf(key, clusters)],
+    ["Created", moment(key.createdAt, now)],
+    ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
+    ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
+    ["Id", html`<code>${key.id}</code>`],
+  ]);
+}
+
+const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);
+
+function versions(key: KeyJson, now: number): Html {
+  if (key.versions.length === 0)
+    return html`<p class="muted">None yet: its controller is about to make the first one.</p>`;
+  const rows = key.versions.map((version) => {
+    const { number, prefix, activatedAt, mintedAt, lastUsedAt } = version;
+    const end = endOfVersion(version, key);
+    return [
+      String(number),
+      html`<code>${prefix}</code>`,
+      html`${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}`,
+      ago(activatedAt ?? mintedAt, now),
+      end === null ? "No end" : ago(end, now),
+      lastUsedAt === null ? "Never" : ago(lastUsedAt, now),
+    ];
+  });
+  return html`${timeline(key, now)}${table("Versions", COLUMNS, rows)}`;
+}
+
+/** Where a key is changed that no PlatformKey governs, and something else does. */
+function managedElsewhere(managedBy: string): Html {
+  return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
+<p>What is named below manages this key, and is where it is changed. A change made here to a key of a Pulumi program is reverted by its next <code>pulumi up</code>. Revoking it here always works, and always wins.</p>
+<pre id="managedBy" tabindex="0" aria-label="What manages the key">${managedBy}</pre>
+<p class="actions"><button type="button" data-copy="managedBy" hidden>Copy</button></p></section>`;
+}
+
+/** When the declared interval asks for another version. */
+function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclaration | undefined, now: number): Facts {
+  const interval = declaration?.spec?.rotation?.interval;
+  const active = versions.find((version) => version.state === "active");
+  if (interval === undefined || active === undefined || state !== "active") return [];
+  const { number, mintedAt } = active;
+  const at = rotationDueAt({ number, mintedAt: Date.parse(mintedAt) }, parseDuration(interval), id);
+  return [["Next rotation", moment(rfc3339Millis(at), now)]];
+}
+
+/** Where a declared key is changed, and by what. */
+function managed({ key, clusters, declaration }: KeyPage): Html {
+  const { namespace, name } = key;
+  const spec = declaration?.spec ?? key.spec;
+  const manifest = platformKey({ namespace, name }, spec);
+  return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
+<p>This key is declared as PlatformKey <strong>${declarationOf(key, clusters)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
+${notShown(declaration)}
+<pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
+<p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
+}
+
+/** What the manifest of a page leaves out, where it does. */
+function notShown(declaration: KeyDeclaration | undefined): Html | string {
+  const spec = declaration?.spec;
+  if (spec === undefined || spec === null) {
+    const why =
+      spec === null
+        ? "its declaration is too long to be kept here"
+        : "its controller has not recorded its declaration yet";
+    return html`<p class="notice warn">Not all of it is shown: ${why}. Rotation, Secret, source and restarts are missing below, and a preset is written as its scopes. Change the manifest that you have.</p>`;
+  }
+  if (spec.source?.type !== "ImportHash") return "";
+  return html`<p class="muted small"><code>spec.source.hash</code> is not shown: keep what your manifest has.</p>`;
+}

@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DAY_MS } from "../../../../domain/duration.ts";
+import { readKeyRefusals } from "../../../../store/audit/key-refusals.ts";
+import { readKeyBudgets } from "../../../../store/budgets/read-budgets.ts";
+import { clusterNames } from "../../../../store/cluster-names.ts";
+import { findKeyDeclaration } from "../../../../store/keys/key-declarations.ts";
+import { listKeyEvents } from "../../../../store/keys/key-events.ts";
+import { readRequestCounts } from "../../../../store/keys/request-counts.ts";
+import { readKnownUsage } from "../../../../store/keys/usage.ts";
+import { principalOf } from "../../../auth/management/author.ts";
+import { problem } from "../../../http/errors.ts";
+import type { Management } from "../../../management/context.ts";
+import { RELEASED_KEY_TEXT, requireUnmanaged } from "../../../management/keys/changes.ts";
+import { readPolicyVerdict } from "../../../management/keys/held-keys.ts";
+import { adviseKey } from "../../../management/keys/key-advice.ts";
+import { type KeyIdParams, keyIdOf } from "../../../management/keys/key-request.ts";
+import { showKey } from "../../../management/keys/shown-key.ts";
+import { allows, type Rights, rightsOf } from "../../../management/rights.ts";
+import { sendConsolePage } from "../../../pages/send-page.ts";
+import { viewerOf } from "../../../pages/viewer.ts";
+import { seeUsage } from "../../usage/see-usage.ts";
+import { usageRange } from "../../usage/usage-ranges.ts";
+import { keyContent } from "./key-page.ts";
+import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
+
+const EVENTS = 20;
+
+/** A key, and the rights of the caller who asks for it. */
+export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; readonly rights: Rights };
+
+/** @throws Problem `not_found` also for a key of a team that the caller is not in */
+export async function seeKey(
+  { store, clock, receipts }: Management,
+  request: FastifyRequest<{ Params: KeyIdParams }>,
+): Promise<SeenKey> {
+  const id = keyIdOf(request);
+  const rights = await rightsOf(store.db, principalOf(request));
+  const receiptOf = await receipts.read();
+  return { rights, key: await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id) };
+}
+
+/** What is known of a key's requests of the last hour and day. */
+export async function seeRequests({ store, clock }: Management, keyId: string): Promise<Requests> {
+  const now = clock.now();
+  return requestsOf(await readRequestCounts(store.db, keyId, requestsSince(now)), now);
+}
+
+/**
+ * @throws Problem `managed` or `conflict` for a key that is changed elsewhere: its page says where, and shows what to
+ *   change
+ */
+export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["key"]): void {
+  if (declaredIn !== null) throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
+  if (released) throw problem("conflict", RELEASED_KEY_TEXT);
+  requireUnmanaged({ managedBy });
+}
+
+/** The page of one key. */
+export function keyPageRoutes(app: FastifyInstance, management: Management): void {
+  const { store, clock, prices } = management;
+
+  app.get<{ Params: KeyIdParams; Querystring: Readonly<Record<string, unknown>> }>(
+    "/keys/:id",
+    { config: { console: true } },
+    async (request, reply) => {
+      const beforeId = eventId(request.query.before);
+      const { key, rights } = await seeKey(management, request);
+      const events = await listKeyEvents(store.db, key.id, { beforeId, limit: EVENTS + 1 });
+      const shown = events.slice(0, EVENTS);
+      const used = { keyIds: [key.id], prices: prices.current() };
+      const content = keyContent({
+        key,
+        clusters: await clusterNames(store.db),
+        declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
+        events: shown,
+        requests: await seeRequests(management, key.id),
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),
+        policies: await readPolicyVerdict(store.db, key.id),
+        budgets: await readKeyBudgets(store.db, key.id, clock.now()),
+        advice: key.state === "revoked" ? undefined : await adviseKey(store.db, key, clock.now()),
+        lastUses: (await readKnownUsage(store.db, key.id)).lastUses,
+        refusals: await readKeyRefusals(store.db, key.id, clock.now() - DAY_MS),
+        moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
+        mayChange: allows(rights, key.teamId, "change keys"),
+        mayRevoke: allows(rights, key.teamId, "revoke keys"),
+        viewer: viewerOf(request),
+        now: clock.now(),
+      });
+      return sendKeyPage(request, reply, key.name, content);
+    },
+  );
+}
+
+/** A page that belongs to a key. */
+export function sendKeyPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  content: ReturnType<typeof keyContent>,
+): FastifyReply {
+  return sendConsolePage(request, reply, { title, section: "keys", content });
+}
+
+/** @throws Problem `invalid_request` for what is no event's id */
+function eventId(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === "string" && /^\d{1,15}$/.test(text)) return Number(text);
+  throw problem("invalid_request", "This address of a page of the history is broken: begin at the key's page.");
+}

@@ -1,0 +1,64 @@
+import { csvLine } from "../../../../domain/csv.ts";
+import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/write-yaml.ts";
+import type { ClusterNames } from "../../../../store/cluster-names.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { Problem, problem } from "../../../http/errors.ts";
+import { exportKey } from "../../../management/keys/export-key.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { Rights } from "../../../management/rights.ts";
+import { bindingsOf, leakedVersions, refName } from "../key-words.ts";
+
+/**
+ * The manifests of keys, as the page of each exports it, in one file. Comments before them name those that have none,
+ * and why.
+ *
+ * @param names of the keys that the caller sees, by their ids
+ * @throws Problem `conflict` where none has one
+ */
+export async function manifestsOf(
+  db: Db,
+  rights: Rights,
+  ids: readonly string[],
+  names: ReadonlyMap<string, { readonly name: string }>,
+): Promise<string> {
+  const documents: string[] = [];
+  const left: string[] = [];
+  for (const id of ids) {
+    try {
+      const { manifest, undeclared } = await exportKey(db, rights, id, undefined);
+      const top = undeclared.map((title) => `Declare first: ${title}`);
+      documents.push(writeCommentedYaml(manifest, { top, fields: new Map() }));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      left.push(`${names.get(id)?.name ?? id}: ${error.detail}`);
+    }
+  }
+  if (documents.length === 0)
+    throw problem("conflict", `None of these keys has a manifest to export. ${left.join(" ")}`);
+  const head = left.length === 0 ? [] : [`Not exported: ${left.length}`, ...left];
+  return `${commentLines(head)}${documents.join("---\n")}`;
+}
+
+const COLUMNS = [
+  ...["Name", "Display name", "Team", "Prefix", "State", "Leaked", "Scopes", "Bound to", "Last use", "Expires"],
+  ...["Declared in", "Cluster", "Id"],
+];
+
+/** The columns of the list as CSV; of a key that the caller does not see, that it was not found. */
+export function csvOf(ids: readonly string[], keys: ReadonlyMap<string, KeyJson>, clusters: ClusterNames): string {
+  const lines = ids.map((id) => csvLine(cellsOf(id, keys.get(id), clusters)));
+  return [csvLine(COLUMNS), ...lines].map((line) => `${line}\r\n`).join("");
+}
+
+function cellsOf(id: string, key: KeyJson | undefined, clusters: ClusterNames): string[] {
+  if (key === undefined) return COLUMNS.map((title) => (title === "Id" ? id : title === "State" ? "not found" : ""));
+  const { declaredIn, released, managedBy } = key;
+  const cluster = declaredIn?.cluster ?? "";
+  const declared = declaredIn !== null || released ? refName(key) : (managedBy ?? "");
+  return [
+    ...[key.name, key.displayName, key.team, key.prefix ?? "", key.state],
+    leakedVersions(key).length > 0 ? "yes" : "no",
+    ...[key.scopes.join(" "), bindingsOf(key).join("; "), key.lastUsedAt ?? "", key.expiresAt ?? ""],
+    ...[released ? `${declared} (released)` : declared, clusters.get(cluster) ?? cluster, id],
+  ];
+}

@@ -1,0 +1,35 @@
+import { DAY_MS } from "../../../../domain/duration.ts";
+import { isInUse, type LiveTraffic } from "../../../../domain/key/live-traffic.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { sumRequests } from "../../../../store/keys/request-counts.ts";
+import type { KeyJson } from "../../../management/keys/key-json.ts";
+
+/**
+ * What is known of the calls that end with keys, by the keys' ids: those that are in use come first, and of these the
+ * ones that are used most.
+ *
+ * @param now milliseconds since the epoch
+ */
+export async function readTraffic(
+  db: Db,
+  keys: readonly KeyJson[],
+  now: number,
+): Promise<ReadonlyMap<string, LiveTraffic>> {
+  const ids = keys.map(({ id }) => id);
+  const requests = await sumRequests(db, ids, now - DAY_MS);
+  const known = keys.map(({ id, lastUsedAt, lastNetworks: callers }): [string, LiveTraffic] => [
+    id,
+    { lastUsedAt: lastUsedAt === null ? null : Date.parse(lastUsedAt), callers, lastDay: requests.get(id) },
+  ]);
+  const rank = ([, one]: [string, LiveTraffic]) => [
+    isInUse(one, now) ? 1 : 0,
+    one.lastDay?.requests ?? 0,
+    one.lastUsedAt ?? 0,
+  ];
+  return new Map(known.toSorted((a, b) => compare(rank(b), rank(a))));
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const place = a.findIndex((figure, i) => figure !== b[i]);
+  return place === -1 ? 0 : (a[place] ?? 0) - (b[place] ?? 0);
+}
