@@ -19,9 +19,9 @@ export type FormErrors = {
 
 /** Presets in the order of how many need them, with what each is for. */
 const PRESET_WORDS = {
-  GatewayDefault: "for an application: models, embeddings, routes; read the memory",
-  MCPReadOnly: "for an assistant over MCP: search and read the memory",
-  MCPReadWrite: "for an agent over MCP: read and write the memory",
+  GatewayDefault: "for an application: models; reads the memory",
+  MCPReadOnly: "for an assistant over MCP: reads the memory",
+  MCPReadWrite: "for an agent over MCP: writes the memory too",
 } as const satisfies Record<Preset, string>;
 const SCOPE_WORDS = {
   "gateway:generate": "Ask models",

@@ -116,9 +116,9 @@ describe("making a key", () => {
     const offered = [...options.matchAll(/>([^<]+)</g)].map(([, words]) => words);
     expect([offered, /value="([^"]*)"[^>]*selected/.exec(options)?.[1]]).toEqual([
       [
-        "GatewayDefault (for an application: models, embeddings, routes; read the memory)",
-        "MCPReadOnly (for an assistant over MCP: search and read the memory)",
-        "MCPReadWrite (for an agent over MCP: read and write the memory)",
+        "GatewayDefault (for an application: models; reads the memory)",
+        "MCPReadOnly (for an assistant over MCP: reads the memory)",
+        "MCPReadWrite (for an agent over MCP: writes the memory too)",
         "Scopes of its own",
       ],
       "GatewayDefault",
