@@ -8,17 +8,25 @@ export const ONE_IN = { rareName: 1_000, revoked: 2, expired: 500, suspended: 25
 
 /**
  * Fills a store with keys, quicker than by making them: each has an active version. Of the `i`th, the name holds `i` and
- * what it is for; which of them are what, {@link ONE_IN} says, by the remainder 1.
+ * what it is for; which of them are what, {@link ONE_IN} says, by the remainder 1. Statistics are there once a test asks
+ * for them, and not before.
+ *
+ * @param teams how many teams they are spread over
  */
-export async function fillWithKeys({ db }: Store, count: number): Promise<void> {
+export async function fillWithKeys({ db }: Store, count: number, teams: number = ONE_IN.ownTeam): Promise<void> {
+  await sql`alter table keys set (autovacuum_enabled = false)`.execute(db);
   await sql`insert into teams (id, cluster, name, display_name, state, generation)
     select 'team_' || t, 'c1', 'team-' || t, 'Team ' || t, 'active', 1 from generate_series(0, 9) t`.execute(db);
-  for (let from = 1; from <= count; from += AT_ONCE) await addKeys(db, from, Math.min(from + AT_ONCE - 1, count));
+  for (let from = 1; from <= count; from += AT_ONCE) {
+    await addKeys(db, { from, to: Math.min(from + AT_ONCE - 1, count), teams });
+  }
 }
 
 const AT_ONCE = 2_000;
 
-async function addKeys(db: Store["db"], from: number, to: number): Promise<void> {
+type Numbers = { readonly from: number; readonly to: number; readonly teams: number };
+
+async function addKeys(db: Store["db"], { from, to, teams }: Numbers): Promise<void> {
   const looked = new Date(LOOKED_AT);
   const every = (n: number) => sql`i % ${sql.lit(n)} = 1`;
   await db.transaction().execute(async (tx) => {
@@ -28,7 +36,7 @@ async function addKeys(db: Store["db"], from: number, to: number): Promise<void>
         gateway_bound, library_mode, generation, created_at, expires_at, ends_at)
       select 'key_' || translate(md5(i::text), '0189', 'wxyz'), 'c1', '',
         case when ${every(ONE_IN.rareName)} then 'billing-' else 'service-' end || 'reader-' || i, 'uid-' || i,
-        'team_' || i % ${sql.lit(ONE_IN.ownTeam)}, 'Generate',
+        'team_' || i % ${sql.lit(teams)}, 'Generate',
         case when ${every(ONE_IN.suspended)} then 'suspended' when i % ${sql.lit(ONE_IN.revoked)} = 0 then 'revoked'
           else 'active' end,
         'Key ' || i, '{memory:read}', false, 'all', 1, ${looked}::timestamptz - i * interval '1 minute',

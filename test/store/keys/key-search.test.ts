@@ -147,14 +147,13 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
 });
 
 describeNightlyOnEachEngine("a search of 20,000 keys that one team declares in one namespace", (opened) => {
-  beforeAll(() => fillWithKeys(opened(), KEYS));
+  beforeAll(() => fillWithKeys(opened(), KEYS, 1));
 
   test("reads the suspended ones alone, with statistics too", async () => {
     const { db } = opened();
-    await sql`update keys set team_id = 'team_1'`.execute(db);
-    await sql`vacuum analyze keys`.execute(db);
+    await sql`analyze keys`.execute(db);
     const suspended = { ...EVERY, state: inState("suspended") };
-    for (const teamIds of [undefined, OWN]) {
+    for (const teamIds of [undefined, ["team_0"]]) {
       const { rows } = await rowsRead(db, TABLES, (asked) => searchKeys(asked, { ...suspended, teamIds }));
       expect(rows).toBeLessThan(1_500);
     }

@@ -44,7 +44,7 @@ describe("The manifest of a key that is being made", () => {
     const page = await pages.get("/keys/new");
     expect(manifestIn(page)).toEqual({
       ...{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", metadata: { name: "" } },
-      spec: { preset: "MCPReadOnly" },
+      spec: { preset: "GatewayDefault" },
     });
     expect(page.text).toContain("It still lacks a name and a team.");
     expect(page.text).not.toContain('data-copy="manifest"');
