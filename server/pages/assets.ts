@@ -30,13 +30,13 @@ export function assetUrl(asset: keyof typeof ASSETS): string {
 }
 
 export function assetRoutes(app: FastifyInstance): void {
-  app.get<{ Params: { name: string } }>("/assets/:name", { config: { public: true } }, (request, reply) => {
+  app.get<{ Params: { name: string } }>("/assets/:name", { config: { public: true } }, async (request, reply) => {
     const found = BY_NAME.get(request.params.name);
     if (found === undefined) throw problem("not_found");
     const coding = codingFor(request.headers["accept-encoding"]);
     reply.type(found.type).headers({ "cache-control": "public, max-age=31536000, immutable", vary: "accept-encoding" });
     if (coding !== "identity") reply.header("content-encoding", coding);
-    sendShared(reply, found.content[coding]());
+    return sendShared(reply, await found.content[coding]());
   });
 }
 

@@ -1,7 +1,11 @@
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, gzip, type ZlibOptions } from "node:zlib";
 
 /** How a file's bytes come in each coding that it is sent in: made once, when they are first asked for. */
-export type EncodedAsset = Readonly<Record<"br" | "gzip" | "identity", () => Buffer>>;
+export type EncodedAsset = Readonly<Record<"br" | "gzip" | "identity", () => Promise<Buffer>>>;
+
+/** Off the serving thread, which decides calls: Brotli takes tens of milliseconds for a script. */
+const [toBrotli, toGzip] = [promisify(brotliCompress), promisify<Buffer, ZlibOptions, Buffer>(gzip)];
 
 /** The smallest first. */
 const COMPRESSED = ["br", "gzip"] as const;
@@ -9,9 +13,9 @@ const COMPRESSED = ["br", "gzip"] as const;
 /** Only of a file that is the same for all: the length of a compressed answer may say what is secret in it. */
 export function encodedAsset(content: Buffer): EncodedAsset {
   return {
-    br: once(() => brotliCompressSync(content)),
-    gzip: once(() => gzipSync(content, { level: 9 })),
-    identity: () => content,
+    br: once(() => toBrotli(content)),
+    gzip: once(() => toGzip(content, { level: 9 })),
+    identity: async () => content,
   };
 }
 
@@ -29,8 +33,8 @@ export function codingFor(accepted = ""): keyof EncodedAsset {
   return COMPRESSED.find(takes) ?? "identity";
 }
 
-function once(make: () => Buffer): () => Buffer {
-  let made: Buffer | undefined;
+function once(make: () => Promise<Buffer>): () => Promise<Buffer> {
+  let made: Promise<Buffer> | undefined;
   return () => {
     made ??= make();
     return made;
