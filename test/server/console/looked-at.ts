@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterEach, expect } from "vitest";
 import { crampedOf, faultsOf, takeCookie } from "../../env/browser.ts";
-import type { Pages } from "./pages.ts";
+import type { Pages, Visitor } from "./pages.ts";
 
 /** Where pictures of the pages are put, for people to look at; without it none are taken. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
@@ -32,7 +32,7 @@ export async function openWindow(
   return { context, page, complaints };
 }
 
-/** The windows of a file's tests, of the person who is signed in. Each is closed after its test. */
+/** The windows of a file's tests. Each is closed after its test. */
 export class Windows {
   readonly #opened: () => { readonly browser: Browser; readonly pages: Pages };
   readonly #contexts: BrowserContext[] = [];
@@ -47,10 +47,14 @@ export class Windows {
     });
   }
 
-  /** @param path below the console's own */
-  async open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
+  /**
+   * @param path below the console's own
+   * @param visitor whose window it is, of another person who has signed in
+   */
+  async open(path: string, look: BrowserContextOptions = {}, visitor?: Pick<Visitor, "browser">): Promise<Page> {
     const { browser, pages } = this.#opened();
-    const { context, page, complaints } = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
+    const { cookie } = (visitor ?? pages).browser;
+    const { context, page, complaints } = await openWindow(browser, pages, { cookie, look });
     this.#contexts.push(context);
     this.complaints = complaints;
     await page.goto(`${pages.url}/dashboard${path}`);

@@ -3,18 +3,19 @@
  * goes by the words that are to be seen, and is done where the page says what they wanted to know.
  */
 import { text } from "node:stream/consumers";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
-import { openWindow } from "./looked-at.ts";
+import { Windows } from "./looked-at.ts";
 import { type Pages, startPages, type Visitor } from "./pages.ts";
+import { followLink, goToSection, mainText } from "./steps.ts";
 
 let browser: Browser;
 let pages: Pages;
 let developer: Visitor;
 let auditor: Visitor;
-const contexts: BrowserContext[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 
 beforeAll(async () => {
   [pages, browser] = await Promise.all([startPages(), openBrowser()]);
@@ -32,9 +33,6 @@ beforeAll(async () => {
   for (let i = 0; i < 3; i++) await pages.tryKey(seldom);
   [developer, auditor] = [await pages.as("mia", "Mia Wong"), await pages.as("vic")];
 });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
 
 async function makeKey(name: string, spec: object): Promise<string> {
@@ -44,29 +42,20 @@ async function makeKey(name: string, spec: object): Promise<string> {
 }
 
 /** The first page, as a person sees it who has signed in. */
-async function begin({ browser: { cookie } }: Pick<Visitor, "browser">): Promise<Page> {
-  const { context, page } = await openWindow(browser, pages, { cookie });
-  contexts.push(context);
-  await page.goto(`${pages.url}/dashboard`);
-  return page;
-}
-
-const main = (page: Page) => page.locator("main").innerText();
-const goTo = (page: Page, section: string) => page.getByRole("navigation").getByRole("link", { name: section }).click();
-const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
+const begin = (visitor: Visitor) => windows.open("", {}, visitor);
 
 /** What a page says, once it does: refusals are written down within seconds. */
 async function untilSaid(page: Page, words: RegExp): Promise<void> {
   await until(`the page says ${words}`, async () => {
     await page.reload();
-    return words.test(await main(page));
+    return words.test(await mainText(page));
   });
 }
 
 describe("A developer", () => {
   test("reads why calls are answered 429, and when there is room again", async () => {
     const page = await begin(developer);
-    await follow(page, "seldom");
+    await followLink(page, "seldom");
     await untilSaid(page, /Rate limited\s+There is room again within a minute/);
   });
 
@@ -76,64 +65,64 @@ describe("A developer", () => {
     await page.getByLabel("May call model").fill("old");
     await page.waitForURL(/model=old/);
     await page.getByText("new-model").waitFor({ state: "detached" });
-    expect(await main(page)).toContain("old-model");
+    expect(await mainText(page)).toContain("old-model");
   });
 
   test("makes a key for an application without knowing presets", async () => {
     const page = await begin(developer);
-    await follow(page, "Create key");
+    await followLink(page, "Create key");
     await page.getByLabel("Name", { exact: true }).fill("application");
     await page.getByRole("button", { name: "Generate key" }).click();
-    await follow(page, "To the key's page");
-    expect(await main(page)).toContain("gateway:generate");
+    await followLink(page, "To the key's page");
+    expect(await mainText(page)).toContain("gateway:generate");
   });
 });
 
 describe("An administrator", () => {
   test("sees who is being refused over all teams, why, and what ends it", async () => {
     const page = await begin(pages);
-    await goTo(page, "Refusals");
+    await goToSection(page, "Refusals");
     await untilSaid(page, /seldom\s+payments\s+Rate limited\s+There is room again within a minute/);
   });
 
   test("reads what ends where the access of a person of a team is ended", async () => {
     const page = await begin(pages);
-    await goTo(page, "Team");
-    await follow(page, "payments");
-    expect(await main(page)).toMatch(/Ending a person's access[\s\S]*which names the keys that they made/);
+    await goToSection(page, "Team");
+    await followLink(page, "payments");
+    expect(await mainText(page)).toMatch(/Ending a person's access[\s\S]*which names the keys that they made/);
   });
 
   test("reads how much of a team's budget is left this week, and whom to write to", async () => {
     const page = await begin(pages);
-    await goTo(page, "Team");
-    await follow(page, "payments");
-    expect(await main(page)).toMatch(/mia[\s\S]*5000 tokens a week/);
+    await goToSection(page, "Team");
+    await followLink(page, "payments");
+    expect(await mainText(page)).toMatch(/mia[\s\S]*5000 tokens a week/);
   });
 
   test("finds the keys that may use a gateway whose provider's key has leaked", async () => {
     const page = await begin(pages);
-    await goTo(page, "Gateways");
-    await follow(page, "models");
-    await follow(page, "Keys of the team");
-    expect(await main(page)).toContain("old-model");
+    await goToSection(page, "Gateways");
+    await followLink(page, "models");
+    await followLink(page, "Keys of the team");
+    expect(await mainText(page)).toContain("old-model");
   });
 });
 
 describe("An auditor", () => {
   test("reads who changed a key's scopes, by their name, and what they were before", async () => {
     const mia = await begin(developer);
-    await follow(mia, "new-model");
+    await followLink(mia, "new-model");
     await mia.getByText("More", { exact: true }).click();
-    await follow(mia, "Edit");
+    await followLink(mia, "Edit");
     await mia.getByLabel("gateway:embed").check();
     await mia.getByRole("button", { name: "Save" }).click();
     await mia.getByText("gateway:embed").first().waitFor();
     const page = await begin(auditor);
-    await goTo(page, "Audit log");
+    await goToSection(page, "Audit log");
     await page.getByLabel("About").fill("new-model");
     await page.waitForURL(/about=new-model/);
     await page.getByText("became").first().waitFor({ state: "attached" });
-    expect(await main(page)).toMatch(/Mia Wong[\s\S]*gateway:generate[\s\S]*gateway:generate, gateway:embed/);
+    expect(await mainText(page)).toMatch(/Mia Wong[\s\S]*gateway:generate[\s\S]*gateway:generate, gateway:embed/);
   });
 
   test("gets all keys that never expire as a file", async () => {
@@ -152,7 +141,7 @@ describe("An auditor", () => {
 
   test("reads how many events there are of a team in all", async () => {
     const page = await begin(auditor);
-    await goTo(page, "Audit log");
-    expect(await main(page)).toMatch(/\d+ events on this page, \d+ in all/);
+    await goToSection(page, "Audit log");
+    expect(await mainText(page)).toMatch(/\d+ events on this page, \d+ in all/);
   });
 });

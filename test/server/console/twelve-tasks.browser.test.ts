@@ -3,14 +3,15 @@
  * page and goes by the words that are to be seen, and is done where the page says what they wanted to know.
  */
 import { text } from "node:stream/consumers";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";
-import { openWindow } from "./looked-at.ts";
+import { Windows } from "./looked-at.ts";
 import { type Pages, startPages, type Visitor } from "./pages.ts";
+import { followLink, goToSection, mainText } from "./steps.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const ANSWER = {
@@ -26,7 +27,7 @@ let developer: Visitor;
 let auditor: Visitor;
 /** Secrets of keys, by their names. */
 const secrets = new Map<string, string>();
-const contexts: BrowserContext[] = [];
+const windows = new Windows(() => ({ browser, pages }));
 
 beforeAll(async () => {
   [pages, browser, upstream] = await Promise.all([
@@ -51,9 +52,6 @@ beforeAll(async () => {
   await pages.store.db.updateTable("keys").set({ created_at }).where("name", "=", "forgotten").execute();
   [developer, auditor] = [await pages.as("mia"), await pages.as("vic")];
 });
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
 afterAll(() => Promise.all([browser?.close(), pages?.close(), upstream?.close()]));
 
 async function makeKey(name: string, spec: object): Promise<void> {
@@ -63,22 +61,13 @@ async function makeKey(name: string, spec: object): Promise<void> {
 }
 
 /** The first page, as a person sees it who has signed in. */
-async function begin({ browser: { cookie } }: Pick<Visitor, "browser">): Promise<Page> {
-  const { context, page } = await openWindow(browser, pages, { cookie });
-  contexts.push(context);
-  await page.goto(`${pages.url}/dashboard`);
-  return page;
-}
-
-const main = (page: Page) => page.locator("main").innerText();
-const goTo = (page: Page, section: string) => page.getByRole("navigation").getByRole("link", { name: section }).click();
-const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
+const begin = (visitor: Visitor) => windows.open("", {}, visitor);
 
 /** Opens a key's page by the list of keys. */
 async function openKey(page: Page, name: string): Promise<void> {
   await page.getByLabel("Search").fill(name);
   await listed(page, 1);
-  await follow(page, name);
+  await followLink(page, name);
   await page.getByRole("heading", { level: 1, name }).waitFor();
 }
 
@@ -101,14 +90,14 @@ const ofTeam = () => `${pages.url}/g/payments-models/v1`;
 describe("A developer", () => {
   test("makes a key for an app, finds what to call, and calls a model with it", async () => {
     const page = await begin(developer);
-    await follow(page, "Create key");
+    await followLink(page, "Create key");
     await page.getByLabel("Name", { exact: true }).fill("my-app");
     await page.getByLabel("Preset").selectOption("GatewayDefault");
     await page.getByRole("button", { name: "Generate key" }).click();
     const secret = await page.getByLabel("The key", { exact: true }).innerText();
-    await follow(page, "Gateways of the team");
-    await follow(page, "models");
-    const [baseUrl = ""] = /http\S+\/v1/.exec(await main(page)) ?? [];
+    await followLink(page, "Gateways of the team");
+    await followLink(page, "models");
+    const [baseUrl = ""] = /http\S+\/v1/.exec(await mainText(page)) ?? [];
     expect(await statusOf(baseUrl, secret)).toBe(200);
   });
 
@@ -118,21 +107,21 @@ describe("A developer", () => {
     await openKey(page, "fraud-check");
     await until("the refusal is written", async () => {
       await page.reload();
-      return (await main(page)).includes("Model not allowed");
+      return (await mainText(page)).includes("Model not allowed");
     });
-    expect(await main(page)).toContain("Request refused: model not allowed");
+    expect(await mainText(page)).toContain("Request refused: model not allowed");
   });
 
   test("rotates a key that stays in use, and reads until when the old version works", async () => {
     expect(await statusOf(ofTeam(), secrets.get("checkout"))).toBe(200);
     const page = await begin(developer);
     await openKey(page, "checkout");
-    await follow(page, "Rotate");
+    await followLink(page, "Rotate");
     await page.getByRole("button", { name: "Rotate" }).click();
     const secret = await page.getByLabel("The key", { exact: true }).innerText();
     expect([await statusOf(ofTeam(), secret), await statusOf(ofTeam(), secrets.get("checkout"))]).toEqual([200, 200]);
-    await follow(page, "To the key's page");
-    expect(await main(page)).toMatch(/Version 1 \(inf_\w+\) works until .* \(in 2\d hours\)/);
+    await followLink(page, "To the key's page");
+    expect(await mainText(page)).toMatch(/Version 1 \(inf_\w+\) works until .* \(in 2\d hours\)/);
   });
 
   test("reads what is left of a budget, and when it begins anew", async () => {
@@ -142,10 +131,10 @@ describe("A developer", () => {
     await until("a call is counted", async () => {
       await page.reload();
       return /5000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; begins anew /.test(
-        await main(page),
+        await mainText(page),
       );
     });
-    await follow(page, "the team's page");
+    await followLink(page, "the team's page");
     await page.getByRole("heading", { level: 1, name: "payments" }).waitFor();
   });
 });
@@ -155,12 +144,12 @@ describe("An administrator of the installation", () => {
     await makeKey("pasted", { preset: "MCPReadOnly" });
     const secret = secrets.get("pasted") ?? "";
     const page = await begin(pages);
-    await follow(page, "Find by secret");
+    await followLink(page, "Find by secret");
     await page.getByLabel("The whole key").fill(secret);
     await page.getByRole("button", { name: "Find" }).click();
     await page.getByRole("heading", { level: 1, name: "pasted" }).waitFor();
     expect(page.url()).not.toContain(secret.slice(0, 12));
-    await follow(page, "Revoke");
+    await followLink(page, "Revoke");
     await page.getByLabel("Name of the key").fill("pasted");
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Revoked everywhere.").waitFor();
@@ -178,33 +167,33 @@ describe("An administrator of the installation", () => {
     await makeKey("on-github", { preset: "MCPReadOnly" });
     await pages.send("POST", "/leaks", { leaks: [{ key: secrets.get("on-github") }] });
     const page = await begin(pages);
-    await goTo(page, "Now");
+    await goToSection(page, "Now");
     expect(await page.getByRole("region", { name: "Leaked keys that work" }).innerText()).toContain("on-github");
-    await follow(page, "on-github");
+    await followLink(page, "on-github");
     await page.getByText("Leaked. Version 1").waitFor();
   });
 
   test("reads by which commands a person's access ends", async () => {
     const page = await begin(pages);
-    await goTo(page, "Team");
+    await goToSection(page, "Team");
     await page.getByRole("link", { name: "payments" }).first().click();
-    expect(await main(page)).toContain("keyplane revoke-subject SUBJECT --team payments");
-    expect(await main(page)).toContain("keyplane end-sessions SUBJECT");
+    expect(await mainText(page)).toContain("keyplane revoke-subject SUBJECT --team payments");
+    expect(await mainText(page)).toContain("keyplane end-sessions SUBJECT");
   });
 });
 
 describe("An auditor, who is a viewer,", () => {
   test("reads who made keys in a range of time, and takes it along as a file", async () => {
     const page = await begin(auditor);
-    await goTo(page, "Audit log");
+    await goToSection(page, "Audit log");
     const minute = (at: number) => new Date(at).toISOString().slice(0, 16);
     await page.getByLabel("Action").selectOption({ label: "Version minted (key.reserved)" });
     await page.getByLabel("From (UTC)").fill(minute(Date.now() - DAY_MS));
     await page.getByLabel("To (UTC)").fill(minute(Date.now() + DAY_MS));
     await page.waitForURL(/from=[^&]+&to=[^&]+/);
-    await until("the range is shown", async () => /\d+ events on this page/.test(await main(page)));
+    await until("the range is shown", async () => /\d+ events on this page/.test(await mainText(page)));
     const shown = await page.locator("tbody tr").count();
-    const [download] = await Promise.all([page.waitForEvent("download"), follow(page, "Export as JSON Lines")]);
+    const [download] = await Promise.all([page.waitForEvent("download"), followLink(page, "Export as JSON Lines")]);
     const lines = (await text(await download.createReadStream())).trim().split("\n");
     expect(lines).toHaveLength(shown);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ action: "key.reserved", team: "payments" });
@@ -228,7 +217,7 @@ describe("An auditor, who is a viewer,", () => {
       "those that end are left out",
       async () => !(await page.locator("tbody").innerText()).includes("reports"),
     );
-    expect(await main(page)).toMatch(/\d+ keys on this page, \d+ in all/);
+    expect(await mainText(page)).toMatch(/\d+ keys on this page, \d+ in all/);
   });
 
   test("reads where a key is declared, or that it was made by hand", async () => {
@@ -238,10 +227,10 @@ describe("An auditor, who is a viewer,", () => {
     const page = await begin(auditor);
     await page.getByLabel("Only").selectOption({ label: "Declared in a manifest" });
     await listed(page, 1);
-    await follow(page, name);
-    expect(await main(page)).toContain(`This key is declared as PlatformKey ${namespace}/${name}`);
-    await goTo(page, "API keys");
+    await followLink(page, name);
+    expect(await mainText(page)).toContain(`This key is declared as PlatformKey ${namespace}/${name}`);
+    await goToSection(page, "API keys");
     await openKey(page, "reports");
-    expect(await main(page)).toMatch(/Declared in\s+Console or API/);
+    expect(await mainText(page)).toMatch(/Declared in\s+Console or API/);
   });
 });
