@@ -70,10 +70,18 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       select *, row_number() over (order by number desc) as place
       from key_versions where key_id = k.id and state <> 'voided'
     ) v on v.state not in ('retired', 'revoked') or v.place <= ${SHOWN_VERSIONS}
-    left join key_usage u on u.key_id = k.id and u.version = v.number
-    left join key_leaks l on l.key_id = k.id and l.version = v.number
-    left join key_secrets s on s.key_id = k.id
-    left join key_declarations d on d.key_id = k.id)`;
+    left join ${oneOf("key_usage", sql`key_id = k.id and version = v.number`)} u on true
+    left join ${oneOf("key_leaks", sql`key_id = k.id and version = v.number`)} l on true
+    left join ${oneOf("key_secrets", sql`key_id = k.id`)} s on true
+    left join ${oneOf("key_declarations", sql`key_id = k.id`)} d on true)`;
+}
+
+/**
+ * A row by its primary key. With a limit it is looked up for each key: joined to a table without statistics, as one of
+ * PGlite's is for long, every row of that was read and sorted for a page of 50 keys.
+ */
+function oneOf(table: string, isIt: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`lateral (select * from ${sql.table(table)} where ${isIt} limit 1)`;
 }
 
 /** Rows of `key_rows`, those of one key together and the newest version first, to keys. */

@@ -7,7 +7,7 @@ export const LOOKED_AT = Date.UTC(2026, 10, 14, 12);
 export const ONE_IN = { rareName: 1_000, revoked: 2, expired: 500, suspended: 250, ownTeam: 10 } as const;
 
 /**
- * Fills a store with keys, quicker than by making them: each has an active version. Of the `i`th, the name holds `i` and
+ * Fills a store with keys, quicker than by making them: each has an active version that was used, and a Secret. Of the `i`th, the name holds `i` and
  * what it is for; which of them are what, {@link ONE_IN} says, by the remainder 1. Statistics are there once a test asks
  * for them, and not before.
  *
@@ -51,5 +51,8 @@ async function addKeys(db: Store["db"], { from, to, teams }: Numbers): Promise<v
     await sql`insert into key_last_uses (key_id, team_id, used_at) select id, team_id, created_at from ${made}`.execute(
       tx,
     );
+    await sql`insert into key_usage (key_id, version, last_used_at) select id, 1, created_at from ${made}`.execute(tx);
+    await sql`insert into key_secrets (key_id, resource_version, number, content, marks)
+      select id, '1', 1, '', '{}' from ${made}`.execute(tx);
   });
 }

@@ -11,7 +11,7 @@ import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
 const KEYS = 20_000;
 /** Each key that is looked at is read in its order, and by its id; those that an index has too many of, once. */
 const MAX_READ = 2 * (250 + 5 * 1_000) + 2_000 + 500;
-const TABLES = ["keys", "key_versions", "key_last_uses"];
+const TABLES = ["keys", "key_versions", "key_last_uses", "key_usage", "key_secrets"];
 const EVERY: KeySearch = {
   ...{ name: "", state: undefined, teamIds: undefined },
   ...{ order: "name", after: undefined, limit: 50 },
