@@ -22,7 +22,7 @@ export function countOfPage({ positions, next, isPartial }: BoundedPage<unknown>
 export async function countRows(db: Db, rows: RawBuilder<unknown>): Promise<BoundedCount> {
   const count = await withOrderedPlans(db, async (tx) => {
     const counted = await sql<{ count: number }>`select count(*)::integer as count
-      from (select ${rows} limit ${MAX_COUNT + 1}) one`.execute(tx);
+      from (select ${rows} limit ${sql.lit(MAX_COUNT + 1)}) one`.execute(tx);
     return counted.rows[0]?.count ?? 0;
   });
   return count > MAX_COUNT ? { count: MAX_COUNT, is: "more" } : { count, is: "exact" };

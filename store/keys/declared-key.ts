@@ -5,8 +5,6 @@ import { preparedStatement } from "../database/prepared-statement.ts";
 import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";
 
-const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).join(", "));
-
 /** What is stored of a declaration: its key, and what it refers to. */
 export type DeclaredRows = {
   /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
@@ -72,7 +70,7 @@ export async function findDeclaredKey(
             and l.team_id = within.team_id and l.state = 'active'
           order by place)) as refs
     )
-    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now, refs.refs, ${COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now, refs.refs, ${KEY_ROW_COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(
     db,
   );
   const [first] = rows;

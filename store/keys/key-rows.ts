@@ -9,6 +9,7 @@ import { MAX_RETIRING } from "../../domain/key/version-room.ts";
 import type { Labels } from "../../domain/manifest/labels.ts";
 import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Database } from "../database/schema.ts";
 import { toMs } from "../database/times.ts";
 import type { KeyDeclaration } from "./key-declarations.ts";
@@ -47,6 +48,13 @@ const SHOWN_VERSIONS = MAX_RETIRING + 1;
  */
 export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<LoadedKey[]> {
   const { rows } = await sql<Row>`with ${keyRows(which)} select * from key_rows order by id, number desc`.execute(db);
+  return toKeys(rows);
+}
+
+/** The keys of these ids, in no order: the statement of pages, which takes as long to plan as to run. */
+export async function loadKeysById(db: Db, ids: readonly string[]): Promise<LoadedKey[]> {
+  const { rows } = await sql<Row>`${preparedStatement} with ${keyRows(sql`where k.id = any(${ids}::text[])`)}
+    select ${KEY_ROW_COLUMNS} from key_rows order by id, number desc`.execute(db);
   return toKeys(rows);
 }
 
@@ -115,13 +123,17 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 } & VersionColumns;
 
 /** The columns of `key_rows`, for a statement that has to name them. */
-export const KEY_ROW_COLUMNS =
+export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_rotation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
-  leaked_at`.split(/\s+/);
+  leaked_at`
+    .split(/\s+/)
+    .map((column) => `key_rows.${column}`)
+    .join(", "),
+);
 
 /** All null, `number` too, for a key without a version. */
 type VersionColumns = Omit<

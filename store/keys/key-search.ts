@@ -13,7 +13,7 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { toDate } from "../database/times.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
 import { type KeyOrder, type KeyPosition, orderSql } from "./key-orders.ts";
-import { loadKeys } from "./key-rows.ts";
+import { loadKeysById } from "./key-rows.ts";
 import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
 /** What keys are looked for by, besides their state: each is one question about a row. */
@@ -113,7 +113,7 @@ export async function findBindings(db: Db, text: string, teamIds: readonly strin
 
 /** The keys with these ids, in this order; one that is no more is left out. */
 export async function findKeys(db: Db, ids: readonly string[]): Promise<ListedKey[]> {
-  const keys = await loadKeys(db, sql`where k.id = any(${ids}::text[])`);
+  const keys = await loadKeysById(db, ids);
   const byId = new Map(keys.map((key) => [key.id, withoutDigests(key)]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

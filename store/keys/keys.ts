@@ -12,7 +12,7 @@ import { StaleDeclarationError } from "../database/errors.ts";
 import { DATABASE_NOW } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
-import { type LoadedKey, loadKeys } from "./key-rows.ts";
+import { type LoadedKey, loadKeysById } from "./key-rows.ts";
 
 /**
  * Which key a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
@@ -25,7 +25,7 @@ export function ownedBy(cluster: string, ownerUid: string): RawBuilder<unknown> 
 
 /** The key of this id. */
 export async function findKey(db: Db, keyId: string): Promise<LoadedKey | undefined> {
-  const [key] = await loadKeys(db, sql`where k.id = ${keyId}`);
+  const [key] = await loadKeysById(db, [keyId]);
   return key;
 }
 
@@ -152,7 +152,7 @@ async function saveKeptEnds(tx: Tx, ends: readonly (KeptEnd & { readonly keyId: 
 }
 
 async function findKeys(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LoadedKey>> {
-  const keys = await loadKeys(db, sql`where k.id = any(${ids}::text[])`);
+  const keys = await loadKeysById(db, ids);
   return new Map(keys.map((key) => [key.id, key]));
 }
 

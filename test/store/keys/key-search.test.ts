@@ -1,9 +1,15 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
-import { countKeys } from "../../../store/keys/key-count.ts";
+import { countKeys, searchAndCountKeys } from "../../../store/keys/key-count.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
-import { identifyKeys, KEY_TRAITS, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
+import {
+  type FoundKeys,
+  identifyKeys,
+  KEY_TRAITS,
+  type KeySearch,
+  searchKeys,
+} from "../../../store/keys/key-search.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
@@ -61,9 +67,9 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
         const { scans, rows } = await rowsRead(opened().db, TABLES, (db) => searchKeys(db, { ...EVERY, ...search }));
         expect({ name, scans }).toEqual({ name, scans: 0 });
         expect(rows, name).toBeLessThanOrEqual(MAX_READ);
-        const counted = await rowsRead(opened().db, TABLES, (db) => countKeys(db, { ...EVERY, ...search }));
+        const counted = await rowsRead(opened().db, TABLES, (db) => searchAndCountKeys(db, { ...EVERY, ...search }));
         expect({ name, scans: counted.scans }).toEqual({ name, scans: 0 });
-        expect(counted.rows, `the count ${name}`).toBeLessThanOrEqual(MAX_READ);
+        expect(counted.rows, `the page and the count ${name}`).toBeLessThanOrEqual(MAX_READ);
       }
       for (const teamIds of [undefined, OWN]) {
         const identified = await rowsRead(opened().db, TABLES, (db) => identifyKeys(db, "inf_none1234", teamIds));
@@ -100,6 +106,20 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
       expect(await everyPage(opened().db, { ...EVERY, name })).toHaveLength(1);
     }
     expect(await everyPage(opened().db, { ...EVERY, name: "Key 12345", teamIds: ["team_2"] })).toEqual([]);
+  });
+
+  test("finds the same page with its count as without, each counted as by itself", async () => {
+    const { db } = opened();
+    const [{ keys: [, , third] = [] } = {}] = [await searchKeys(db, { ...EVERY, name: "billing" })];
+    const after = { place: third?.name ?? "", id: third?.id ?? "" };
+    for (const [name, search] of [...SEARCHES, ["behind another", { name: "billing", after }] as const]) {
+      const asked = { ...EVERY, ...search };
+      const [both, page] = [await searchAndCountKeys(db, asked), await searchKeys(db, asked)];
+      expect({ name, ...shown(both), total: both.total }).toEqual({
+        ...{ name, ...shown(page) },
+        total: await countKeys(db, asked),
+      });
+    }
   });
 
   test("counts what it finds exactly up to 1,000, and says where there is more", async () => {
@@ -159,6 +179,11 @@ describeNightlyOnEachEngine("a search of 20,000 keys that one team declares in o
     }
   });
 });
+
+/** What a person sees of a page. */
+function shown({ keys, next, isPartial }: FoundKeys) {
+  return { names: keys.map(({ name }) => name), next: next?.place, isPartial };
+}
 
 async function everyPage(db: Db, search: KeySearch, bounds?: Parameters<typeof searchKeys>[2]): Promise<string[]> {
   const seen: string[] = [];

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
-import { countKeys } from "../../../../store/keys/key-count.ts";
+import { searchAndCountKeys } from "../../../../store/keys/key-count.ts";
 import type { KeyPosition } from "../../../../store/keys/key-orders.ts";
-import { findBindings, findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../../store/keys/key-search.ts";
+import { findBindings, findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { showKeys } from "../../../management/keys/shown-key.ts";
@@ -68,23 +68,24 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
       model: model === "" ? undefined : model,
       boundTo: bound === "" ? undefined : await findBindings(store.db, bound, teamIds),
     };
-    const page = await pageOf(search, before);
-    const isWhole = page.next === null && page.previous === null && !page.isPartial;
-    const total = isWhole ? exactly(page.keys.length) : await countKeys(store.db, search);
-    return { ...page, isExact: false, total };
+    return { ...(await pageOf(search, before)), isExact: false };
   }
 
   async function pageOf(search: KeySearch, before: KeyPosition | undefined) {
     if (before !== undefined) {
-      const { keys, positions, next, isPartial } = await searchKeys(store.db, {
-        ...search,
-        ...{ after: before, isBackward: true },
-      });
+      const backward = { ...search, after: before, isBackward: true };
+      const { keys, positions, next, isPartial, total } = await searchAndCountKeys(store.db, backward);
       // Where nothing is before these, the first page is shown, which is full.
-      if (next !== null) return { keys, next: positions.at(-1) ?? before, previous: next, isPartial };
+      if (next !== null) return { keys, next: positions.at(-1) ?? before, previous: next, isPartial, total };
     }
-    const { keys, positions, next, isPartial } = await searchKeys(store.db, search);
-    return { keys, next, previous: search.after === undefined ? null : (positions[0] ?? search.after), isPartial };
+    const { keys, positions, next, isPartial, total } = await searchAndCountKeys(store.db, search);
+    return {
+      keys,
+      next,
+      previous: search.after === undefined ? null : (positions[0] ?? search.after),
+      isPartial,
+      total,
+    };
   }
 }
 
