@@ -1,8 +1,8 @@
 import { ACCESS_RULES } from "../test/domain/access/authorize.rows.ts";
-import { WRITE_RULES } from "../test/domain/key/apply-action.rows.ts";
-import { KEY_RULES } from "../test/domain/key/plan-key.rows.ts";
-import { SECRET_DATA_RULES } from "../test/domain/key/secret-template.rows.ts";
-import { STALE_RULES } from "../test/domain/key/stale-consumers.rows.ts";
+import { STALE_RULES } from "../test/domain/key/conditions/stale-consumers.rows.ts";
+import { WRITE_RULES } from "../test/domain/key/plan/apply-action.rows.ts";
+import { KEY_RULES } from "../test/domain/key/plan/plan-key.rows.ts";
+import { SECRET_DATA_RULES } from "../test/domain/key/secret/secret-template.rows.ts";
 import {
   DAY,
   HOUR,

@@ -1,4 +1,4 @@
-import { API_MANAGED_KEY_FIELDS } from "../domain/key/api-managed-key.ts";
+import { API_MANAGED_KEY_FIELDS } from "../domain/key/declaration/api-managed-key.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
 import {
   described,

@@ -1,4 +1,4 @@
-import { gatewayUrl, SDK_VARIABLES } from "../../domain/key/sdk-variables.ts";
+import { gatewayUrl, SDK_VARIABLES } from "../../domain/key/secret/sdk-variables.ts";
 import type { ListedObject } from "../source/source.ts";
 
 /** The variables for a key, by what they hold. */

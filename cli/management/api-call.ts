@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SUBJECT_HEADER } from "../../domain/access/subject.ts";
 import { connectionErrorText, isBrokenConnection } from "../../domain/error-text.ts";
-import { searchedText } from "../../domain/key/searched-text.ts";
+import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { UsageError } from "../command/usage-error.ts";
 
 /** The server that a call is made to, and the credential that it is made with. */

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { CliCommand } from "../command/cli-command.ts";

@@ -4,15 +4,15 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
-import { type ActionContext, applyAction } from "../../domain/key/apply-action.ts";
-import { declareKey } from "../../domain/key/declare-key.ts";
-import type { DeclaredKey } from "../../domain/key/declared-key.ts";
-import { importHash } from "../../domain/key/import.ts";
-import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
-import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
+import { declareKey } from "../../domain/key/declaration/declare-key.ts";
+import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
+import { importHash } from "../../domain/key/observed/import.ts";
+import type { Importable, ObservedKey } from "../../domain/key/observed/observed-key.ts";
+import { type ActionContext, applyAction } from "../../domain/key/plan/apply-action.ts";
+import { type KeyAction, planKey, policyOf } from "../../domain/key/plan/plan-key.ts";
 import { withPolicyDefaults } from "../../domain/key/policies/policy-defaults.ts";
-import { isLiving, numbersOf, type StoredKey } from "../../domain/key/stored-key.ts";
-import { versionEnd } from "../../domain/key/version-end.ts";
+import { isLiving, numbersOf, type StoredKey } from "../../domain/key/stored/stored-key.ts";
+import { versionEnd } from "../../domain/key/stored/version-end.ts";
 import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";

@@ -1,5 +1,5 @@
 /** What a plan knows of Secrets, without a look at what is in any. */
-import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 
 /** Of Secrets that no manifest declares: whether there is one; undefined where that is not known. */
 export type SecretPresence = (ref: NamedRef) => boolean | undefined;

@@ -1,6 +1,6 @@
 /** What the status of a team, a library or a gateway would say, by the controller's own decisions. */
 import type { StatedCondition } from "../../domain/conditions.ts";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
 import {

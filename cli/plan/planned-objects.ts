@@ -2,10 +2,10 @@
 
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
-import type { MintReason } from "../../domain/key/issuance-policy.ts";
-import { liveTrafficText } from "../../domain/key/live-traffic.ts";
-import type { KeyAction } from "../../domain/key/plan-key.ts";
-import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
+import type { MintReason } from "../../domain/key/issuance/issuance-policy.ts";
+import type { KeyAction } from "../../domain/key/plan/plan-key.ts";
+import { liveTrafficText } from "../../domain/key/stored/live-traffic.ts";
+import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored/stored-key.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { quote } from "../../domain/manifest/diagnostic.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";

@@ -1,9 +1,9 @@
 /** What a plan holds a key to. */
-import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
-import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import type { ResolvedReferences } from "../../domain/key/observed/observed-key.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
-import type { StoredKey } from "../../domain/key/stored-key.ts";
+import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
 import { keysBeforeIn, policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";

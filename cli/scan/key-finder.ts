@@ -1,4 +1,4 @@
-import { KEY_LENGTH, keyDigest, keyPrefix, keyShape } from "../../domain/key/key-format.ts";
+import { KEY_LENGTH, keyDigest, keyPrefix, keyShape } from "../../domain/key/secret/key-format.ts";
 
 /** A key in a file: never the whole of it. */
 export type FoundKey = {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { secretTarget } from "../../domain/key/effective.ts";
+import { secretTarget } from "../../domain/key/declaration/effective.ts";
 import type { DeclaredObject, ObjectRef } from "./port.ts";
 
 export type SecretName = { readonly namespace: string; readonly name: string };

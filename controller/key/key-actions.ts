@@ -1,9 +1,9 @@
 import { errorText } from "../../domain/error-text.ts";
-import { isHeal } from "../../domain/key/issuance-policy.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
-import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
-import type { KeyAction, StoreAction } from "../../domain/key/plan-key.ts";
-import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
+import { isHeal } from "../../domain/key/issuance/issuance-policy.ts";
+import { policyChange, whyIssued } from "../../domain/key/plan/key-history.ts";
+import type { KeyAction, StoreAction } from "../../domain/key/plan/plan-key.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
+import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";

@@ -1,4 +1,4 @@
-import type { RevocationReason } from "../../domain/key/stored-key.ts";
+import type { RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import { change, type Fence } from "../../store/database/change.ts";
 import { DatabaseUnavailableError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { Store } from "../../store/database/store.ts";

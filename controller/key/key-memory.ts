@@ -1,4 +1,4 @@
-import type { AlteredSecret } from "../../domain/key/observed-key.ts";
+import type { AlteredSecret } from "../../domain/key/observed/observed-key.ts";
 import type { ClusterEvent, SecretObject } from "../cluster/port.ts";
 
 /**

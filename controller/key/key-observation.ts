@@ -1,20 +1,24 @@
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
-import { declareKey } from "../../domain/key/declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
-import { importHash, importText } from "../../domain/key/import.ts";
-import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
-import { isKeyId } from "../../domain/key/key-id.ts";
+import { dependsOnUsage } from "../../domain/key/conditions/stale-consumers.ts";
+import { declareKey } from "../../domain/key/declaration/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import { isLost, isTampered } from "../../domain/key/issuance/issuance-policy.ts";
+import { importHash, importText } from "../../domain/key/observed/import.ts";
 import type {
   Importable,
   ObservedDeclaration,
   ObservedKey,
   ResolvedReferences,
-} from "../../domain/key/observed-key.ts";
+} from "../../domain/key/observed/observed-key.ts";
+import {
+  type ReferenceScope,
+  referencedLibraries,
+  resolveReferences,
+} from "../../domain/key/observed/resolve-references.ts";
+import { decideTakeOver, type TakeOverRequest } from "../../domain/key/observed/take-over.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
-import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
-import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
-import { versionIn } from "../../domain/key/stored-key.ts";
-import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
+import { isKeyId } from "../../domain/key/stored/key-id.ts";
+import { versionIn } from "../../domain/key/stored/stored-key.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
 import type { Db } from "../../store/database/change.ts";

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { DeclaredKey } from "../../domain/key/declared-key.ts";
-import { keyDigest } from "../../domain/key/key-format.ts";
-import type { AlteredSecret, ObservedSecret, SecretField } from "../../domain/key/observed-key.ts";
-import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
-import type { StoredKey } from "../../domain/key/stored-key.ts";
+import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
+import type { AlteredSecret, ObservedSecret, SecretField } from "../../domain/key/observed/observed-key.ts";
+import { keyDigest } from "../../domain/key/secret/key-format.ts";
+import { type Endpoints, renderSecretData } from "../../domain/key/secret/secret-template.ts";
+import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
 import { PREFERRED_API_VERSION } from "../../domain/kinds/kinds.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import {

@@ -1,4 +1,4 @@
-import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
+import type { KnownUsage, LastUse } from "../../domain/key/stored/known-usage.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";

@@ -3,8 +3,8 @@
  * reading it. What is heard may keep a key at rest. That a Secret is lost or was edited is decided by a read alone.
  */
 import { isDeepStrictEqual } from "node:util";
-import { keyDigest } from "../../domain/key/key-format.ts";
-import type { ObservedSecret } from "../../domain/key/observed-key.ts";
+import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
+import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";

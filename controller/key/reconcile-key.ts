@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
-import { isOutdated } from "../../domain/key/observed-key.ts";
-import { type KeyAction, type KeyPlan, planEnd, planKey, waitsForTeam } from "../../domain/key/plan-key.ts";
-import { heldByPolicies } from "../../domain/key/policy-violated.ts";
-import { recordedLabels } from "../../domain/key/recorded-labels.ts";
-import { recordedSpec } from "../../domain/key/recorded-spec.ts";
+import { recordedLabels } from "../../domain/key/declaration/recorded-labels.ts";
+import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
+import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
+import { isOutdated } from "../../domain/key/observed/observed-key.ts";
+import { type KeyAction, type KeyPlan, planEnd, planKey, waitsForTeam } from "../../domain/key/plan/plan-key.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/key-declarations.ts";

@@ -1,4 +1,4 @@
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import type { LibraryGateway } from "../../domain/object-conditions.ts";
 import type { LibraryModelDraft } from "../../store/memory/library-key.ts";
 import { findInTeam } from "../../store/objects/references.ts";

@@ -2,7 +2,7 @@ import { declareLimits } from "../../domain/access/declared-limits.ts";
 import { teamMember } from "../../domain/access/team-member.ts";
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
-import { leakActionOf } from "../../domain/key/leak.ts";
+import { leakActionOf } from "../../domain/key/stored/leak.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import { type LeftClaim, namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";

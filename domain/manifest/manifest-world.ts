@@ -2,10 +2,14 @@
  * What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds,
  * what a Secret is for.
  */
-import type { DeclaredKey, NamedRef } from "../key/declared-key.ts";
-import { secretTarget } from "../key/effective.ts";
-import type { ResolvedReferences } from "../key/observed-key.ts";
-import { type ResolvedReference, resolveReferences, type UnresolvedReference } from "../key/resolve-references.ts";
+import type { DeclaredKey, NamedRef } from "../key/declaration/declared-key.ts";
+import { secretTarget } from "../key/declaration/effective.ts";
+import type { ResolvedReferences } from "../key/observed/observed-key.ts";
+import {
+  type ResolvedReference,
+  resolveReferences,
+  type UnresolvedReference,
+} from "../key/observed/resolve-references.ts";
 import type { Kind, Spec } from "../kinds/kinds.ts";
 import { firstClaims } from "../namespace-claims.ts";
 import type { Labels } from "./labels.ts";

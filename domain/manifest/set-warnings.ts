@@ -3,7 +3,7 @@
  * missing is declared elsewhere.
  */
 
-import { secretTarget } from "../key/effective.ts";
+import { secretTarget } from "../key/declaration/effective.ts";
 import type { Kind } from "../kinds/kinds.ts";
 import { dataKeyTitle, redactKeys } from "../redact.ts";
 import type { Diagnostic, Path } from "./diagnostic.ts";

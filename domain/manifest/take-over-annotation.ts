@@ -1,5 +1,5 @@
-import { isKeyId } from "../key/key-id.ts";
-import { TAKE_OVER_ANNOTATION } from "../key/take-over.ts";
+import { TAKE_OVER_ANNOTATION } from "../key/observed/take-over.ts";
+import { isKeyId } from "../key/stored/key-id.ts";
 import type { PlatformKeySpec } from "../kinds/generated/platform-key.ts";
 import type { Kind } from "../kinds/kinds.ts";
 import type { Complaint } from "./diagnostic.ts";

@@ -1,4 +1,4 @@
-import type { NamedRef } from "../key/declared-key.ts";
+import type { NamedRef } from "../key/declaration/declared-key.ts";
 import type { Path } from "./diagnostic.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 

@@ -1,4 +1,4 @@
-import { MAX_KEY_LENGTH } from "../../domain/key/key-format.ts";
+import { MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 
 /** Where a key may stand in a request, in the order in which they apply (spec §2.1). */
 export const CARRIERS = ["vendor", "query", "bearer", "x-api-key"] as const;

@@ -6,7 +6,7 @@ import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
 import type { OwnedBudget } from "../../domain/budget/budget.ts";
-import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
+import { keyDigest, keyShape } from "../../domain/key/secret/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import type { OpenStreams } from "../calls/calls.ts";

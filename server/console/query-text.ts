@@ -1,4 +1,4 @@
-import { searchedText } from "../../domain/key/searched-text.ts";
+import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { isId } from "../../store/database/ids.ts";
 import { problem } from "../http/errors.ts";
 

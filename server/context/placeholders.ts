@@ -1,4 +1,4 @@
-import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
+import { keyDigest, keyShape } from "../../domain/key/secret/key-format.ts";
 
 /**
  * A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one.

@@ -1,4 +1,4 @@
-import { renderSecretData } from "../../domain/key/secret-template.ts";
+import { renderSecretData } from "../../domain/key/secret/secret-template.ts";
 import { type Html, html } from "../pages/html.ts";
 import { layout } from "../pages/layout.ts";
 

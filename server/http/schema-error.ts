@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { MANAGED_BY_PATTERN } from "../../domain/key/managed-by.ts";
+import { MANAGED_BY_PATTERN } from "../../domain/key/declaration/managed-by.ts";
 import { PATTERNS } from "../../domain/manifest/schema-check.ts";
 
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */

@@ -1,4 +1,4 @@
-import { leakedSecretState, leakResponse } from "../../domain/key/leak.ts";
+import { leakedSecretState, leakResponse } from "../../domain/key/stored/leak.ts";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";

@@ -1,4 +1,4 @@
-import { leakedSecretState, type SecretState } from "../../domain/key/leak.ts";
+import { leakedSecretState, type SecretState } from "../../domain/key/stored/leak.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { FoundSecret } from "../../store/keys/key-leaks.ts";
 import type { LeakOutcome } from "./act.ts";

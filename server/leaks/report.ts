@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/key-format.ts";
+import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
 

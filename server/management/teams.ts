@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { declareLimits, limitSpec } from "../../domain/access/declared-limits.ts";
 import { type TeamMember, teamMember } from "../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { leakActionOf } from "../../domain/key/leak.ts";
+import { leakActionOf } from "../../domain/key/stored/leak.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";

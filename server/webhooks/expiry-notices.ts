@@ -1,4 +1,4 @@
-import { EXPIRY_NOTICE_MS, expiryNotice } from "../../domain/key/expiry-notice.ts";
+import { EXPIRY_NOTICE_MS, expiryNotice } from "../../domain/key/conditions/expiry-notice.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";

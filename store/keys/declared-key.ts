@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { LeakAction } from "../../domain/key/leak.ts";
+import type { LeakAction } from "../../domain/key/stored/leak.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { fromDigest, toDigest } from "../database/digest.ts";

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
-import type { StoredVersion } from "../../domain/key/stored-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import type { StoredVersion } from "../../domain/key/stored/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
 import { type LoadedKey, loadKeys, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";

@@ -1,4 +1,4 @@
-import type { KeySource } from "../../domain/key/stored-key.ts";
+import type { KeySource } from "../../domain/key/stored/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 

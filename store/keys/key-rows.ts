@@ -1,11 +1,17 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
-import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
-import { declareRotation } from "../../domain/key/declare-key.ts";
-import type { AppliedRotation } from "../../domain/key/declared-key.ts";
-import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
-import { MAX_RETIRING } from "../../domain/key/version-room.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/declaration/api-managed-key.ts";
+import { declareRotation } from "../../domain/key/declaration/declare-key.ts";
+import type { AppliedRotation } from "../../domain/key/declaration/declared-key.ts";
+import type {
+  HealReason,
+  KeySource,
+  RevocationReason,
+  StoredKey,
+  StoredVersion,
+} from "../../domain/key/stored/stored-key.ts";
+import { MAX_RETIRING } from "../../domain/key/stored/version-room.ts";
 import type { Labels } from "../../domain/manifest/labels.ts";
 import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";

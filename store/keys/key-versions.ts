@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { VersionState } from "../../domain/access/key-record.ts";
-import type { StoredVersion } from "../../domain/key/stored-key.ts";
-import { MAX_RETIRING, succeededBy } from "../../domain/key/version-room.ts";
+import type { StoredVersion } from "../../domain/key/stored/stored-key.ts";
+import { MAX_RETIRING, succeededBy } from "../../domain/key/stored/version-room.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "../database/errors.ts";

@@ -1,9 +1,9 @@
 /** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
 import { type RawBuilder, sql } from "kysely";
 import { type AuditedFields, changedFields } from "../../domain/audited-fields.ts";
-import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
-import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
-import type { KeptEnd } from "../../domain/key/version-end.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/declaration/api-managed-key.ts";
+import type { KeyPolicy, RevocationReason } from "../../domain/key/stored/stored-key.ts";
+import type { KeptEnd } from "../../domain/key/stored/version-end.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";

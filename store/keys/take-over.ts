@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { KeyIdentity, KeySource } from "../../domain/key/stored-key.ts";
-import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
+import { decideTakeOver, type TakeOverRequest } from "../../domain/key/observed/take-over.ts";
+import type { KeyIdentity, KeySource } from "../../domain/key/stored/stored-key.ts";
 import { appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { TakeOverRefusedError } from "../database/errors.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
+import type { KnownUsage, LastUse } from "../../domain/key/stored/known-usage.ts";
 import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
 import { LOST_USES_UNTIL } from "./lost-uses.ts";

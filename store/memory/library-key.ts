@@ -1,4 +1,4 @@
-import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
+import type { KeyPolicy, RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 import { lockKey } from "../keys/api-managed-keys.ts";

@@ -3,7 +3,7 @@ import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { TeamMember } from "../../domain/access/team-member.ts";
 import type { SharedBudgets } from "../../domain/budget/budget.ts";
-import type { LeakAction } from "../../domain/key/leak.ts";
+import type { LeakAction } from "../../domain/key/stored/leak.ts";
 import type { Db, Tx } from "../database/change.ts";
 
 /** What identifies a team, a library or a gateway that is in service, and where it comes from. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
-import type { ResolvedReference } from "../../domain/key/resolve-references.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import type { ResolvedReference } from "../../domain/key/observed/resolve-references.ts";
 import type { Db } from "../database/change.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** The PlatformKeyPolicies of each cluster, as its controller writes them, and of a team as all read them. */
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { RuleInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { policyForTeam, type TeamPolicies } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";

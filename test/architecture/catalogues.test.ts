@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
-import { MAX_RETIRING } from "../../domain/key/version-room.ts";
+import { MAX_RETIRING } from "../../domain/key/stored/version-room.ts";
 import { filesBelow, read } from "./sources.ts";
 
 const FOLDERS = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];

@@ -18,6 +18,11 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   infra: ["domain", "runtime"],
 };
 
+/** The rooms of folders that are large, each of which imports only those before it. */
+const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
+  "domain/key": ["declaration", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
+};
+
 /** Packages that only one place may know. */
 const ONLY_IN: Readonly<Record<string, string>> = {
   kysely: "store/",
@@ -113,6 +118,14 @@ describe("imports go one way", () => {
       .map((files) => ({ from: roomOf(files.from), to: roomOf(files.to), files }))
       .filter(({ from, to }) => from !== to);
     expect(findCircle(imports)).toBeUndefined();
+  });
+
+  it.each(Object.entries(ROOMS_IN_ORDER))("each room of %s imports only those before it", (folder, rooms) => {
+    const roomIn = (file: string) => (file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split("/")[0] : "");
+    expect([...new Set(filesBelow(folder, ".ts").map(roomIn))].sort()).toEqual([...rooms].sort());
+    const placeOf = (file: string) => rooms.indexOf(roomIn(file) ?? "");
+    const wrong = BETWEEN_FILES.filter(({ from, to }) => placeOf(from) >= 0 && placeOf(to) > placeOf(from));
+    expect(wrong).toEqual([]);
   });
 
   it("keeps I/O, clocks and randomness out of domain", () => {

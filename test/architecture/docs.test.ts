@@ -69,15 +69,17 @@ describe("the docs", () => {
 
   it("draw the folders that there are", () => {
     const [, layout = ""] = /```\n([\s\S]*?)```/.exec(read("docs/architecture.md")) ?? [];
-    let room = "";
+    let path: readonly string[] = [];
     const drawn = layout.split("\n").flatMap((line) => {
       const names = [...line.matchAll(/(?<=^| {2})([a-z-]+)\/(?= |$)/g)].map(([, name = ""]) => name);
-      if (line.startsWith("  ")) return names.map((name) => `${room}/${name}`);
-      room = names[0] ?? "";
-      return [];
+      const [first] = names;
+      if (first === undefined) return [];
+      const above = path.slice(0, line.search(/\S/) / 2);
+      path = [...above, first];
+      return above.length === 0 ? [] : names.map((name) => [...above, name].join("/"));
     });
     const rooms = ["domain", "runtime", "store", "controller", "server", "cli", "infra"];
-    const folders = rooms.flatMap((name) =>
+    const folders = [...new Set([...rooms, ...drawn.map(dirname)])].flatMap((name) =>
       readdirSync(join(ROOT, name), { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map((entry) => `${name}/${entry.name}`),

@@ -15,7 +15,10 @@ const GENERATED = "domain/kinds/generated/";
 /** Files that have no test of their own, and the test that covers them. */
 const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly why: string }>> = {
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
-  "domain/key/declared-key.ts": { by: "test/domain/key/declare-key.test.ts", why: "what a declaration is read as" },
+  "domain/key/declaration/declared-key.ts": {
+    by: "test/domain/key/declaration/declare-key.test.ts",
+    why: "what a declaration is read as",
+  },
   "server/key-index/metrics.ts": {
     by: "test/server/key-index/replica.test.ts",
     why: "definitions of metrics: what sets them is what a replica does",

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { openPGlite } from "../../store/database/pglite/pglite.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";

@@ -5,7 +5,7 @@
  */
 
 import { hash, randomBytes } from "node:crypto";
-import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/secret/key-format.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { mintKey } from "../../domain/key/key-format.ts";
+import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { type Contestants, startContestants } from "./contestants.ts";
 import { startPeers } from "./peers.ts";
 import { type Contestant, cpuMicroseconds, findProgram, Processes, residentMegabytes } from "./processes.ts";

@@ -11,7 +11,7 @@ import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { eventsPath, objectPath, objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { FINALIZER } from "../../controller/cluster/port.ts";
 import { PRESETS } from "../../domain/access/scopes.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { change, commitChange, takeLeadership } from "../../store/database/change.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/secret/key-format.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mintKey } from "../../domain/key/key-format.ts";
+import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { freePort } from "../env/free-port.ts";
 import { KEYPLANE_COMMAND, startDatabase } from "./contestants.ts";
 import { upstreamConfig, writeNginx } from "./nginx.ts";

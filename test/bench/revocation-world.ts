@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";

@@ -1,6 +1,6 @@
 /** One run: everything starts, users and faults do what the seed says, and then all must come to rest. */
 import { setTimeout as delay } from "node:timers/promises";
-import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/secret/key-format.ts";
 import { randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
 import { type Endings, watchEndings } from "../oracle/endings.ts";

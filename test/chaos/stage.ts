@@ -1,4 +1,4 @@
-import { keyDigest } from "../../domain/key/key-format.ts";
+import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import type { Random } from "../env/random.ts";
 import { everDeclared, type KeySpec, type Model, type ModelDeclaration, NAMESPACES } from "../oracle/model.ts";
 import type { Report } from "../oracle/report.ts";

@@ -1,6 +1,6 @@
 /** Workloads that mount a key's Secret: they read it again on a 401, and must never be left without a key that works. */
 import { setTimeout as delay } from "node:timers/promises";
-import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/secret/key-format.ts";
 import { BOUND } from "../oracle/judgement.ts";
 import type { ModelDeclaration } from "../oracle/model.ts";
 import { call, hex } from "../oracle/probers.ts";

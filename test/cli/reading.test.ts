@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { main } from "../../cli/program.ts";
-import { mintKey } from "../../domain/key/key-format.ts";
+import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { read } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
 import { wordsOf } from "./command-line.ts";

@@ -5,7 +5,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { checkBootstrapToken } from "../../cli/doctor/database-contents.ts";
-import { mintKey } from "../../domain/key/key-format.ts";
+import { mintKey } from "../../domain/key/secret/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { startServing } from "../env/serving.ts";

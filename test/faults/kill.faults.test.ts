@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { keyShape } from "../../domain/key/key-format.ts";
+import { keyShape } from "../../domain/key/secret/key-format.ts";
 import { type Home, key, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { type Random, randomFrom } from "../env/random.ts";

@@ -1,7 +1,7 @@
 /** The checker of a chaos run can fail: each of its rules is shown a world that breaks it, and one that does not. */
 import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
-import { keyDigest } from "../../domain/key/key-format.ts";
+import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";

@@ -1,7 +1,7 @@
 /** Every value that a Secret ever held, and the Secrets that may not be touched. */
 import { randomBytes } from "node:crypto";
 import { KEY_LABEL } from "../../controller/cluster/port.ts";
-import { keyDigest, keyPrefix, keyShape, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, keyShape, mintKey } from "../../domain/key/secret/key-format.ts";
 import type { Model } from "./model.ts";
 import type { Report } from "./report.ts";
 import type { Seen } from "./watch.ts";

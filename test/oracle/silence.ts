@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { keyDigest } from "../../domain/key/key-format.ts";
+import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { NAMESPACES } from "./model.ts";

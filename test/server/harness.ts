@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
-import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";

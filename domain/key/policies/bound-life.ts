@@ -1,7 +1,7 @@
 /** How long the versions of a key live that was issued before its policies' rules of an end came to hold. */
-import { DEFAULT_OVERLAP, type DeclaredKey, overlapLimit } from "../declared-key.ts";
-import { isLiving, type StoredKey, type StoredVersion, versionIn } from "../stored-key.ts";
-import type { KeptEnd } from "../version-end.ts";
+import { DEFAULT_OVERLAP, type DeclaredKey, overlapLimit } from "../declaration/declared-key.ts";
+import { isLiving, type StoredKey, type StoredVersion, versionIn } from "../stored/stored-key.ts";
+import type { KeptEnd } from "../stored/version-end.ts";
 import { lowest } from "./bounds.ts";
 import { dueAt, type TeamPolicy } from "./team-policies.ts";
 

@@ -1,8 +1,8 @@
 /** The numbers that hold of a key that was issued before its policies' rules came to hold. */
 import { budgetSize } from "../../budget/budget.ts";
-import type { DeclaredKey } from "../declared-key.ts";
-import type { StoredKey } from "../stored-key.ts";
-import type { KeptEnd } from "../version-end.ts";
+import type { DeclaredKey } from "../declaration/declared-key.ts";
+import type { StoredKey } from "../stored/stored-key.ts";
+import type { KeptEnd } from "../stored/version-end.ts";
 import { boundBudgets, refusingOf, smallestBudgets } from "./bound-budgets.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundValue, lowest } from "./bounds.ts";

@@ -2,7 +2,7 @@ import type { Preset, Scope } from "../../access/scopes.ts";
 import type { Budget } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
-import type { NamedRef } from "../declared-key.ts";
+import type { NamedRef } from "../declaration/declared-key.ts";
 import { declarePolicyBudgets } from "./bound-budgets.ts";
 
 /** A default and a highest value; null for none. */

@@ -3,9 +3,9 @@
  * that was issued goes on for the grace period; then numbers hold as the policies have them, and what no number puts
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
-import type { AppliedRotation, DeclaredKey, NamedRef } from "../declared-key.ts";
-import { isLiving, numbersOf, type StoredKey } from "../stored-key.ts";
-import { type KeptEnd, versionEnd } from "../version-end.ts";
+import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
+import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
+import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { currentVersion } from "./bound-life.ts";
 import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";

@@ -5,7 +5,7 @@ import { budgetSize } from "../../budget/budget.ts";
 import { mostOf, sizeText } from "../../budget/budget-size.ts";
 import { durationText } from "../../duration.ts";
 import { nameSome } from "../../name-some.ts";
-import type { DeclaredKey, NamedRef } from "../declared-key.ts";
+import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { refusingOf } from "./bound-budgets.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 import type { RuleName } from "./rules-in-force.ts";

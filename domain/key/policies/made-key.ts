@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Budget } from "../../budget/budget.ts";
 import type { Spec } from "../../kinds/kinds.ts";
-import type { ApiManagedKeySpec } from "../api-managed-key.ts";
-import { declareKey } from "../declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../declared-key.ts";
-import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored-key.ts";
-import { type KeptEnd, versionEnd } from "../version-end.ts";
+import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
+import { declareKey } from "../declaration/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
+import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored/stored-key.ts";
+import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { asksForMore } from "./bound-budgets.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lowest } from "./bounds.ts";

@@ -1,6 +1,6 @@
 import { PRESETS, type Preset, SCOPES, type Scope } from "../../access/scopes.ts";
 import { counted } from "../../counted.ts";
-import { effectiveScopes } from "../../key/effective.ts";
+import { effectiveScopes } from "../../key/declaration/effective.ts";
 import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
 
 /** The scopes that let requests through, and those that calls may have needed without being counted. */

@@ -1,6 +1,6 @@
 /** What becomes of a resource: made, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
-import { managedByOf } from "../../../domain/key/managed-by.ts";
+import { managedByOf } from "../../../domain/key/declaration/managed-by.ts";
 import type { Api } from "./api/api.ts";
 import { type ApiObject, fetchObject, parseObject, readVersion, type Version } from "./api/api-object.ts";
 import { createOrAdopt, isRevoked } from "./api/creation.ts";

@@ -1,7 +1,7 @@
 /** The four kinds of resources, as a table: what is said once of each, here. */
 
 import { isDeepStrictEqual } from "node:util";
-import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-managed-key.ts";
 import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
 
 /** The kinds that the management API makes. */

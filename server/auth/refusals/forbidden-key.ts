@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { neededScopes } from "../../../domain/access/authorize.ts";
 import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
 import { scopesIn } from "../../../domain/access/scopes.ts";
-import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { type Problem, problem } from "../../http/errors.ts";
 import { listed } from "../../http/listed.ts";
 import { extractCredential } from "../credential.ts";

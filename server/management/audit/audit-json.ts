@@ -1,4 +1,4 @@
-import type { NamedRef } from "../../../domain/key/declared-key.ts";
+import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { searchedText } from "../../../domain/key/searched-text.ts";
+import { searchedText } from "../../../domain/key/secret/searched-text.ts";
 import { type AuditFeedPage, readAuditFeed, UnknownAuditMarkError } from "../../../store/audit/audit-feed.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { parseDuration } from "../../../domain/duration.ts";
-import { DEFAULT_OVERLAP, overlapLimit } from "../../../domain/key/declared-key.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../../domain/key/declaration/declared-key.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import type { Author } from "../../../store/audit/audit.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../../store/database/errors.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import type { RevocationReason } from "../../../domain/key/stored-key.ts";
-import { MAX_RETIRING, roomAt } from "../../../domain/key/version-room.ts";
+import type { RevocationReason } from "../../../domain/key/stored/stored-key.ts";
+import { MAX_RETIRING, roomAt } from "../../../domain/key/stored/version-room.ts";
 import { containsKey } from "../../../domain/redact.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";

@@ -1,5 +1,5 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { type KeyPolicy, versionIn } from "../../../domain/key/stored-key.ts";
+import { type KeyPolicy, versionIn } from "../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { findKey } from "../../../store/keys/keys.ts";
 import { namesOf } from "../../../store/objects/references.ts";

@@ -1,6 +1,6 @@
-import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
-import type { NamedRef } from "../../../domain/key/declared-key.ts";
-import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
+import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
+import { TAKE_OVER_ANNOTATION } from "../../../domain/key/observed/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 
 /** A PlatformKey that takes over a key which was made by hand. */

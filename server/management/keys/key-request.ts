@@ -1,4 +1,4 @@
-import { isKeyId } from "../../../domain/key/key-id.ts";
+import { isKeyId } from "../../../domain/key/stored/key-id.ts";
 import { NO_KEY } from "./changes.ts";
 
 /** Of a route that is about one key. */

@@ -1,6 +1,6 @@
 import { limitSpec } from "../../../domain/access/declared-limits.ts";
-import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
-import type { NamedRef } from "../../../domain/key/declared-key.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
+import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { ListedKey } from "../../../store/keys/key-lists.ts";

@@ -1,13 +1,13 @@
-import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
-import { declareKey } from "../../../domain/key/declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../../../domain/key/declared-key.ts";
-import { policyOf } from "../../../domain/key/plan-key.ts";
+import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
+import { declareKey } from "../../../domain/key/declaration/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import {
   referencedLibraries,
   resolveReferences,
   type UnresolvedReference,
-} from "../../../domain/key/resolve-references.ts";
-import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
+} from "../../../domain/key/observed/resolve-references.ts";
+import { policyOf } from "../../../domain/key/plan/plan-key.ts";
+import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Db } from "../../../store/database/change.ts";

@@ -1,5 +1,5 @@
-import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
-import { MANAGED_BY_PATTERN, MAX_MANAGED_BY } from "../../../domain/key/managed-by.ts";
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-managed-key.ts";
+import { MANAGED_BY_PATTERN, MAX_MANAGED_BY } from "../../../domain/key/declaration/managed-by.ts";
 import { SCHEMAS } from "../../../domain/kinds/generated/schemas.ts";
 import { jsonSchema, pickFields } from "../../../domain/manifest/json-schema.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";

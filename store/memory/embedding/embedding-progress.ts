@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { RevocationReason } from "../../../domain/key/stored-key.ts";
+import type { RevocationReason } from "../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../database/change.ts";
 import { hasVectorTable } from "../../database/migrate/vector-table.ts";
 

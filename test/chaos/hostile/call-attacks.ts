@@ -1,6 +1,6 @@
 /** Attacks by callers who wait for their answers. */
 import { randomBytes } from "node:crypto";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { COSTLY_BODIES } from "./costly-bodies.ts";
 import { GATEWAYS, LIBRARY, SEARCH_WORDS } from "./tenants.ts";
 import { JSON_BODY, MCP, MCP_TYPES, SMALL_ATOM, type Victim } from "./victim.ts";

@@ -1,6 +1,6 @@
 /** Attacks by callers who write what and when they like: on bare connections. */
 import { randomBytes } from "node:crypto";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { headOf, RawCall } from "./raw-call.ts";
 import { LIBRARY } from "./tenants.ts";
 import {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";

@@ -5,7 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { SDK_VARIABLES } from "../../../domain/key/sdk-variables.ts";
+import { SDK_VARIABLES } from "../../../domain/key/secret/sdk-variables.ts";
 
 test("the official SDKs read the variables by themselves, and call below the base URL with the key", async () => {
   const calls: string[] = [];

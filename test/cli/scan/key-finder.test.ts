@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { scanForKeys } from "../../../cli/scan/key-finder.ts";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 
 const KEY = mintKey(randomBytes);
 const OTHER = mintKey(randomBytes);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lookInto } from "../../../cli/scan/places.ts";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { type Installation, startInstallation } from "../../server/leaks/installation.ts";
 import { TOKEN } from "../../server/management/api.ts";
 import { keyplane } from "../up.ts";

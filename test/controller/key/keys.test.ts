@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { change } from "../../../store/database/change.ts";
 import { requestRotation, revokeKey } from "../../../store/keys/keys.ts";
 import { until } from "../../env/until.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { ClusterError } from "../../../controller/cluster/port.ts";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { until } from "../../env/until.ts";
 import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { declareKey } from "../../../domain/key/declare-key.ts";
+import { declareKey } from "../../../domain/key/declaration/declare-key.ts";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { type WorldObject, worldOf } from "../../../domain/manifest/manifest-world.ts";
 import { manifest, readText } from "./read.ts";

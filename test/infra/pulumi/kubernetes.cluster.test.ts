@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type Output, runtime } from "@pulumi/pulumi";
 import type { MockResourceArgs, MockResourceResult } from "@pulumi/pulumi/runtime/mocks.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyDigest, keyShape } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyShape } from "../../../domain/key/secret/key-format.ts";
 import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/resources.ts";

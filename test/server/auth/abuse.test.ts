@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checksum, keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { checksum, keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 import { resolvePlaceholders } from "../../../server/key-index/placeholder-keys.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
-import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/http/errors.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { type Harness, indexedKey, keyRecord } from "../harness.ts";
 import { startLimited } from "./limited-harness.ts";
 

@@ -5,7 +5,7 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../../domain/access/membership.ts";
 import type { DeclaredLimits } from "../../../domain/access/rate-limit.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, indexedKey, keyRecord } from "../harness.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../../domain/protocol.ts";
 import { ConfigError } from "../../../runtime/settings.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 
 const MINTED = mintKey(randomBytes);

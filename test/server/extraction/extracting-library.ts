@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { sql } from "kysely";
 import type { TestContext } from "vitest";
 import type { Dialect, RouteRecord } from "../../../domain/access/key-record.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";

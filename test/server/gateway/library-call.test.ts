@@ -1,7 +1,7 @@
 /** Calls of models for libraries whose limits have to be asked for, or whose time ends. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
-import { keyDigest } from "../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
 import { EMBEDDING_FORMATS } from "../../../server/gateway/embedding-formats.ts";
 import { createLibraryCaller } from "../../../server/gateway/library-call.ts";

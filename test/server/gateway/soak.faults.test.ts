@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { Agent, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { fillStore } from "../../bench/filled-store.ts";
 import { residentMegabytes } from "../../bench/processes.ts";

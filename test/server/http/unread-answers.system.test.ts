@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { SCOPES } from "../../../domain/access/scopes.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
-import { keyDigest } from "../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { newId } from "../../../store/database/ids.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
-import { keyDigest } from "../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 import { PlaceholderKeys, resolvePlaceholders } from "../../../server/key-index/placeholder-keys.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";

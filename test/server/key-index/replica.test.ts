@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
-import { keyDigest } from "../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import { parsePlaceholders } from "../../../server/context/placeholders.ts";
 import { change } from "../../../store/database/change.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { createGithubVerifier, GithubUnavailableError } from "../../../server/leaks/github.ts";
 import { until } from "../../env/until.ts";
 import { auditOfKey } from "../../store/questions.ts";

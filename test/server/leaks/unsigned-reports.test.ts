@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { UnsignedReports } from "../../../server/leaks/unsigned-reports.ts";
 import { NO_VIEW } from "../../controller/fixtures/world.ts";

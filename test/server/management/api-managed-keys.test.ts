@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { releaseKey } from "../../../store/keys/keys.ts";
 import { embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding } from "../../../store/memory/embedding/library-embedding.ts";

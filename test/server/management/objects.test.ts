@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mintKey } from "../../../domain/key/key-format.ts";
+import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";

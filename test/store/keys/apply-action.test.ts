@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isHeal } from "../../../domain/key/issuance/issuance-policy.ts";
 import {
   type ActionContext,
   ActionRefusedError,
   applyAction,
   withRotationRequest,
-} from "../../../domain/key/apply-action.ts";
-import { isHeal } from "../../../domain/key/issuance-policy.ts";
-import type { KeyAction } from "../../../domain/key/plan-key.ts";
-import { isLiving, type StoredKey } from "../../../domain/key/stored-key.ts";
-import type { KeptEnd } from "../../../domain/key/version-end.ts";
+} from "../../../domain/key/plan/apply-action.ts";
+import type { KeyAction } from "../../../domain/key/plan/plan-key.ts";
+import { isLiving, type StoredKey } from "../../../domain/key/stored/stored-key.ts";
+import type { KeptEnd } from "../../../domain/key/stored/version-end.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";

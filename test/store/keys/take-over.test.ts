@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { applyAction } from "../../../domain/key/apply-action.ts";
+import { applyAction } from "../../../domain/key/plan/apply-action.ts";
 import { change } from "../../../store/database/change.ts";
 import { TakeOverRefusedError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";

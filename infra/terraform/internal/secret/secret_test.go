@@ -22,7 +22,7 @@ func TestMint(t *testing.T) {
 }
 
 func TestChecksum(t *testing.T) {
-	// As domain/key/key-format.ts has it.
+	// As domain/key/secret/key-format.ts has it.
 	if got := checksum("inf_" + strings.Repeat("0", 51)); got != "3o4OZn" {
 		t.Errorf("checksum %s", got)
 	}

@@ -1,5 +1,5 @@
 import { isScope, PRESETS, type Preset, type Scope } from "../../../../domain/access/scopes.ts";
-import type { ApiManagedKeySpec } from "../../../../domain/key/api-managed-key.ts";
+import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";

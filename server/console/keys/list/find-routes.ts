@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { keyDigest, MAX_KEY_LENGTH } from "../../../../domain/key/key-format.ts";
+import { keyDigest, MAX_KEY_LENGTH } from "../../../../domain/key/secret/key-format.ts";
 import { findSecrets } from "../../../../store/keys/key-leaks.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";

@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
-import { isKeyId } from "../../../../domain/key/key-id.ts";
+import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/key-orders.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/key-search.ts";

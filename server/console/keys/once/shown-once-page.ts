@@ -1,5 +1,5 @@
 import { isScope } from "../../../../domain/access/scopes.ts";
-import { renderSecretData } from "../../../../domain/key/secret-template.ts";
+import { renderSecretData } from "../../../../domain/key/secret/secret-template.ts";
 import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
 import type { KeyJson } from "../../../management/keys/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";

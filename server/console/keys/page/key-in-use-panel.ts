@@ -1,4 +1,4 @@
-import type { LastUse } from "../../../../domain/key/known-usage.ts";
+import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";
 import type { KeyJson } from "../../../management/keys/key-json.ts";

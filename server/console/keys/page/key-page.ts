@@ -1,8 +1,8 @@
 import { subjectText } from "../../../../domain/access/subject.ts";
 import { parseDuration } from "../../../../domain/duration.ts";
-import { rotationDueAt } from "../../../../domain/key/issuance-policy.ts";
-import type { LastUse } from "../../../../domain/key/known-usage.ts";
+import { rotationDueAt } from "../../../../domain/key/issuance/issuance-policy.ts";
 import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
+import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";

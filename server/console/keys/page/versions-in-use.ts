@@ -1,4 +1,4 @@
-import type { LastUse } from "../../../../domain/key/known-usage.ts";
+import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyJson, VersionJson } from "../../../management/keys/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";

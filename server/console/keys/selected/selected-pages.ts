@@ -1,5 +1,5 @@
 import { counted } from "../../../../domain/counted.ts";
-import { isInUse, type LiveTraffic, liveTrafficText } from "../../../../domain/key/live-traffic.ts";
+import { isInUse, type LiveTraffic, liveTrafficText } from "../../../../domain/key/stored/live-traffic.ts";
 import type { KeyJson } from "../../../management/keys/key-json.ts";
 import type { RevocationOutcome } from "../../../management/keys/revoke-each.ts";
 import { type Html, html } from "../../../pages/html.ts";

@@ -1,4 +1,4 @@
-import { isKeyId } from "../../../../domain/key/key-id.ts";
+import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import type { ListedKey } from "../../../../store/keys/key-lists.ts";
 import { findKeys } from "../../../../store/keys/key-search.ts";

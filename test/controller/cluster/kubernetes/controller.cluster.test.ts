@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../../controller/cluster/port.ts";
 import { collectGarbage, type SuspectsByKind } from "../../../../controller/garbage-collection.ts";
 import type { KeyDeps } from "../../../../controller/key/key-deps.ts";
-import { keyDigest } from "../../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";

@@ -1,9 +1,9 @@
 /** Breadth-first over every world that faults, tenants and declared changes can bring about. */
 import { hash } from "node:crypto";
 import type { VersionState } from "../../../../domain/access/key-record.ts";
-import { revoke, withRotationRequest } from "../../../../domain/key/apply-action.ts";
-import type { DeclaredKey } from "../../../../domain/key/declared-key.ts";
-import type { StoredKey } from "../../../../domain/key/stored-key.ts";
+import type { DeclaredKey } from "../../../../domain/key/declaration/declared-key.ts";
+import { revoke, withRotationRequest } from "../../../../domain/key/plan/apply-action.ts";
+import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";
 import {
   crash,
   declare,

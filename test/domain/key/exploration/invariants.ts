@@ -1,7 +1,7 @@
 /** What must be true of every world and of every step from one to the next, as architecture §2 numbers it. */
 import type { VersionState } from "../../../../domain/access/key-record.ts";
-import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declared-key.ts";
-import { type StoredVersion, versionIn } from "../../../../domain/key/stored-key.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declaration/declared-key.ts";
+import { type StoredVersion, versionIn } from "../../../../domain/key/stored/stored-key.ts";
 import { settle, usableInSecret } from "./explore.ts";
 import { isMintedAndUnowned, plan, STRANGER, type World } from "./world.ts";
 

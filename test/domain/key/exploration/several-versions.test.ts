@@ -1,4 +1,4 @@
-import { DEFAULT_OVERLAP, type Overlap } from "../../../../domain/key/declared-key.ts";
+import { DEFAULT_OVERLAP, type Overlap } from "../../../../domain/key/declaration/declared-key.ts";
 import { exploreEach, NONE } from "./runs.ts";
 import { HOUR, publishedInVain, reservedInVain, rotated } from "./world.ts";
 

@@ -2,14 +2,15 @@
  * A small world around the real `planKey`: one declaration, its Secret, the store's rows, one controller process and
  * the writes that are still on their way. Every transition returns a new world, so that all of them can be explored.
  */
-import { applyAction } from "../../../../domain/key/apply-action.ts";
-import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declared-key.ts";
-import type { KnownUsage } from "../../../../domain/key/known-usage.ts";
-import type { ObservedKey } from "../../../../domain/key/observed-key.ts";
-import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan-key.ts";
+
+import { dependsOnUsage } from "../../../../domain/key/conditions/stale-consumers.ts";
+import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declaration/declared-key.ts";
+import type { ObservedKey } from "../../../../domain/key/observed/observed-key.ts";
+import { applyAction } from "../../../../domain/key/plan/apply-action.ts";
+import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan/plan-key.ts";
 import { NO_VERDICT } from "../../../../domain/key/policies/hold-to-policies.ts";
-import { dependsOnUsage } from "../../../../domain/key/stale-consumers.ts";
-import type { StoredKey } from "../../../../domain/key/stored-key.ts";
+import type { KnownUsage } from "../../../../domain/key/stored/known-usage.ts";
+import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";
 
 /** One unit of the world's clock, in milliseconds. */
 export const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declared-key.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declaration/declared-key.ts";
 import { boundLife } from "../../../../domain/key/policies/bound-life.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import type { TeamPolicy } from "../../../../domain/key/policies/team-policies.ts";
-import type { StoredVersion } from "../../../../domain/key/stored-key.ts";
+import type { StoredVersion } from "../../../../domain/key/stored/stored-key.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { declare } from "../exploration/world.ts";
 import { KEY, retiring, storedKey, version, versions } from "../situations.ts";

@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declare-key.ts";
-import { type AppliedRotation, DEFAULT_OVERLAP, type NamedRef } from "../../../../domain/key/declared-key.ts";
+import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import {
+  type AppliedRotation,
+  DEFAULT_OVERLAP,
+  type NamedRef,
+} from "../../../../domain/key/declaration/declared-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
-import type { StoredKey } from "../../../../domain/key/stored-key.ts";
+import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";
 import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { KEY, storedKey, version, versions } from "../situations.ts";

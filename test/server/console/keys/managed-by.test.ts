@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_MANAGED_BY, managedByOf } from "../../../../domain/key/managed-by.ts";
+import { MAX_MANAGED_BY, managedByOf } from "../../../../domain/key/declaration/managed-by.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { auditOfKey } from "../../../store/questions.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyDigest } from "../../../../domain/key/key-format.ts";
+import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
 import { systemClock } from "../../../../runtime/clock.ts";
 import { createKey } from "../../../../server/management/keys/api-managed-keys.ts";
 import { makeShownKey } from "../../../../server/management/keys/make-shown-key.ts";

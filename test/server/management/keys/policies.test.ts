@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
-import { keyPrefix, mintKey } from "../../../../domain/key/key-format.ts";
 import { holdMadeKey } from "../../../../domain/key/policies/made-key.ts";
 import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
+import { keyPrefix, mintKey } from "../../../../domain/key/secret/key-format.ts";
 import type { PlatformKeyPolicySpec } from "../../../../domain/kinds/generated/platform-key-policy.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";

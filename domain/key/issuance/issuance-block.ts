@@ -1,0 +1,42 @@
+/** What keeps a key that wants a version from getting one. */
+import { OUTDATED, type Reason } from "../../conditions.ts";
+import { governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
+import { policyEnded, refusedByPolicies } from "./policy-violated.ts";
+
+type IssuanceBlock = { readonly reason: Reason; readonly message: string };
+
+/** Said of what is blocked. */
+const NOTHING_MINTED = "Nothing is minted meanwhile.";
+
+/** Said of a Secret that is gone, and could not be made again. */
+export const NAMESPACE_TERMINATES = "The namespace is being deleted, and no Secret can be made in it any more.";
+
+/**
+ * Why a key gets no version at a moment, whatever its Secret is: what is declared of it, what that refers to, and its
+ * namespace. Undefined where it may have one.
+ *
+ * @param at milliseconds since the epoch
+ */
+export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock | undefined {
+  const { declared, references } = observed;
+  const blockedBy = (reason: Reason, message = NOTHING_MINTED) => ({ reason, message });
+  if (references.teamId === null) return blockedBy("NamespaceUnclaimed");
+  if (isOutdated(observed, governedKey(observed))) return blockedBy("Outdated", `${OUTDATED} ${NOTHING_MINTED}`);
+  const [reason, message] = refusedByPolicies(observed) ?? [];
+  if (reason !== undefined) return blockedBy(reason, message);
+  if (references.missing.length > 0) return blockedBy("ReferenceNotFound");
+  if (declared.state === "Suspended") return blockedBy("Suspended");
+  if (policyEnded(observed, at)) return blockedBy("PolicyViolated");
+  if (declared.expiresAt !== null && declared.expiresAt <= at) return blockedBy("Expired");
+  if (observed.namespaceTerminates) return blockedBy("NamespaceTerminating", NAMESPACE_TERMINATES);
+  return undefined;
+}
+
+/**
+ * Whether a version could be delivered at a moment and should be: never into another's Secret, never for a key at rest.
+ */
+export function mayMint(observed: ObservedKey, at: number): boolean {
+  const { secret } = observed;
+  if (issuanceBlock(observed, at) !== undefined) return false;
+  return secret.state === "absent" || (secret.state === "ours" && !secret.immutable);
+}

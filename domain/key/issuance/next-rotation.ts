@@ -1,0 +1,29 @@
+import { governedKey, type ObservedKey } from "../observed/observed-key.ts";
+import { versionIn } from "../stored/stored-key.ts";
+import { retireOldAt, roomAt, supersededReservation } from "../stored/version-room.ts";
+import { mayMint } from "./issuance-block.ts";
+import { isRotation, type RotationReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
+
+/** The next rotation of a key, in milliseconds since the epoch. */
+type NextRotation = {
+  readonly at: number;
+  /** What has asked for it already, and waits for room among the versions; null for one that is not due yet. */
+  readonly delayed: RotationReason | null;
+};
+
+/**
+ * The rotation that will come by itself later than `now`: when there is room for it. Undefined where none will, as of a
+ * key that is suspended or ends before then.
+ */
+export function nextRotation(observed: ObservedKey, now: number): NextRotation | undefined {
+  const key = governedKey(observed);
+  const active = versionIn(key, "active");
+  if (key === undefined || key.state === "revoked" || active === undefined) return undefined;
+  const { declared, steadyFrom } = observed;
+  const wanted = wantedVersion(observed, key, now);
+  const delayed = wanted !== undefined && isRotation(wanted.why) ? wanted.why : null;
+  const due = delayed === null ? Math.max(rotationDueAt(active, declared.rotationInterval, key.id), steadyFrom) : now;
+  const room = roomAt(key, retireOldAt(key, declared, due), due);
+  const at = Math.max(due, room, supersededReservation(key, declared, due)?.from ?? due);
+  return at > now && Number.isFinite(at) && mayMint(observed, at) ? { at, delayed } : undefined;
+}

@@ -1,0 +1,59 @@
+/** What a key's status says of the policies of its team. */
+import { condition, type Reason, type StatedCondition } from "../../conditions.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
+
+/** Why a new key gets no version by its team's policies; undefined where it may have one. */
+export function refusedByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
+  const { refused, unreadable } = observed.verdict;
+  if (governedKey(observed) !== undefined) return undefined;
+  if (unreadable.length > 0)
+    return ["PolicyUnreadable", `${unreadableText(unreadable)} No new key is issued meanwhile.`];
+  return refused.length === 0 ? undefined : ["PolicyViolated", `The key is not issued. ${refused.join(" ")}`];
+}
+
+/** Why what is declared of a key that was issued is not applied; undefined where it is. */
+export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
+  const { notApplied, unreadable } = observed.verdict;
+  if (governedKey(observed) === undefined) return undefined;
+  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadableText(unreadable)} The key goes on as it was.`];
+  if (notApplied.length === 0) return undefined;
+  return ["PolicyViolated", `What is declared is not applied, and the key goes on as it was. ${notApplied.join(" ")}`];
+}
+
+/** Whether the grace period of a key that breaks a policy is over. @param at milliseconds since the epoch */
+export function policyEnded({ verdict: { endsAt } }: ObservedDeclaration, at: number): boolean {
+  return endsAt !== null && endsAt <= at;
+}
+
+/** Said of a key that has ended so. */
+export function policyEndedText({ verdict: { ends, endsAt } }: ObservedDeclaration): string {
+  return `The key is refused since ${rfc3339(endsAt ?? 0)}, and works again once it meets its policies. ${ends.join(" ")}`;
+}
+
+/** There only as long as a key breaks a policy of its team, or will be bounded by one. */
+export function policyConditions(observed: ObservedDeclaration, now: number): StatedCondition[] {
+  const { ends, endsAt, bounded, nextAt } = observed.verdict;
+  const held = heldByPolicies(observed) ?? refusedByPolicies(observed);
+  const [reason, message] = held ?? [];
+  const said = [
+    ...(message === undefined ? [] : [message]),
+    ...(ends.length === 0 ? [] : [policyEnded(observed, now) ? policyEndedText(observed) : endingText(ends, endsAt)]),
+    ...(bounded.length === 0 ? [] : [boundedText(bounded, nextAt)]),
+  ];
+  return said.length === 0 ? [] : [condition("PolicyViolated", "True", reason ?? "PolicyViolated", said.join(" "))];
+}
+
+function endingText(ends: readonly string[], endsAt: number | null): string {
+  const when = endsAt === null ? "its grace period" : rfc3339(endsAt);
+  return `The key works until ${when}, and is refused from then on until it meets its policies. ${ends.join(" ")}`;
+}
+
+function boundedText(bounded: readonly string[], nextAt: number): string {
+  const when = Number.isFinite(nextAt) ? `From ${rfc3339(nextAt)} on its policies hold` : "Its policies hold";
+  return `${when}, whatever it declares. ${bounded.join(" ")}`;
+}
+
+function unreadableText(uids: readonly string[]): string {
+  return `A PlatformKeyPolicy cannot be read (uid ${uids.join(", ")}).`;
+}

@@ -1,0 +1,65 @@
+/** What is reported to people of a change of a key, once it is made. */
+import { isDeepStrictEqual } from "node:util";
+import type { MintReason } from "../issuance/issuance-policy.ts";
+import { type KeyPolicy, type StoredKey, versionIn } from "../stored/stored-key.ts";
+import { versionEnd } from "../stored/version-end.ts";
+import type { KeyAction } from "./plan-key.ts";
+
+const WHY: Readonly<Record<MintReason, string>> = {
+  FirstVersion: "",
+  RequestedByHand: ", since a rotation was requested by hand",
+  TriggerChanged: ", since spec.rotation.trigger changed",
+  IntervalPassed: ", since spec.rotation.interval has passed",
+  SecretLost: ", since its Secret was deleted",
+  SecretTampered: ", since its Secret was edited",
+};
+
+/**
+ * Why a version came after the active one, as `, since ...`; empty for the first. It is read from what is stored: the
+ * process that minted the version may have ended since.
+ */
+export function whyIssued(key: StoredKey, number: number): string {
+  const version = key.versions.find((one) => one.number === number);
+  const before = versionIn(key, "active");
+  if (version === undefined || before === undefined) return WHY.FirstVersion;
+  if (key.rotationRequest !== null && key.rotationRequest.at <= version.mintedAt) return WHY.RequestedByHand;
+  if (version.heals !== null) return WHY[version.heals.reason];
+  return version.rotationTrigger === before.rotationTrigger ? WHY.IntervalPassed : WHY.TriggerChanged;
+}
+
+/** The fields of a policy, as a declaration calls them. */
+const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = {
+  displayName: "displayName",
+  scopes: "scopes",
+  boundGatewayId: "gatewayRef",
+  libraryIds: "libraryAccess",
+  mcpDefaultLibraryId: "mcpDefaultLibraryRef",
+  allowedModels: "allowedModels",
+  expiresAt: "expiresAt",
+  rateLimit: "rateLimit",
+  concurrent: "rateLimit.concurrent",
+  tokenLimit: "rateLimit.tokensPerMinute",
+  budgets: "budgets",
+  subject: "subjectAccess",
+  allowedCIDRs: "allowedCIDRs",
+};
+
+/** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
+export function policyChange(
+  key: StoredKey,
+  { policy, expiresAfter, keptEnds }: Pick<KeyAction & { do: "UpdatePolicy" }, "policy" | "expiresAfter" | "keptEnds">,
+): string {
+  const names = Object.entries(FIELDS);
+  const before: Readonly<Record<string, unknown>> = key.policy;
+  const after: Readonly<Record<string, unknown>> = policy;
+  const changed = names.filter(([field]) => !isDeepStrictEqual(before[field], after[field])).map(([, name]) => name);
+  const active = versionIn(key, "active");
+  if (active !== undefined && active.expiresAt !== versionEnd(active, expiresAfter, keptEnds))
+    changed.push("expiresAfter");
+  const sentences: string[] = [];
+  if (policy.suspended !== key.policy.suspended) {
+    sentences.push(policy.suspended ? "The key is suspended, and refused." : "The key is no longer suspended.");
+  }
+  if (changed.length > 0) sentences.push(`Changed, with the same secret: ${changed.join(", ")}.`);
+  return sentences.join(" ");
+}

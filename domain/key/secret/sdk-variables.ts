@@ -1,0 +1,22 @@
+import type { Dialect } from "../../access/key-record.ts";
+
+type SdkVariables = {
+  /** The variable of the key. */
+  readonly key: string;
+  /** The variable of the base URL. */
+  readonly baseUrl: string;
+  /** What the SDK wants behind the gateway's URL. */
+  readonly path: string;
+};
+
+/** The variables that the official SDK of each dialect reads by itself. */
+export const SDK_VARIABLES: Readonly<Record<Dialect, SdkVariables>> = {
+  openai: { key: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL", path: "/v1" },
+  gemini: { key: "GEMINI_API_KEY", baseUrl: "GOOGLE_GEMINI_BASE_URL", path: "" },
+  anthropic: { key: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL", path: "" },
+};
+
+/** Where a gateway is below the server's URL. */
+export function gatewayUrl(publicUrl: string, publicId: string): string {
+  return `${publicUrl}/g/${publicId}`;
+}

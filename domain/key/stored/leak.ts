@@ -1,0 +1,65 @@
+import type { KeyRecord } from "../../access/key-record.ts";
+import { condition, type StatedCondition } from "../../conditions.ts";
+import type { Spec } from "../../kinds/kinds.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
+import { retiringEndsAt } from "./version-room.ts";
+
+/** What a team wants done with a key that leaked: nothing is revoked that no declaration asked for. */
+export type LeakAction = "Revoke" | "Alert";
+
+export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): LeakAction {
+  return leaks?.action ?? "Alert";
+}
+
+/**
+ * What a secret is that was found somewhere. `active` works at that moment. `suspended` and `expired` may work again;
+ * `retired`, another version has taken its place, and `revoked`, with its key, never do.
+ */
+export type SecretState = "active" | "suspended" | "expired" | "retired" | "revoked";
+
+/** @param now milliseconds since the epoch */
+export function leakedSecretState(
+  {
+    state,
+    versionState,
+    teamHoldsNamespace,
+    expiresAt,
+  }: Pick<KeyRecord, "state" | "versionState" | "teamHoldsNamespace" | "expiresAt">,
+  now: number,
+): SecretState {
+  if (state !== "active" && state !== "suspended") return "revoked";
+  const isOver = now >= expiresAt;
+  const lives = versionState === "reserved" || versionState === "active" || (versionState === "retiring" && !isOver);
+  if (!lives) return "retired";
+  if (isOver) return "expired";
+  return state === "active" && teamHoldsNamespace ? "active" : "suspended";
+}
+
+/**
+ * What is done about a secret that leaked: nothing about one that never works again. Of a version that retires, only it
+ * ends: the newer one has not leaked, and consumers have it.
+ */
+export function leakResponse(
+  action: LeakAction,
+  state: SecretState,
+  versionState: KeyRecord["versionState"],
+): "none" | "alert" | "end version" | "revoke key" {
+  if (state === "retired" || state === "revoked") return "none";
+  if (action === "Alert") return "alert";
+  return versionState === "retiring" ? "end version" : "revoke key";
+}
+
+/** What a key's status says of leaks: there only as long as a version that was reported works, or may again. */
+export function leakedCondition(key: StoredKey | undefined, now: number): StatedCondition[] {
+  const reports = (key?.versions ?? []).flatMap((version) => {
+    const { number, prefix, leakedAt } = version;
+    if (leakedAt === null || !mayWork(version, now)) return [];
+    return `Version ${number} (${prefix}...) was reported as leaked at ${rfc3339(leakedAt)}.`;
+  });
+  return reports.length === 0 ? [] : [condition("Leaked", "True", "LeakReported", reports.join(" "))];
+}
+
+function mayWork(version: StoredVersion, now: number): boolean {
+  return isLiving(version) && (version.state !== "retiring" || now < retiringEndsAt(version));
+}

@@ -1,0 +1,244 @@
+/** What is left to do for a declaration that is being deleted, and when the controller looks again by itself. */
+import { DAY, HOUR, MINUTE, NOW, SECOND } from "../../rule-table.ts";
+import { type KeyTable, NEVER, NOTHING } from "../situations.ts";
+
+const source = "domain/key/plan/plan-key.ts";
+
+export const DELETION: KeyTable = {
+  decision: "Deletion",
+  says: "It needs neither the Secret nor the namespace, and leaves a Secret that stays with a key that works.",
+  source,
+  rows: [
+    {
+      rule: "the controller deletes the Secret of a key that has ended",
+      from: "deleted and revoked",
+      change: {},
+      outcome: { do: "DeleteSecret" },
+    },
+    {
+      rule: "Retain does not keep the Secret of a revoked key while that has its owner reference",
+      from: "deleted and revoked",
+      change: { declared: { retainOnDelete: true } },
+      outcome: { do: "DeleteSecret" },
+    },
+    {
+      rule: "secret.creationPolicy Orphan does not keep a Secret that has its owner reference",
+      from: "deleted and revoked",
+      change: { declared: { secret: { deleteWithKey: false } } },
+      outcome: { do: "DeleteSecret" },
+    },
+    {
+      rule: "the controller deletes a Secret that lost its owner reference, too",
+      from: "deleted, its Secret released",
+      change: {},
+      outcome: { do: "DeleteSecret" },
+    },
+    {
+      rule: "a Secret without an owner reference stays with secret.creationPolicy Orphan",
+      from: "deleted, its Secret released",
+      change: { declared: { secret: { deleteWithKey: false } } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "a Secret without an owner reference stays with Retain",
+      from: "deleted, its Secret released",
+      change: { declared: { retainOnDelete: true } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller lets go of the declaration once the Secret is gone",
+      from: "deleted and revoked",
+      change: { secret: { state: "absent" } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "c69: the controller lets go of the declaration while another's finalizer holds the deleted Secret",
+      from: "deleted and revoked",
+      change: { secret: { deleting: true } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller lets go of the declaration where the Secret's name is taken",
+      from: "deleted and revoked",
+      change: { secret: { state: "unmanaged" } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller lets go of the declaration where it may not read the Secret",
+      from: "deleted and revoked",
+      change: { secret: { state: "unreadable", why: "no Role" } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller lets go of a declaration that never had a key",
+      from: "new",
+      change: { deleting: true },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller lets go of a declaration whose key was revoked since the namespace moved",
+      from: "deleted and revoked",
+      change: { stored: { revocation: { reason: "Moved" } }, secret: { state: "absent" } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+    {
+      rule: "the controller does nothing for a deleted declaration without the finalizer",
+      from: "deleted and revoked",
+      change: { hasFinalizer: false },
+      outcome: NOTHING,
+    },
+    {
+      rule: "with Retain the controller first takes its owner reference off the Secret",
+      from: "retained",
+      change: {},
+      outcome: { do: "DetachSecret" },
+    },
+    {
+      rule: "with Retain the controller then releases the key",
+      from: "retained",
+      change: { secret: { owned: false } },
+      outcome: { do: "Release" },
+    },
+    {
+      rule: "with Retain the controller releases a key whose Secret is gone",
+      from: "retained",
+      change: { secret: { state: "absent" } },
+      outcome: { do: "Release" },
+    },
+    {
+      rule: "with Retain the controller releases a key whose Secret's name is taken",
+      from: "retained",
+      change: { secret: { state: "unmanaged" } },
+      outcome: { do: "Release" },
+    },
+    {
+      rule: "with Retain the controller activates the version in the Secret before it takes its owner reference off",
+      from: "retained delivery",
+      change: {},
+      outcome: { do: "Activate", number: 7, retireOldAt: NOW + DAY },
+    },
+    { rule: "a protected key rests as declared", from: "protected", change: {}, outcome: NOTHING },
+    {
+      rule: "a protected key rotates",
+      from: "protected",
+      change: { declared: { rotationTrigger: "next" } },
+      outcome: { do: "Reserve", why: "TriggerChanged" },
+    },
+    {
+      rule: "a protected key that is revoked holds its declaration no more",
+      from: "deleted and revoked",
+      change: { declared: { deletionProtection: true } },
+      outcome: { do: "DeleteSecret" },
+    },
+    {
+      rule: "protection of a key that there is not holds no declaration",
+      from: "new",
+      change: { deleting: true, declared: { deletionProtection: true } },
+      outcome: { do: "ReleaseFinalizer" },
+    },
+  ],
+};
+
+export const LOOKS: KeyTable = {
+  decision: "When the controller looks again by itself",
+  says: "At the next moment at which time alone changes something; for what changes otherwise there are watches and the feed.",
+  source,
+  rows: [
+    {
+      rule: "the controller does not look again at a revoked key",
+      from: "deleted and revoked",
+      change: { steadyFrom: NOW + 1 },
+      outcome: { do: "DeleteSecret", requeueAt: NEVER },
+    },
+    {
+      rule: "the controller does not look again at a declaration without a key",
+      from: "new",
+      change: { steadyFrom: NOW + 1 },
+      outcome: { do: "Reserve", requeueAt: NEVER },
+    },
+    {
+      rule: "the controller looks again as the key ends",
+      from: "ending",
+      change: {},
+      outcome: { ...NOTHING, requeueAt: NOW + HOUR },
+    },
+    {
+      rule: "the controller does not look again for an end that has passed",
+      from: "ending",
+      change: { declared: { expiresAt: NOW }, stored: { policy: { expiresAt: NOW } } },
+      outcome: { ...NOTHING, requeueAt: NEVER },
+    },
+    {
+      rule: "the controller looks again a week before the key ends, to warn of it",
+      from: "ending",
+      change: { declared: { expiresAt: NOW + 8 * DAY }, stored: { policy: { expiresAt: NOW + 8 * DAY } } },
+      outcome: { ...NOTHING, requeueAt: NOW + DAY },
+    },
+    {
+      rule: "the controller looks again as the active version ends",
+      from: "limited",
+      change: {},
+      outcome: { ...NOTHING, requeueAt: NOW + HOUR },
+    },
+    {
+      rule: "the controller looks again as an old version ends",
+      from: "rotated",
+      change: {},
+      outcome: { ...NOTHING, requeueAt: NOW + DAY },
+    },
+    {
+      rule: "the controller looks again as the interval is over",
+      from: "at its interval",
+      change: { stored: { versions: { 1: { mintedAt: NOW - 2_533_519_677 + HOUR } } } },
+      outcome: { ...NOTHING, requeueAt: NOW + HOUR },
+    },
+    {
+      rule: "the controller looks again as the clock is steady",
+      from: "at rest",
+      change: { steadyFrom: NOW + 1 },
+      outcome: { ...NOTHING, requeueAt: NOW + 1 },
+    },
+    {
+      rule: "the controller looks again as soon as an old version can have been unused for as long as declared",
+      from: "adopted",
+      change: { usage: { lastUses: { 1: { at: NOW - 8 * MINUTE } } } },
+      outcome: { ...NOTHING, requeueAt: NOW + 2 * MINUTE },
+    },
+    {
+      rule: "the controller looks again 30 s after an old version ended in use: by then replicas have written its last uses",
+      from: "rotated",
+      change: { stored: { versions: { 1: { state: "retired", retireAt: NOW, lastUsedAt: NOW - 10 * MINUTE } } } },
+      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND },
+    },
+    {
+      rule: "the controller looks again where a use that replicas have yet to write may have been within ten minutes of the end",
+      from: "rotated",
+      change: {
+        stored: {
+          versions: { 1: { state: "retired", retireAt: NOW, lastUsedAt: NOW - 10 * MINUTE - 30 * SECOND + 1 } },
+        },
+      },
+      outcome: { ...NOTHING, requeueAt: NOW + 30 * SECOND },
+    },
+    {
+      rule: "the controller does not look again where no such use is possible",
+      from: "rotated",
+      change: {
+        stored: { versions: { 1: { state: "retired", retireAt: NOW, lastUsedAt: NOW - 10 * MINUTE - 30 * SECOND } } },
+      },
+      outcome: { ...NOTHING, requeueAt: NEVER },
+    },
+    {
+      rule: "the controller does not look again after a version that ended before its deadline",
+      from: "rotated",
+      change: { stored: { versions: { 1: { state: "retired", retireAt: null, lastUsedAt: NOW } } } },
+      outcome: { ...NOTHING, requeueAt: NEVER },
+    },
+    {
+      rule: "the controller does not look again after a version that was never used",
+      from: "rotated",
+      change: { stored: { versions: { 1: { state: "retired", retireAt: NOW, lastUsedAt: null } } } },
+      outcome: { ...NOTHING, requeueAt: NEVER },
+    },
+  ],
+};
