@@ -16,7 +16,7 @@ import {
   retireVersions,
   unmarkMayBeRead,
 } from "../../store/keys/key-versions.ts";
-import { releaseKey } from "../../store/keys/keys.ts";
+import { releaseKey } from "../../store/keys/release.ts";
 import { takeOverKey } from "../../store/keys/take-over.ts";
 import {
   ClusterError,

@@ -5,7 +5,7 @@ import { databaseTime } from "../../store/database/times.ts";
 import { lockKey } from "../../store/keys/api-managed-keys.ts";
 import { type FoundSecret, findSecrets, type LeakReport, recordLeak } from "../../store/keys/key-leaks.ts";
 import { endRetiring } from "../../store/keys/key-versions.ts";
-import { revokeKey } from "../../store/keys/keys.ts";
+import { revokeKey } from "../../store/keys/revocation.ts";
 
 /** What a report has changed. `retired`: of a version that was on its way out, only it ended. */
 export const LEAK_OUTCOMES = ["none", "alerted", "retired", "revoked"] as const;

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { lockName } from "../objects/objects.ts";
+import { findKey } from "./find-key.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
-import { findKey } from "./keys.ts";
 
 /** Locks a key, so that what is read of it stays so until the transaction ends. */
 export async function lockKey(tx: Tx, keyId: string): Promise<LoadedKey | undefined> {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
+import { ownedBy } from "./find-key.ts";
 import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";
-import { ownedBy } from "./keys.ts";
 
 /** What is stored of a declaration: its key, and what it refers to. */
 export type DeclaredRows = {

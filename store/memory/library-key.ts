@@ -4,7 +4,7 @@ import { newId } from "../database/ids.ts";
 import { lockKey } from "../keys/api-managed-keys.ts";
 import { reserveVersion } from "../keys/key-reservations.ts";
 import { activateVersion } from "../keys/key-versions.ts";
-import { updateKeyPolicy } from "../keys/keys.ts";
+import { updateKeyPolicy } from "../keys/policy-update.ts";
 
 /** How a library is declared to call a model. */
 export type LibraryModelDraft = {

@@ -9,7 +9,7 @@ import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
-import { revokeKey } from "../../store/keys/keys.ts";
+import { revokeKey } from "../../store/keys/revocation.ts";
 import { createConfirmer } from "../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../store/replicas/replicas.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";

@@ -4,7 +4,7 @@ import { revokeByHand, rotateByHand } from "../../server/management/keys/changes
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findSecrets } from "../../store/keys/key-leaks.ts";
-import { revokeKey } from "../../store/keys/keys.ts";
+import { revokeKey } from "../../store/keys/revocation.ts";
 import { registerReplica } from "../../store/replicas/replicas.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";

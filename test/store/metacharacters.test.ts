@@ -3,7 +3,7 @@ import { change, takeLeadership } from "../../store/database/change.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { listKeys } from "../../store/keys/key-lists.ts";
-import { revokeKey } from "../../store/keys/keys.ts";
+import { revokeKey } from "../../store/keys/revocation.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";

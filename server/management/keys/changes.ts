@@ -8,8 +8,11 @@ import { change, commitChange, seqIfKnown, type Tx } from "../../../store/databa
 import { databaseTime } from "../../../store/database/times.ts";
 import { beginCreation, type Creation, endCreation } from "../../../store/idempotency.ts";
 import { lockKey } from "../../../store/keys/api-managed-keys.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
-import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
+import { updateKeyPolicy } from "../../../store/keys/policy-update.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
+import { requestRotation } from "../../../store/keys/rotation-request.ts";
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { checkIfMatch } from "../preconditions.ts";

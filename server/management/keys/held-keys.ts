@@ -13,8 +13,8 @@ import type { TeamPolicies } from "../../../domain/key/policies/team-policies.ts
 import { type KeyPolicy, numbersOf } from "../../../domain/key/stored/stored-key.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
-import { findKey } from "../../../store/keys/keys.ts";
 import { countKeysBefore } from "../../../store/keys/keys-before.ts";
 import { lockName } from "../../../store/objects/objects.ts";
 import { gatewayOfPolicy, policiesOfTeam } from "../../../store/policies/key-policies.ts";

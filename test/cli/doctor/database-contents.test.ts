@@ -14,7 +14,7 @@ import { databaseTime } from "../../../store/database/times.ts";
 import { assertKeyring } from "../../../store/encryption/encryption-key.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
-import { revokeKey } from "../../../store/keys/keys.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { replicaHealth } from "../../../store/replicas/replica-health.ts";
 import { heartbeat, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
 import { beginSession } from "../../../store/sessions/sessions.ts";

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { findKey, revokeKey } from "../../../store/keys/keys.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";
 import { describeWorlds, describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";

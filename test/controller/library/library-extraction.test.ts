@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { findKey, revokeKey } from "../../../store/keys/keys.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";

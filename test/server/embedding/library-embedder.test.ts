@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { findKey, revokeKey } from "../../../store/keys/keys.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { correctAtom, deleteAtom } from "../../../store/memory/atom-writes.ts";
 import { endEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
 import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";

@@ -12,7 +12,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { revokeKey } from "../../../store/keys/keys.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */

@@ -4,7 +4,7 @@ import { noticeExpiries } from "../../../server/webhooks/expiry-notices.ts";
 import { change } from "../../../store/database/change.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { updateKeyPolicy } from "../../../store/keys/keys.ts";
+import { updateKeyPolicy } from "../../../store/keys/policy-update.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { policyOf, reservationOf } from "../../store/fixtures.ts";
 import { deliveriesOf, makeNotifiedTeam, SECRET } from "./fixtures.ts";

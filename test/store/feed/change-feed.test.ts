@@ -8,7 +8,7 @@ import { CHANGES_CHANNEL, changesAfter, type FeedChange } from "../../../store/f
 import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { revokeKey } from "../../../store/keys/keys.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";

@@ -14,15 +14,13 @@ import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, endRetiring, markMayBeRead, retireVersions } from "../../../store/keys/key-versions.ts";
-import {
-  findKey,
-  releaseKey,
-  revokeKey,
-  requestRotation as storeRotationRequest,
-  updateKeyPolicy,
-} from "../../../store/keys/keys.ts";
+import { updateKeyPolicy } from "../../../store/keys/policy-update.ts";
+import { releaseKey } from "../../../store/keys/release.ts";
+import { revokeKey } from "../../../store/keys/revocation.ts";
+import { requestRotation as storeRotationRequest } from "../../../store/keys/rotation-request.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { digestOf, HOUR, type Home, makeTeam, NOW, policyOf, run, unique } from "../fixtures.ts";

@@ -13,6 +13,7 @@ import {
 } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { findKey } from "../../../store/keys/find-key.ts";
 import { listKeys } from "../../../store/keys/key-lists.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
@@ -23,15 +24,10 @@ import {
   retireVersions,
   unmarkMayBeRead,
 } from "../../../store/keys/key-versions.ts";
-import {
-  findKey,
-  releaseKey,
-  requestRotation,
-  revokeKey,
-  revokeKeys,
-  updateKeyPolicies,
-  updateKeyPolicy,
-} from "../../../store/keys/keys.ts";
+import { updateKeyPolicies, updateKeyPolicy } from "../../../store/keys/policy-update.ts";
+import { releaseKey } from "../../../store/keys/release.ts";
+import { revokeKey, revokeKeys } from "../../../store/keys/revocation.ts";
+import { requestRotation } from "../../../store/keys/rotation-request.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { change } from "../../../../store/database/change.ts";
-import { findKey } from "../../../../store/keys/keys.ts";
+import { findKey } from "../../../../store/keys/find-key.ts";
 import { takeOverKey } from "../../../../store/keys/take-over.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
