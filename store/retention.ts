@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
-import { pruneLibraries } from "./keys/key-libraries.ts";
-import { pruneNetworks } from "./keys/key-networks.ts";
-import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
+import { ENDED_VERSION_STATES } from "./keys/rows/key-records.ts";
+import { pruneLibraries } from "./keys/uses/key-libraries.ts";
+import { pruneNetworks } from "./keys/uses/key-networks.ts";
 import { HOURS_KEPT, REQUESTS_MEASURE, SLOTS_KEPT, TOKENS_MEASURE } from "./usage/usage-tables.ts";
 
 /** Time between two rounds of one process. */

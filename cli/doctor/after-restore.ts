@@ -7,7 +7,7 @@ import { findCondition } from "../../domain/conditions.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
-import { listKeys } from "../../store/keys/key-lists.ts";
+import { listKeys } from "../../store/keys/search/key-lists.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

@@ -5,7 +5,7 @@ import { StoreError } from "../../store/database/errors.ts";
 import { declaredClusters } from "../../store/declared-clusters.ts";
 import { checkKeyring } from "../../store/encryption/encryption-key.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
-import { livingLeaks } from "../../store/keys/key-leaks.ts";
+import { livingLeaks } from "../../store/keys/events/key-leaks.ts";
 import { replicaHealth } from "../../store/replicas/replica-health.ts";
 import { replicasWithSpareToken } from "../../store/replicas/replicas.ts";
 import { countRestoredSessions } from "../../store/sessions/sessions.ts";

@@ -6,7 +6,7 @@ import { errorText } from "../../domain/error-text.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import type { Db } from "../../store/database/change.ts";
-import { livingKeysByNamespace } from "../../store/keys/find-key.ts";
+import { livingKeysByNamespace } from "../../store/keys/rows/find-key.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import type { WatchedLease } from "./leases.ts";
 

@@ -1,7 +1,7 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/kinds/kinds.ts";
 import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
-import type { ListedState } from "../../store/keys/key-lists.ts";
+import type { ListedState } from "../../store/keys/search/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import type { LabelSelector } from "./label-selector.ts";
 

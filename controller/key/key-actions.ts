@@ -6,18 +6,18 @@ import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-forma
 import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
-import type { Reservation } from "../../store/keys/key-reservations.ts";
-import { reserveVersion } from "../../store/keys/key-reservations.ts";
-import { recordKeySecret } from "../../store/keys/key-secrets.ts";
+import type { Reservation } from "../../store/keys/lifecycle/key-reservations.ts";
+import { reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import {
   activateVersion,
   endRetiring,
   markMayBeRead,
   retireVersions,
   unmarkMayBeRead,
-} from "../../store/keys/key-versions.ts";
-import { releaseKey } from "../../store/keys/release.ts";
-import { takeOverKey } from "../../store/keys/take-over.ts";
+} from "../../store/keys/lifecycle/key-versions.ts";
+import { releaseKey } from "../../store/keys/lifecycle/release.ts";
+import { takeOverKey } from "../../store/keys/lifecycle/take-over.ts";
+import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
 import {
   ClusterError,
   type ClusterEvent,

@@ -2,8 +2,8 @@ import type { RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import { change, type Fence } from "../../store/database/change.ts";
 import { DatabaseUnavailableError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type PolicyUpdate, updateKeyPolicies } from "../../store/keys/policy-update.ts";
-import { revokeKeys } from "../../store/keys/revocation.ts";
+import { type PolicyUpdate, updateKeyPolicies } from "../../store/keys/lifecycle/policy-update.ts";
+import { revokeKeys } from "../../store/keys/lifecycle/revocation.ts";
 import { createBatcher } from "./batcher.ts";
 
 /** So that others have the database in between, also where it takes one transaction at a time. */

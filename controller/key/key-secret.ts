@@ -5,7 +5,7 @@ import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret/secret-template.ts";
 import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
 import { PREFERRED_API_VERSION } from "../../domain/kinds/kinds.ts";
-import type { LoadedKey } from "../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../store/keys/rows/key-rows.ts";
 import {
   type DeclaredObject,
   KEY_ID_ANNOTATION,

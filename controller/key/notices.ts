@@ -1,6 +1,6 @@
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { change } from "../../store/database/change.ts";
-import { type KeyNotice, recordNotice } from "../../store/keys/key-notices.ts";
+import { type KeyNotice, recordNotice } from "../../store/keys/events/key-notices.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { recordEvent } from "../context/record-event.ts";

@@ -5,9 +5,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
 import { keyDigest } from "../../domain/key/secret/key-format.ts";
-import { findKeyOfDigest } from "../../store/keys/find-key.ts";
-import type { LoadedKey } from "../../store/keys/key-rows.ts";
-import type { KeySecret } from "../../store/keys/key-secrets.ts";
+import { findKeyOfDigest } from "../../store/keys/rows/find-key.ts";
+import type { LoadedKey } from "../../store/keys/rows/key-rows.ts";
+import type { KeySecret } from "../../store/keys/rows/key-secrets.ts";
 import type { SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import type { KeyDeps } from "./key-deps.ts";

@@ -2,8 +2,8 @@ import { assertSchemaVersion } from "../../store/database/migrate/migrate.ts";
 import type { ListenConnection, Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
-import { noteLostUses } from "../../store/keys/lost-uses.ts";
+import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
+import { noteLostUses } from "../../store/keys/uses/lost-uses.ts";
 import type { ReplicaRegister } from "../../store/replicas/replicas.ts";
 import {
   deregisterReplica,

@@ -3,7 +3,7 @@ import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/acces
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { tokensId } from "../../domain/access/token-limit.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
+import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import { packVersion } from "../context/packed-key-id.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { IndexTables, type KeyRows } from "./index-tables.ts";

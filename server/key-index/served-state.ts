@@ -7,7 +7,7 @@ import { KeyringError } from "../../store/database/errors.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways/gateways.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
+import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import type { Placeholder } from "../context/placeholders.ts";
 import type { Broadcast } from "./index-messages.ts";
 import type { OwnedRate } from "./index-tables.ts";

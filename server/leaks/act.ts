@@ -2,10 +2,10 @@ import { leakedSecretState, leakResponse } from "../../domain/key/stored/leak.ts
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
-import { lockKey } from "../../store/keys/api-managed-keys.ts";
-import { type FoundSecret, findSecrets, type LeakReport, recordLeak } from "../../store/keys/key-leaks.ts";
-import { endRetiring } from "../../store/keys/key-versions.ts";
-import { revokeKey } from "../../store/keys/revocation.ts";
+import { type FoundSecret, findSecrets, type LeakReport, recordLeak } from "../../store/keys/events/key-leaks.ts";
+import { endRetiring } from "../../store/keys/lifecycle/key-versions.ts";
+import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
+import { lockKey } from "../../store/keys/rows/api-managed-keys.ts";
 
 /** What a report has changed. `retired`: of a version that was on its way out, only it ended. */
 export const LEAK_OUTCOMES = ["none", "alerted", "retired", "revoked"] as const;

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/database/store.ts";
-import { findSecrets } from "../../store/keys/key-leaks.ts";
+import { findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import type { GithubMatch } from "./report.ts";

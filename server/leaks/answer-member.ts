@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import { findSecrets } from "../../store/keys/key-leaks.ts";
+import { findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { authorAs } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Receipts } from "../management/keys/receipt.ts";

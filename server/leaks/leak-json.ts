@@ -1,6 +1,6 @@
 import { leakedSecretState, type SecretState } from "../../domain/key/stored/leak.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import type { FoundSecret } from "../../store/keys/key-leaks.ts";
+import type { FoundSecret } from "../../store/keys/events/key-leaks.ts";
 import type { LeakOutcome } from "./act.ts";
 
 /** A secret as it is shown to a member: all null for one that is no key of the member's teams. Times are RFC 3339. */

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from "@prometheus-io/client";
-import { LEAK_REPORTERS, type LeakReporter } from "../../store/keys/key-leaks.ts";
+import { LEAK_REPORTERS, type LeakReporter } from "../../store/keys/events/key-leaks.ts";
 import { LEAK_OUTCOMES, type LeakOutcome } from "./act.ts";
 
 /** `unknown` is no key of ours; `dropped` was one report too many, or came while this server ended. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
-import { findSecrets } from "../../store/keys/key-leaks.ts";
+import { findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { minuteOf, networkOf } from "../auth/refusals/refusal-rows.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { actOnLeak } from "./act.ts";

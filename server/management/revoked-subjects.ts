@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
-import { keysMadeBy, type NamedKey } from "../../store/keys/keys-made-by.ts";
+import { keysMadeBy, type NamedKey } from "../../store/keys/search/keys-made-by.ts";
 import { lockObject } from "../../store/objects/objects.ts";
 import { revokeSubject } from "../../store/teams/revoked-subjects.ts";
 import type { ServerConfig } from "../context/config.ts";

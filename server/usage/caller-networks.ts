@@ -1,6 +1,6 @@
 import { callerNetwork, MAX_CALLER_NETWORKS } from "../../domain/access/caller-network.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { NotedNetwork } from "../../store/keys/key-networks.ts";
+import type { NotedNetwork } from "../../store/keys/uses/key-networks.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import { KeysOfDay } from "./keys-of-day.ts";
 import type { Consumer } from "./usage-recorder.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
-import { outcomeOf } from "../../store/keys/request-counts.ts";
+import { outcomeOf } from "../../store/keys/uses/request-counts.ts";
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/database/store.ts";
-import { noteLostUses } from "../../store/keys/lost-uses.ts";
+import { noteLostUses } from "../../store/keys/uses/lost-uses.ts";
 
 /** That uses of keys were lost here, until the database knows: what decides by unused keys waits, or says less. */
 export class LostUses {

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import { REQUEST_SCOPES, REQUEST_SLOT_MS, requestScope } from "../../domain/access/request-scope.ts";
-import { addRequestCounts } from "../../store/keys/request-counts.ts";
+import { addRequestCounts } from "../../store/keys/uses/request-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import type { Countable } from "./count-buffer.ts";
 

@@ -8,7 +8,7 @@ import {
   type TokenCount,
   type TokenFigures,
 } from "../../domain/usage/token-count.ts";
-import { addTokenCounts } from "../../store/keys/token-counts.ts";
+import { addTokenCounts } from "../../store/keys/uses/token-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import type { Countable } from "./count-buffer.ts";
 import type { CountTokens } from "./token-metrics.ts";

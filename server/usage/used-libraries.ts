@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { MAX_USED_LIBRARIES } from "../../domain/access/used-library.ts";
-import type { NotedLibrary } from "../../store/keys/key-libraries.ts";
+import type { NotedLibrary } from "../../store/keys/uses/key-libraries.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import { KeysOfDay } from "./keys-of-day.ts";
 

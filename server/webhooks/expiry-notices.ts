@@ -3,7 +3,7 @@ import { rfc3339 } from "../../domain/rfc3339.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
-import { recordNotice, ungovernedKeysEnding } from "../../store/keys/key-notices.ts";
+import { recordNotice, ungovernedKeysEnding } from "../../store/keys/events/key-notices.ts";
 
 const KEYS_AT_ONCE = 100;
 

@@ -4,7 +4,7 @@ import { scopesIn } from "../../domain/access/scopes.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
 import { findPublicId } from "../../store/gateways/gateways.ts";
-import { findKey } from "../../store/keys/find-key.ts";
+import { findKey } from "../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../store/objects/references.ts";
 import { teamNames } from "../../store/teams/teams.ts";
 import { findDefaultLibrary, libraryName } from "../memory/libraries.ts";

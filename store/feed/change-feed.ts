@@ -10,8 +10,8 @@ import {
   RECORD_COLUMNS,
   type RecordRow,
   recordReader,
-} from "../keys/key-records.ts";
-import { readLivingRecords } from "../keys/living-records.ts";
+} from "../keys/rows/key-records.ts";
+import { readLivingRecords } from "../keys/rows/living-records.ts";
 import { readTeams } from "../teams/team-records.ts";
 
 /** The channel of the hint that something changed. Only `changesAfter` says what changed, and in which order. */

@@ -5,7 +5,7 @@ import type { Membership } from "../../domain/access/membership.ts";
 import type { Tx } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
-import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../keys/key-records.ts";
+import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../keys/rows/key-records.ts";
 import { readTeams } from "../teams/team-records.ts";
 
 /** How long a transaction may stand still between the last look at its key and its COMMIT: well within a lease. */

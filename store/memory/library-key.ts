@@ -1,10 +1,10 @@
 import type { KeyPolicy, RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
-import { lockKey } from "../keys/api-managed-keys.ts";
-import { reserveVersion } from "../keys/key-reservations.ts";
-import { activateVersion } from "../keys/key-versions.ts";
-import { updateKeyPolicy } from "../keys/policy-update.ts";
+import { reserveVersion } from "../keys/lifecycle/key-reservations.ts";
+import { activateVersion } from "../keys/lifecycle/key-versions.ts";
+import { updateKeyPolicy } from "../keys/lifecycle/policy-update.ts";
+import { lockKey } from "../keys/rows/api-managed-keys.ts";
 
 /** How a library is declared to call a model. */
 export type LibraryModelDraft = {

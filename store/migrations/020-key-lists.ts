@@ -1,4 +1,4 @@
-/** What lists of keys are found and sorted by (store/keys/key-search.ts): at 100,000 keys none is read whole. */
+/** What lists of keys are found and sorted by (store/keys/search/key-search.ts): at 100,000 keys none is read whole. */
 export const sql = `
 -- What a key is looked for by, in one index, as atoms are: its team, whether it lives, the beginning of its name, and each
 -- three characters in a row of it.

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../domain/duration.ts";
 import type { AnswersUsed, Peak } from "../../domain/usage/advice/key-use.ts";
 import { TOKEN_KINDS } from "../../domain/usage/tokens.ts";
 import type { Db } from "../database/change.ts";
-import { LOST_USES_UNTIL } from "../keys/lost-uses.ts";
+import { LOST_USES_UNTIL } from "../keys/uses/lost-uses.ts";
 import { asTimestamp, horizonsOf } from "./counted-parts.ts";
 import { beginOf, HOUR_STEP, type Measure, REQUESTS_MEASURE, TOKENS_MEASURE } from "./usage-tables.ts";
 

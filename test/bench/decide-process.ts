@@ -18,7 +18,7 @@ import { createMetrics } from "../../server/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
-import { ATTRIBUTE_COLUMNS, type IndexedKey, recordReader } from "../../store/keys/key-records.ts";
+import { ATTRIBUTE_COLUMNS, type IndexedKey, recordReader } from "../../store/keys/rows/key-records.ts";
 import type { DecideFigures } from "./decide.ts";
 import { figure, median } from "./table.ts";
 

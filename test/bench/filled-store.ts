@@ -8,7 +8,7 @@ import { migrate } from "../../store/database/migrate/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
-import { reserveVersion } from "../../store/keys/key-reservations.ts";
+import { reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import { gatewayDraft, makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { PROVIDER_CREDENTIAL } from "./traffic.ts";
 

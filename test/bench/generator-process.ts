@@ -17,8 +17,8 @@ import { systemClock } from "../../runtime/clock.ts";
 import { change, commitChange, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { reserveVersion } from "../../store/keys/key-reservations.ts";
-import { activateVersion, markMayBeRead } from "../../store/keys/key-versions.ts";
+import { reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
+import { activateVersion, markMayBeRead } from "../../store/keys/lifecycle/key-versions.ts";
 import { policyOf } from "../store/fixtures.ts";
 
 /** As the controller's. */

@@ -7,7 +7,7 @@ import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
-import { reserveVersion } from "../../store/keys/key-reservations.ts";
+import { reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";

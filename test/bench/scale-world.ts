@@ -9,7 +9,7 @@ import { createReceipts } from "../../server/management/keys/receipt.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { revokeKey } from "../../store/keys/revocation.ts";
+import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";

@@ -1,8 +1,8 @@
 /** What users do, as a table. Each move chooses from the model alone, so that a seed makes the same choices again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { change, type Tx } from "../../store/database/change.ts";
-import { revokeKey } from "../../store/keys/revocation.ts";
-import { requestRotation } from "../../store/keys/rotation-request.ts";
+import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
+import { requestRotation } from "../../store/keys/lifecycle/rotation-request.ts";
 import type { Random } from "../env/random.ts";
 import {
   everDeclared,

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { change } from "../../store/database/change.ts";
-import { revokeKey } from "../../store/keys/revocation.ts";
+import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import type { Report } from "../oracle/report.ts";
 import type { Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { change } from "../../store/database/change.ts";
-import { requestRotation } from "../../store/keys/rotation-request.ts";
+import { requestRotation } from "../../store/keys/lifecycle/rotation-request.ts";
 import { until } from "../env/until.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
 import { HOUR, key, startWorld, type World } from "./fixtures/world.ts";

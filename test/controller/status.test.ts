@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ClusterError } from "../../controller/cluster/port.ts";
 import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
-import { recordUsage } from "../../store/keys/usage.ts";
+import { recordUsage } from "../../store/keys/uses/usage.ts";
 import { until } from "../env/until.ts";
 import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds } from "./fixtures/setup.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openSealed } from "../../store/encryption/keyring.ts";
-import { recordUsage } from "../../store/keys/usage.ts";
+import { recordUsage } from "../../store/keys/uses/usage.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds } from "./fixtures/setup.ts";

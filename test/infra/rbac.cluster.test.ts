@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
-import { listKeys } from "../../store/keys/key-lists.ts";
+import { listKeys } from "../../store/keys/search/key-lists.ts";
 import { listObjects } from "../../store/objects/objects.ts";
 import { read } from "../architecture/sources.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";

@@ -28,8 +28,8 @@ import { NO_PRICES } from "../../server/usage/price-file.ts";
 import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
-import { subjectColumn } from "../../store/keys/key-policy.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
+import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
+import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import { RecordRoom } from "../../store/memory/record-room.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
 

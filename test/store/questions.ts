@@ -5,8 +5,8 @@ import type { AuditEvent } from "../../store/audit/audit.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { toMs } from "../../store/database/times.ts";
-import { ownedBy } from "../../store/keys/find-key.ts";
-import { type LoadedKey, loadKeys } from "../../store/keys/key-rows.ts";
+import { ownedBy } from "../../store/keys/rows/find-key.ts";
+import { type LoadedKey, loadKeys } from "../../store/keys/rows/key-rows.ts";
 
 export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
   readonly id: number;

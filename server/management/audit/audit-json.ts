@@ -2,7 +2,7 @@ import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { refsOfKeys } from "../../../store/keys/key-lists.ts";
+import { refsOfKeys } from "../../../store/keys/search/key-lists.ts";
 import { teamNames } from "../../../store/teams/teams.ts";
 
 /** An event of the audit log as the management API and the console's export show it. */

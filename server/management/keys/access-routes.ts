@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { findKeyInUse } from "../../../store/keys/key-in-use.ts";
+import { findKeyInUse } from "../../../store/keys/rows/key-in-use.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { STALE_VIEW } from "../../http/errors.ts";
 import type { ServerDeps } from "../../product/deps.ts";

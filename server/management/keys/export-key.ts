@@ -1,7 +1,7 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { type KeyPolicy, versionIn } from "../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../../store/objects/references.ts";
 import { namespacesOfTeam, teamNames } from "../../../store/teams/teams.ts";
 import { problem } from "../../http/errors.ts";

@@ -13,9 +13,9 @@ import type { TeamPolicies } from "../../../domain/key/policies/team-policies.ts
 import { type KeyPolicy, numbersOf } from "../../../domain/key/stored/stored-key.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
-import type { LoadedKey } from "../../../store/keys/key-rows.ts";
-import { countKeysBefore } from "../../../store/keys/keys-before.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
+import type { LoadedKey } from "../../../store/keys/rows/key-rows.ts";
+import { countKeysBefore } from "../../../store/keys/search/keys-before.ts";
 import { lockName } from "../../../store/objects/objects.ts";
 import { gatewayOfPolicy, policiesOfTeam } from "../../../store/policies/key-policies.ts";
 import { PolicyRefusal, unreadablePolicies } from "./policy-refusal.ts";

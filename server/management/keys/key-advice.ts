@@ -4,9 +4,9 @@ import { type AdvisedKey, adviceManifest } from "../../../domain/usage/advice/ad
 import { ADVICE_DAYS, advise } from "../../../domain/usage/advice/advise.ts";
 import type { AdvicePoint, KeyUse } from "../../../domain/usage/advice/key-use.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { findKeyDeclaration, type KeyDeclaration } from "../../../store/keys/key-declarations.ts";
-import { librariesKnownSince, librariesOfKey } from "../../../store/keys/key-libraries.ts";
-import { networksKnownSince } from "../../../store/keys/key-networks.ts";
+import { findKeyDeclaration, type KeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
+import { librariesKnownSince, librariesOfKey } from "../../../store/keys/uses/key-libraries.ts";
+import { networksKnownSince } from "../../../store/keys/uses/key-networks.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { closedObject, TEXT, TIMESTAMP } from "../response-schemas.ts";
 import type { KeyJson } from "./key-json.ts";

@@ -3,7 +3,7 @@ import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
 import { retiringEndsAt } from "../../../domain/key/stored/version-room.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import { type ListedKey, type ListedState, listedState } from "../../../store/keys/key-lists.ts";
+import { type ListedKey, type ListedState, listedState } from "../../../store/keys/search/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */

@@ -3,7 +3,7 @@ import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-mana
 import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { ListedKey } from "../../../store/keys/key-lists.ts";
+import type { ListedKey } from "../../../store/keys/search/key-lists.ts";
 import { namesOf } from "../../../store/objects/references.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Tx } from "../../../store/database/change.ts";
-import { hasDeclaredKey } from "../../../store/keys/declared-key.ts";
+import { hasDeclaredKey } from "../../../store/keys/rows/declared-key.ts";
 import type { Rights } from "../rights.ts";
 import { boundNames, declarableIn } from "./export-key.ts";
 import { declarableSpec, platformKey, undeclaredReferences } from "./key-manifest.ts";

@@ -2,7 +2,7 @@ import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-mana
 import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
-import { findApiManagedKey } from "../../../store/keys/api-managed-keys.ts";
+import { findApiManagedKey } from "../../../store/keys/rows/api-managed-keys.ts";
 import { invalid } from "../diagnostics.ts";
 import { nameTaken, requireNamespace, teamFor } from "../placement.ts";
 import type { Rights } from "../rights.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { listKeys } from "../../../store/keys/key-lists.ts";
+import { listKeys } from "../../../store/keys/search/key-lists.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";

@@ -3,7 +3,7 @@ import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-mana
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/observed/take-over.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
 import { pickFields } from "../../../domain/manifest/json-schema.ts";
-import { NOTES_KEPT_DAYS } from "../../../store/keys/daily-notes.ts";
+import { NOTES_KEPT_DAYS } from "../../../store/keys/uses/daily-notes.ts";
 import {
   CHANGE_FIELD,
   closedObject,

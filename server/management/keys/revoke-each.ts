@@ -1,4 +1,4 @@
-import type { LoadedKey } from "../../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../../store/keys/rows/key-rows.ts";
 import { Problem, problem, problemOf } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { Rights } from "../rights.ts";

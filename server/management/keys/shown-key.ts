@@ -1,7 +1,7 @@
 import type { Db } from "../../../store/database/change.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { type ListedKey, withoutDigests } from "../../../store/keys/key-lists.ts";
-import { readNetworks } from "../../../store/keys/key-networks.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
+import { type ListedKey, withoutDigests } from "../../../store/keys/search/key-lists.ts";
+import { readNetworks } from "../../../store/keys/uses/key-networks.ts";
 import { teamNames } from "../../../store/teams/teams.ts";
 import { type Rights, seesTeam } from "../rights.ts";
 import { NO_KEY } from "./changes.ts";

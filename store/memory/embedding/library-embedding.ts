@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
-import { revokeKey } from "../../keys/revocation.ts";
+import { revokeKey } from "../../keys/lifecycle/revocation.ts";
 import { declareLibraryKey, type LibraryModelDraft } from "../library-key.ts";
 
 /** How a library is declared to be embedded. */

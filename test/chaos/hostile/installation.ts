@@ -8,7 +8,7 @@ import { openPGlite } from "../../../store/database/pglite/pglite.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { createConfirmer } from "../../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../../store/replicas/replicas.ts";
 import { makeHome, tokenOf } from "../../cli/up.ts";

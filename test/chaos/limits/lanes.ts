@@ -7,8 +7,8 @@ import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import type { Keyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import type { TeamDraft } from "../../../store/teams/teams.ts";
 import { gatewayDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 

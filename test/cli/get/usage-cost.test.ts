@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FIGURES, type TokenFigures } from "../../../domain/usage/token-count.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { addTokenCounts } from "../../../store/keys/token-counts.ts";
+import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { read } from "../../architecture/sources.ts";
 import { blocksIn } from "../../env/blocks.ts";
 import { openMigrated } from "../../env/database/engines.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
-import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
+import { markUsageWritten, recordUsage } from "../../../store/keys/uses/usage.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { startCurrentServer } from "../../server/current-server.ts";

@@ -4,7 +4,7 @@ import { createKeyChanges } from "../../../controller/key/key-changes.ts";
 import { takeLeadership } from "../../../store/database/change.ts";
 import { StaleDeclarationError, StaleLeaderError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { makeTeam, policyOf, reserveKey, unique } from "../../store/fixtures.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { change } from "../../../store/database/change.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
-import { requestRotation } from "../../../store/keys/rotation-request.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.ts";
 import { until } from "../../env/until.ts";
 import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";
 import { key, library, NAMESPACE, startWorld, team } from "../fixtures/world.ts";

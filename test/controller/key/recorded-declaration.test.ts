@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
-import { findKeyDeclaration, recordKeyDeclaration } from "../../../store/keys/key-declarations.ts";
+import { findKeyDeclaration, recordKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
 import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";
 import { describeWorlds, describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findKey } from "../../../store/keys/find-key.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { until } from "../../env/until.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";

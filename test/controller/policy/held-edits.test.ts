@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { findKeyDeclaration } from "../../../store/keys/key-declarations.ts";
+import { findKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, team } from "../fixtures/world.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { correctAtom, deleteAtom } from "../../../store/memory/atom-writes.ts";
 import { endEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
 import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";

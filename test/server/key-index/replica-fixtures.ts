@@ -10,9 +10,9 @@ import { Replica } from "../../../server/key-index/replica.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */

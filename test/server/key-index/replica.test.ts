@@ -8,7 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
-import { readKnownUsage } from "../../../store/keys/usage.ts";
+import { readKnownUsage } from "../../../store/keys/uses/usage.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { readReplicas } from "../../../store/replicas/replicas.ts";
 import { findSession } from "../../../store/sessions/sessions.ts";

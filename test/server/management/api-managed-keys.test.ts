@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
-import { releaseKey } from "../../../store/keys/release.ts";
+import { releaseKey } from "../../../store/keys/lifecycle/release.ts";
 import { embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
 import { type LibraryDraft, saveLibrary } from "../../../store/memory/libraries.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
-import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";

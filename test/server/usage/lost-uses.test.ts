@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LostUses } from "../../../server/usage/lost-uses.ts";
-import { readKnownUsage } from "../../../store/keys/usage.ts";
+import { readKnownUsage } from "../../../store/keys/uses/usage.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { awayStore } from "./away-store.ts";
 

@@ -5,7 +5,7 @@ import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { CountBuffer } from "../../../server/usage/count-buffer.ts";
 import { REQUESTS, RequestCounter } from "../../../server/usage/request-counts.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { readRequestCounts } from "../../../store/keys/request-counts.ts";
+import { readRequestCounts } from "../../../store/keys/uses/request-counts.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";

@@ -5,7 +5,7 @@ import { createLog } from "../../../runtime/log.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { UsageBuffer } from "../../../server/usage/usage.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { readKnownUsage } from "../../../store/keys/usage.ts";
+import { readKnownUsage } from "../../../store/keys/uses/usage.ts";
 import { deregisterReplica, registerReplica } from "../../../store/replicas/replicas.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../../store/fixtures.ts";

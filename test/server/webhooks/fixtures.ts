@@ -6,8 +6,8 @@ import { type GuardedPosts, openGuardedPosts } from "../../../server/gateway/ups
 import { startWebhooks } from "../../../server/webhooks/sender.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { type Home, nextVersion, reservationOf, teamDraft, unique } from "../../store/fixtures.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { restorableDatabase } from "../../env/database/restorable-database.ts";
 import { until } from "../../env/until.ts";

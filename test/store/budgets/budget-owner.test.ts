@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
 import { MIGRATIONS } from "../../../store/database/migrate/migrate.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { updateKeyPolicy } from "../../../store/keys/policy-update.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
+import { updateKeyPolicy } from "../../../store/keys/lifecycle/policy-update.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, policyOf, readSnapshot, reserveKey, run } from "../fixtures.ts";
 

@@ -6,14 +6,14 @@ import { StaleLeaderError } from "../../../store/database/errors.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { changesAfter, type FeedChange } from "../../../store/feed/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
-import { findKey } from "../../../store/keys/find-key.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
-import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
-import { updateKeyPolicy } from "../../../store/keys/policy-update.ts";
-import { releaseKey } from "../../../store/keys/release.ts";
-import { revokeKey } from "../../../store/keys/revocation.ts";
-import { requestRotation } from "../../../store/keys/rotation-request.ts";
-import { recordUsage } from "../../../store/keys/usage.ts";
+import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/lifecycle/key-versions.ts";
+import { updateKeyPolicy } from "../../../store/keys/lifecycle/policy-update.ts";
+import { releaseKey } from "../../../store/keys/lifecycle/release.ts";
+import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
+import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.ts";
+import { findKey } from "../../../store/keys/rows/find-key.ts";
+import { recordUsage } from "../../../store/keys/uses/usage.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import {
   deregisterReplica,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
-import { librariesKnownSince } from "../../../store/keys/key-libraries.ts";
-import { networksKnownSince } from "../../../store/keys/key-networks.ts";
-import { addRequestCounts } from "../../../store/keys/request-counts.ts";
-import { addTokenCounts } from "../../../store/keys/token-counts.ts";
+import { librariesKnownSince } from "../../../store/keys/uses/key-libraries.ts";
+import { networksKnownSince } from "../../../store/keys/uses/key-networks.ts";
+import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
+import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { deregisterReplica, heartbeat, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";

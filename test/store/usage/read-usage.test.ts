@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { NO_FIGURES, TOKEN_FIGURES } from "../../../domain/usage/token-count.ts";
-import { addRequestCounts } from "../../../store/keys/request-counts.ts";
-import { addTokenCounts } from "../../../store/keys/token-counts.ts";
+import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
+import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";

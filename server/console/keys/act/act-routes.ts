@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { readKnownUsage } from "../../../../store/keys/usage.ts";
+import { readKnownUsage } from "../../../../store/keys/uses/usage.ts";
 import { Problem, problem } from "../../../http/errors.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";

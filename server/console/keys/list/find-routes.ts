@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { keyDigest, MAX_KEY_LENGTH } from "../../../../domain/key/secret/key-format.ts";
-import { findSecrets } from "../../../../store/keys/key-leaks.ts";
+import { findSecrets } from "../../../../store/keys/events/key-leaks.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { rightsOf, seesTeam } from "../../../management/rights.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
-import { searchAndCountKeys } from "../../../../store/keys/key-count.ts";
-import type { KeyPosition } from "../../../../store/keys/key-orders.ts";
-import { findBindings, findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/key-search.ts";
+import { searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
+import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
+import { findBindings, findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { showKeys } from "../../../management/keys/shown-key.ts";

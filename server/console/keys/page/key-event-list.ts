@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
-import type { KeyEvent } from "../../../../store/keys/key-events.ts";
+import type { KeyEvent } from "../../../../store/keys/events/key-events.ts";
 import { eventText } from "../../../management/audit/event-text.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { moment } from "../../times.ts";

@@ -1,6 +1,6 @@
 import { REQUEST_SCOPES, REQUEST_SLOT_MS, type RequestScope } from "../../../../domain/access/request-scope.ts";
 import { HOUR_MS } from "../../../../domain/duration.ts";
-import type { RequestCount } from "../../../../store/keys/request-counts.ts";
+import type { RequestCount } from "../../../../store/keys/uses/request-counts.ts";
 
 /** Requests that were let through within one piece of time, by scope. */
 export type RequestBar = {

@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../../../domain/duration.ts";
 import { isInUse, type LiveTraffic } from "../../../../domain/key/stored/live-traffic.ts";
 import type { Db } from "../../../../store/database/change.ts";
-import { sumRequests } from "../../../../store/keys/request-counts.ts";
+import { sumRequests } from "../../../../store/keys/uses/request-counts.ts";
 import type { KeyJson } from "../../../management/keys/key-json.ts";
 
 /**

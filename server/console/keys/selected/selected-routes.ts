@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import { clusterNames } from "../../../../store/cluster-names.ts";
-import type { ListedKey } from "../../../../store/keys/key-lists.ts";
+import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import { principalNow } from "../../../auth/management/principal-now.ts";
 import { logFailure, problemOf } from "../../../http/errors.ts";

@@ -12,7 +12,7 @@ import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { listKeys } from "../../../../store/keys/key-lists.ts";
+import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
 import { freshDatabase } from "../../../env/database/engines.ts";
 import { startApiProxy } from "../../../env/kubernetes/api-proxy.ts";

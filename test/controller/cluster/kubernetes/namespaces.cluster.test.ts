@@ -8,7 +8,7 @@ import type { Finding } from "../../../../cli/doctor/finding.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { listKeys } from "../../../../store/keys/key-lists.ts";
+import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { listObjects } from "../../../../store/objects/objects.ts";
 import { keyplane } from "../../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";

@@ -2,7 +2,7 @@
 import type { Reason } from "../../../../domain/conditions.ts";
 import { change } from "../../../../store/database/change.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { revokeKey } from "../../../../store/keys/revocation.ts";
+import { revokeKey } from "../../../../store/keys/lifecycle/revocation.ts";
 import type { inNamespace } from "../../../env/kubernetes/declarations.ts";
 import type { Kstatus } from "../../../env/kubernetes/kstatus.ts";
 

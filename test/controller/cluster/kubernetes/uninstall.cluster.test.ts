@@ -6,7 +6,7 @@ import { KINDS } from "../../../../domain/kinds/kinds.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { listKeys } from "../../../../store/keys/key-lists.ts";
+import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { keyplane } from "../../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
 import { freshDatabase } from "../../../env/database/engines.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { change } from "../../../../store/database/change.ts";
-import { releaseKey } from "../../../../store/keys/release.ts";
+import { releaseKey } from "../../../../store/keys/lifecycle/release.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
 

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
-import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
-import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
+import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
+import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";

@@ -5,8 +5,8 @@ import { createKey } from "../../../../server/management/keys/api-managed-keys.t
 import { makeShownKey } from "../../../../server/management/keys/make-shown-key.ts";
 import { createReceipts } from "../../../../server/management/keys/receipt.ts";
 import { NO_PRICES } from "../../../../server/usage/price-file.ts";
-import { activateVersion } from "../../../../store/keys/key-versions.ts";
-import { recordUsage } from "../../../../store/keys/usage.ts";
+import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
+import { recordUsage } from "../../../../store/keys/uses/usage.ts";
 import { makeTeam, reserveKey, run, unique } from "../../../store/fixtures.ts";
 import { keyring } from "../../key-index/replica-fixtures.ts";
 import { type Pages, startPages, type Visitor } from "../pages.ts";

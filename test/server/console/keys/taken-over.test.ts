@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { change } from "../../../../store/database/change.ts";
-import { findKey } from "../../../../store/keys/find-key.ts";
-import { takeOverKey } from "../../../../store/keys/take-over.ts";
+import { takeOverKey } from "../../../../store/keys/lifecycle/take-over.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
 

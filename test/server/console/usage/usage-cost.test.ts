@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FIGURES } from "../../../../domain/usage/token-count.ts";
-import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
+import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FIGURES } from "../../../../domain/usage/token-count.ts";
-import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
-import { addTokenCounts } from "../../../../store/keys/token-counts.ts";
+import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
+import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { rollUp } from "../../../../store/usage/roll-up.ts";
 import { HOUR } from "../../../store/fixtures.ts";
 import { type Pages, startPages, type Visitor } from "../pages.ts";

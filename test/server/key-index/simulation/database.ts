@@ -1,5 +1,5 @@
 import type { Changes, FeedChange, Snapshot } from "../../../../store/feed/change-feed.ts";
-import type { IndexedKey } from "../../../../store/keys/key-records.ts";
+import type { IndexedKey } from "../../../../store/keys/rows/key-records.ts";
 import type { FeedPosition, Heartbeat, Neighbour, ReplicaRow, Replicas } from "../../../../store/replicas/replicas.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";

@@ -7,7 +7,7 @@ import { keyPrefix, mintKey } from "../../../../domain/key/secret/key-format.ts"
 import type { PlatformKeyPolicySpec } from "../../../../domain/kinds/generated/platform-key-policy.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";
-import { lockKey } from "../../../../store/keys/api-managed-keys.ts";
+import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
 import {
   policiesOfTeam,
   removePolicies,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { copyRows } from "../../../../store/database/postgres/copy.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { changesAfter, snapshot } from "../../../../store/feed/change-feed.ts";
-import type { IndexedKey } from "../../../../store/keys/key-records.ts";
+import type { IndexedKey } from "../../../../store/keys/rows/key-records.ts";
 import { databaseUrl, describeOnPostgres } from "../../../env/database/engines.ts";
 import { makeTeam, reserveKey } from "../../fixtures.ts";
 

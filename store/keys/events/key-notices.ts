@@ -1,0 +1,49 @@
+import { sql } from "kysely";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { appendAudit } from "../../audit/audit.ts";
+import type { Db, Tx } from "../../database/change.ts";
+import { type LoadedKey, loadKeys } from "../rows/key-rows.ts";
+
+/** A warning that is to be given once. */
+export type KeyNotice = {
+  readonly keyId: string;
+  /** Another end is another notice; of versions that are still used, each newer one is. */
+  readonly kind: "key.expiring" | "key.consumer_late";
+  /** The end, in milliseconds since the epoch; the number of the version. */
+  readonly mark: number;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/** Records a notice in the audit log, and for the webhooks of the team; one that was recorded before is none. */
+export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNotice): Promise<void> {
+  const { rows } = await sql<{ team_id: string }>`
+    insert into key_notices (key_id, kind, mark) select id, ${kind}, ${mark} from keys where id = ${keyId}
+    on conflict (key_id, kind) do update set mark = excluded.mark
+      where case key_notices.kind when 'key.expiring' then key_notices.mark <> excluded.mark
+        else key_notices.mark < excluded.mark end
+    returning (select team_id from keys where id = ${keyId}) as team_id`.execute(tx);
+  const [recorded] = rows;
+  if (recorded === undefined) return;
+  await appendAudit(tx, [{ at: null, kind, keyId, teamId: recorded.team_id, detail }]);
+}
+
+/**
+ * Keys that no declaration governs and that end soon, of teams with a webhook that is notified of it, in the order of
+ * their ids. Those with a recorded notice are among them.
+ *
+ * @param withinMs from now, in milliseconds
+ */
+export async function ungovernedKeysEnding(
+  db: Db,
+  withinMs: number,
+  { afterId, limit }: { readonly afterId: string; readonly limit: number },
+): Promise<LoadedKey[]> {
+  return loadKeys(
+    db,
+    sql`where k.id > ${afterId} and (k.cluster = ${API_CLUSTER} or k.owner_uid is null) and k.state <> 'revoked'
+      and k.ends_at > statement_timestamp()
+      and k.ends_at < statement_timestamp() + ${withinMs}::float8 * interval '1 millisecond'
+      and k.team_id in (select team_id from team_webhooks where 'key.expiring' = any(events))
+      order by k.id limit ${limit}`,
+  );
+}

@@ -1,0 +1,128 @@
+import { sql } from "kysely";
+import { type AuditedFields, changedFields } from "../../../domain/audited-fields.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
+import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
+import type { KeptEnd } from "../../../domain/key/stored/version-end.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import { type Author, appendAudit } from "../../audit/audit.ts";
+import type { Db, Tx } from "../../database/change.ts";
+import { StaleDeclarationError } from "../../database/errors.ts";
+import { policyColumns, saveKeyLibraries } from "../rows/key-policy.ts";
+import { ENDED_VERSION_STATES } from "../rows/key-records.ts";
+import { type LoadedKey, loadKeysById } from "../rows/key-rows.ts";
+
+/** What one key may do from now on, as its declaration says. */
+export type PolicyUpdate = {
+  readonly keyId: string;
+  readonly policy: KeyPolicy;
+  readonly generation: number;
+  /** When a version ends, in milliseconds from its mint; null for never. */
+  readonly expiresAfter: number | null;
+  /** Ends of versions that are others than that. */
+  readonly keptEnds?: readonly KeptEnd[];
+  /** Of a key that the management API made. */
+  readonly spec?: ApiManagedKeySpec;
+  /** What manages it, which stays as it is where this is left out. */
+  readonly managedBy?: string | null | undefined;
+  readonly by?: Author;
+};
+
+/** As {@link updateKeyPolicies}, of one key. */
+export async function updateKeyPolicy(tx: Tx, update: PolicyUpdate): Promise<void> {
+  await updateKeyPolicies(tx, [update]);
+}
+
+/**
+ * Applies the policies of declarations, each of another key. Changes nothing of a revoked key.
+ *
+ * @throws StaleDeclarationError when a later generation of one of them has been applied
+ */
+export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const ids = updates.map(({ keyId }) => keyId);
+  await sql`select from keys where id = any(${ids}::text[]) order by id for update`.execute(tx);
+  const before = await findKeys(tx, ids);
+  const due = updates.flatMap((update) => {
+    const key = before.get(update.keyId);
+    return key === undefined || key.state === "revoked" ? [] : [{ update, key }];
+  });
+  const stale = due.find(({ update, key }) => update.generation < key.generation);
+  if (stale !== undefined) {
+    const { update, key } = stale;
+    throw new StaleDeclarationError(
+      `key ${key.id}: generation ${update.generation} of its declaration is older than ${key.generation}, which was applied`,
+    );
+  }
+  if (due.length === 0) return;
+  const rows = due.map(({ update, key }) => ({
+    id: key.id,
+    ...policyColumns(update.policy),
+    // The rows are one JSON text: a text within it would be stored as a text.
+    budgets: update.policy.budgets,
+    generation: update.generation,
+    spec: update.spec ?? key.spec,
+    managed_by: update.managedBy === undefined ? key.managedBy : update.managedBy,
+  }));
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== "id");
+  await sql`update keys set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = given.${sql.ref(name)}`))}
+    from jsonb_populate_recordset(null::keys, ${JSON.stringify(rows)}::jsonb) given
+    where keys.id = given.id`.execute(tx);
+  await saveKeyLibraries(
+    tx,
+    due.map(({ key, update }) => ({ keyId: key.id, libraryIds: update.policy.libraryIds })),
+  );
+  await sql`update key_versions set expires_at = minted_at + given.lifetime
+    from (select id, ms * interval '1 millisecond' as lifetime from unnest(
+      ${due.map(({ key }) => key.id)}::text[], ${due.map(({ update }) => update.expiresAfter)}::float8[]) as listed (id, ms)
+    ) given
+    where key_id = given.id and state <> all(${ENDED_VERSION_STATES}::text[])
+      and expires_at is distinct from minted_at + given.lifetime`.execute(tx);
+  await saveKeptEnds(
+    tx,
+    due.flatMap(({ key, update: { keptEnds = [] } }) => keptEnds.map((end) => ({ keyId: key.id, ...end }))),
+  );
+  const after = await findKeys(tx, ids);
+  await appendAudit(
+    tx,
+    due.map(({ update: { generation, by }, key }) => {
+      const { id: keyId, namespace, name, teamId } = key;
+      const changed = changedFields(auditedKey(key), auditedKey(after.get(keyId)));
+      return {
+        at: null,
+        kind: "key.policy_updated",
+        keyId,
+        teamId,
+        by,
+        detail: { namespace, name, generation, changed },
+      };
+    }),
+  );
+}
+
+async function saveKeptEnds(tx: Tx, ends: readonly (KeptEnd & { readonly keyId: string })[]): Promise<void> {
+  if (ends.length === 0) return;
+  await sql`update key_versions set expires_at = to_timestamp(given.ms / 1000)
+    from (select * from unnest(${ends.map(({ keyId }) => keyId)}::text[], ${ends.map((end) => end.number)}::int[],
+      ${ends.map(({ expiresAt }) => expiresAt)}::float8[]) as listed (id, number, ms)) given
+    where key_id = given.id and key_versions.number = given.number
+      and state <> all(${ENDED_VERSION_STATES}::text[])`.execute(tx);
+}
+
+async function findKeys(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, LoadedKey>> {
+  const keys = await loadKeysById(db, ids);
+  return new Map(keys.map((key) => [key.id, key]));
+}
+
+/** What the audit log says of what a key may do, and for how long. */
+function auditedKey(key: LoadedKey | undefined): AuditedFields | undefined {
+  if (key === undefined) return undefined;
+  const { expiresAt, ...policy } = key.policy;
+  const ends = key.versions
+    .filter(({ state }) => !ENDED_VERSION_STATES.some((ended) => ended === state))
+    .map((version) => ({ version: version.number, expiresAt: isoTime(version.expiresAt) }));
+  return { ...policy, expiresAt: isoTime(expiresAt), versions: ends, managedBy: key.managedBy };
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : rfc3339Millis(at);
+}

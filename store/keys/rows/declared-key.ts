@@ -1,0 +1,87 @@
+import { sql } from "kysely";
+import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
+import type { Db } from "../../database/change.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
+import { ownedBy } from "./find-key.ts";
+import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";
+
+/** What is stored of a declaration: its key, and what it refers to. */
+export type DeclaredRows = {
+  /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
+  readonly now: number;
+  readonly stored: LoadedKey | undefined;
+  /** The team that holds the namespace. */
+  readonly team: { readonly id: string; readonly name: string } | undefined;
+  /** The gateway that is asked for, where this team, or else the key's, has it and it is in service. */
+  readonly gateway: { readonly id: string; readonly publicId: string } | undefined;
+  /** Of each library that is asked for its id, undefined where the team has none of that name. */
+  readonly libraryIds: readonly (string | undefined)[];
+};
+
+/** Whether a key of a team lives by this name that a declaration governs. */
+export async function hasDeclaredKey(
+  db: Db,
+  { teamId, namespace, name }: { readonly teamId: string; readonly namespace: string; readonly name: string },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom("keys")
+    .select("id")
+    .where("team_id", "=", teamId)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("owner_uid", "is not", null)
+    .where("state", "<>", "revoked")
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Reads all that is stored of one declaration in one statement, so that it agrees with itself. */
+export async function findDeclaredKey(
+  db: Db,
+  asked: {
+    readonly cluster: string;
+    readonly ownerUid: string;
+    readonly namespace: string;
+    readonly gateway: NamedRef | null;
+    readonly libraries: readonly NamedRef[];
+  },
+): Promise<DeclaredRows> {
+  const { cluster, ownerUid, namespace, gateway, libraries } = asked;
+  const { rows } = await sql<
+    { now: number; refs: Omit<DeclaredRows, "now" | "stored" | "libraryIds"> & { libraries: (string | null)[] } } & Row
+  >`${preparedStatement}
+    with ${keyRows(ownedBy(cluster, ownerUid))}, team as (
+      select t.id, t.name from team_namespaces n join teams t on t.id = n.team_id
+      where n.cluster = ${cluster} and n.namespace = ${namespace} and t.state = 'active'
+    ), within as (
+      select coalesce((select id from team), (select team_id from picked)) as team_id
+    ), refs as materialized (
+      select json_build_object(
+        'team', (select json_build_object('id', id, 'name', name) from team),
+        'gateway', (
+          select json_build_object('id', g.id, 'publicId', g.public_id) from gateways g join within using (team_id)
+          where g.cluster = ${cluster} and g.namespace = ${gateway?.namespace ?? null}::text
+            and g.name = ${gateway?.name ?? null}::text and g.state = 'active'),
+        'libraries', array(
+          select l.id from unnest(${libraries.map(({ namespace }) => namespace)}::text[],
+            ${libraries.map(({ name }) => name)}::text[]) with ordinality as wanted (namespace, name, place)
+          left join within on true
+          left join libraries l on l.cluster = ${cluster} and l.namespace = wanted.namespace and l.name = wanted.name
+            and l.team_id = within.team_id and l.state = 'active'
+          order by place)) as refs
+    )
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now, refs.refs, ${KEY_ROW_COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(
+    db,
+  );
+  const [first] = rows;
+  if (first === undefined) throw new Error("the database returned no row where there is always one");
+  const [stored] = first.id === null ? [] : toKeys(rows);
+  const { team, gateway: found, libraries: ids } = first.refs;
+  return {
+    now: first.now,
+    stored,
+    team: team ?? undefined,
+    gateway: found ?? undefined,
+    libraryIds: ids.map((id) => id ?? undefined),
+  };
+}

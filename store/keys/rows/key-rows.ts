@@ -1,0 +1,249 @@
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { KeyState, VersionState } from "../../../domain/access/key-record.ts";
+import { isScope } from "../../../domain/access/scopes.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
+import { declareRotation } from "../../../domain/key/declaration/declare-key.ts";
+import type { AppliedRotation } from "../../../domain/key/declaration/declared-key.ts";
+import type {
+  HealReason,
+  KeySource,
+  RevocationReason,
+  StoredKey,
+  StoredVersion,
+} from "../../../domain/key/stored/stored-key.ts";
+import { MAX_RETIRING } from "../../../domain/key/stored/version-room.ts";
+import type { Labels } from "../../../domain/manifest/labels.ts";
+import type { Db } from "../../database/change.ts";
+import { fromDigest } from "../../database/digest.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
+import type { Database } from "../../database/schema.ts";
+import { toMs } from "../../database/times.ts";
+import type { KeyDeclaration } from "./key-declarations.ts";
+import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
+import type { KeySecret } from "./key-secrets.ts";
+
+/** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
+export type LoadedKey = StoredKey & {
+  /** By the database's clock. */
+  readonly createdAt: number;
+  /** Its Secret as it was last found to be as declared. */
+  readonly secretFound: KeySecret | null;
+  /** Which declaration of it was last recorded: one that was applied. */
+  readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
+  /** Of the recorded declaration; null where none is recorded, or one that is not applied. */
+  readonly appliedRotation: AppliedRotation | null;
+  /** Without, a key is refused: its team is gone, or has lost the namespace. */
+  readonly teamHoldsNamespace: boolean;
+  /** As the management API made it; null for a declared key. */
+  readonly spec: ApiManagedKeySpec | null;
+  /** What manages a key that the management API made, such as the URN of a Pulumi resource; null for nothing. */
+  readonly managedBy: string | null;
+};
+
+/** Of a row `k` of `keys`; a key without a namespace is its team's alone. */
+export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(k.namespace = '' or exists (
+  select from team_namespaces n where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id))`;
+
+/** How many versions a key shows at least, however long they have ended (spec §5). */
+const SHOWN_VERSIONS = MAX_RETIRING + 1;
+
+/**
+ * Keys with their versions, in one statement, so that they agree with one another.
+ *
+ * @param which what follows `from keys k`: conditions, order, limit
+ */
+export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<LoadedKey[]> {
+  const { rows } = await sql<Row>`with ${keyRows(which)} select * from key_rows order by id, number desc`.execute(db);
+  return toKeys(rows);
+}
+
+/** The keys of these ids, in no order: the statement of pages, which takes as long to plan as to run. */
+export async function loadKeysById(db: Db, ids: readonly string[]): Promise<LoadedKey[]> {
+  const { rows } = await sql<Row>`${preparedStatement} with ${keyRows(sql`where k.id = any(${ids}::text[])`)}
+    select ${KEY_ROW_COLUMNS} from key_rows order by id, number desc`.execute(db);
+  return toKeys(rows);
+}
+
+/**
+ * The tables `picked`, of keys, and `key_rows`, of them with their versions: one row for each, one for a key without.
+ */
+export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`picked as (select k.* from keys k ${which}), key_rows as (
+    select k.*, (select max(number) from key_versions where key_id = k.id) as last_number,
+      case when k.library_mode <> 'all' then array(
+        select library_id from key_libraries where key_id = k.id order by library_id) end as library_ids,
+      ${TEAM_HOLDS_NAMESPACE} as team_holds_namespace,
+      v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
+      v.expires_at as version_expires_at, v.may_be_read, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
+      l.first_reported_at as leaked_at,
+      s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
+      s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels,
+      case when d.spec is not null then coalesce(d.spec ->> 'rotation', '{}') end as recorded_rotation
+    from picked k
+    left join lateral (
+      select *, row_number() over (order by number desc) as place
+      from key_versions where key_id = k.id and state <> 'voided'
+    ) v on v.state not in ('retired', 'revoked') or v.place <= ${SHOWN_VERSIONS}
+    left join ${oneOf("key_usage", sql`key_id = k.id and version = v.number`)} u on true
+    left join ${oneOf("key_leaks", sql`key_id = k.id and version = v.number`)} l on true
+    left join ${oneOf("key_secrets", sql`key_id = k.id`)} s on true
+    left join ${oneOf("key_declarations", sql`key_id = k.id`)} d on true)`;
+}
+
+/**
+ * A row by its primary key. With a limit it is looked up for each key: joined to a table without statistics, as one of
+ * PGlite's is for long, every row of that was read and sorted for a page of 50 keys.
+ */
+function oneOf(table: string, isIt: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`lateral (select * from ${sql.table(table)} where ${isIt} limit 1)`;
+}
+
+/** Rows of `key_rows`, those of one key together and the newest version first, to keys. */
+export function toKeys(rows: readonly Row[]): LoadedKey[] {
+  const keys: LoadedKey[] = [];
+  let versions: StoredVersion[] = [];
+  for (const row of rows) {
+    if (keys.at(-1)?.id !== row.id) {
+      versions = [];
+      keys.push(toKey(row, versions));
+    }
+    if (row.number !== null) versions.push(toVersion(row));
+  }
+  return keys;
+}
+
+/** A row of `key_rows`: a key, what the statement adds to it, and one version of it. */
+export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
+  library_ids: string[] | null;
+  team_holds_namespace: boolean;
+  secret_version: string | null;
+  secret_number: number | null;
+  secret_content: string | null;
+  secret_marks: string[] | null;
+  recorded_uid: string | null;
+  recorded_generation: number | null;
+  recorded_labels: Labels | null;
+  recorded_rotation: string | null;
+  /** Null for a key without a version. */
+  last_number: number | null;
+} & VersionColumns;
+
+/** The columns of `key_rows`, for a statement that has to name them. */
+export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
+  `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
+  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
+  rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_rotation last_number number digest prefix version_state minted_at activated_at
+  retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
+  leaked_at`
+    .split(/\s+/)
+    .map((column) => `key_rows.${column}`)
+    .join(", "),
+);
+
+/** All null, `number` too, for a key without a version. */
+type VersionColumns = Omit<
+  Selectable<Database["key_versions"]>,
+  "key_id" | "state" | "expires_at" | "retiring_slot" | "changed_tx"
+> & {
+  version_state: string;
+  version_expires_at: Date | null;
+  last_used_at: Date | null;
+  leaked_at: Date | null;
+};
+
+/** Casts: what the database says is passed on as it is, so that a state of a later build is refused, not lost. */
+function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
+  return {
+    id: row.id,
+    cluster: row.cluster,
+    namespace: row.namespace,
+    name: row.name,
+    ownerUid: row.owner_uid,
+    teamId: row.team_id,
+    source: row.source as KeySource,
+    state: row.state as KeyState,
+    policy: {
+      displayName: row.display_name,
+      scopes: row.scopes.filter(isScope),
+      boundGatewayId: row.gateway_bound ? (row.gateway_id ?? "") : null,
+      libraryIds: row.library_ids,
+      mcpDefaultLibraryId: row.mcp_default_library_id,
+      allowedModels: row.allowed_models,
+      suspended: row.state === "suspended",
+      expiresAt: toMs(row.expires_at),
+      rateLimit:
+        row.requests_per_minute === null || row.burst === null
+          ? null
+          : {
+              requestsPerMinute: row.requests_per_minute,
+              burst: row.burst,
+              scope: toLimitScope(row.rate_scope),
+            },
+      concurrent: row.concurrent,
+      tokenLimit: toTokenLimit(row.tokens_per_minute, row.rate_scope),
+      budgets: row.budgets,
+      subject: toSubjectRule(row.subject),
+      allowedCIDRs: row.allowed_cidrs,
+    },
+    generation: row.generation,
+    createdAt: toMs(row.created_at),
+    spec: row.spec,
+    managedBy: row.managed_by,
+    teamHoldsNamespace: row.team_holds_namespace,
+    secretFound:
+      row.secret_version === null || row.secret_number === null || row.secret_content === null
+        ? null
+        : {
+            resourceVersion: row.secret_version,
+            number: row.secret_number,
+            content: row.secret_content,
+            marks: row.secret_marks ?? [],
+          },
+    declarationFound:
+      row.recorded_uid === null || row.recorded_generation === null
+        ? null
+        : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
+    appliedRotation: appliedRotation(row),
+    revocation:
+      row.revoked_at === null
+        ? null
+        : {
+            reason: row.revocation_reason as RevocationReason,
+            at: toMs(row.revoked_at),
+            seq: row.revoked_seq,
+          },
+    rotationRequest:
+      row.rotation_requested_at === null
+        ? null
+        : { at: toMs(row.rotation_requested_at), revokeOld: row.rotation_revoke_old },
+    lastNumber: row.last_number ?? 0,
+    versions,
+  };
+}
+
+/** A build before this one recorded a declaration that was not applied too. */
+function appliedRotation({ recorded_rotation, recorded_generation, generation }: Row): AppliedRotation | null {
+  const isApplied = recorded_generation !== null && recorded_generation <= generation;
+  return isApplied && recorded_rotation !== null ? declareRotation(JSON.parse(recorded_rotation)) : null;
+}
+
+function toVersion(row: VersionColumns): StoredVersion {
+  return {
+    number: row.number,
+    digest: fromDigest(row.digest),
+    prefix: row.prefix,
+    state: row.version_state as VersionState,
+    mayBeRead: row.may_be_read,
+    mintedAt: toMs(row.minted_at),
+    activatedAt: toMs(row.activated_at),
+    retireAt: toMs(row.retire_at),
+    expiresAt: toMs(row.version_expires_at),
+    imported: row.source_kind !== "minted",
+    rotationTrigger: row.rotation_trigger,
+    heals:
+      row.heals === null || row.heals_at === null ? null : { reason: row.heals as HealReason, at: toMs(row.heals_at) },
+    lastUsedAt: toMs(row.last_used_at),
+    leakedAt: toMs(row.leaked_at),
+  };
+}

@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import type { KeyAttributes } from "../../../domain/access/key-record.ts";
+import type { Tx } from "../../database/change.ts";
+import type { Store } from "../../database/store.ts";
+import {
+  attributesReader,
+  ENDED_VERSION_STATES,
+  type IndexedKey,
+  RECORD_COLUMNS,
+  type RecordRow,
+  recordReader,
+} from "./key-records.ts";
+
+/** Takes a page of keys, and how many there are of all pages. */
+type Receive = (keys: readonly IndexedKey[], total: number) => void;
+
+/** Rows taken in at a time: the event loop turns between them. */
+const PAGE = 2_000;
+/** What the database may use to join a snapshot's tables, so that it need not write them to disk in between. */
+const JOIN_MEMORY = "64MB";
+
+/** In one text, so that it can be a statement's and a COPY's. */
+const ENDED = ENDED_VERSION_STATES.map((state) => `'${state}'`).join(", ");
+const LIVING_RECORDS = `select ${RECORD_COLUMNS} from key_records where version_state not in (${ENDED})`;
+
+/** Hands over every version that has not ended, page by page, so that no more than one is ever held. */
+export async function readLivingRecords(store: Store, tx: Tx, receive: Receive): Promise<void> {
+  const { rows } = await sql<{ total: number }>`
+    select count(*)::int as total from key_versions where state not in (${sql.raw(ENDED)})`.execute(tx);
+  const total = rows[0]?.total ?? 0;
+  await (store.copyRows === undefined ? byCursor(tx, total, receive) : byCopy(store.copyRows, tx, total, receive));
+}
+
+async function byCopy(copyRows: NonNullable<Store["copyRows"]>, tx: Tx, total: number, receive: Receive) {
+  const { rows } = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`.execute(tx);
+  const [{ snapshot } = { snapshot: "" }] = rows;
+  const settings = {
+    work_mem: JOIN_MEMORY,
+    // The planner thinks that to hand a row from one process to another costs ten times what a row of these does.
+    parallel_tuple_cost: 0.01,
+    // Compiling takes longer than what it saves of expressions as simple as these.
+    jit: "off",
+  };
+  const attributesOf = attributesReader();
+  let page: IndexedKey[] = [];
+  await copyRows({ snapshot, select: LIVING_RECORDS, settings }, (row) => {
+    page.push(recordOf(row, attributesOf));
+    if (page.length < PAGE) return;
+    receive(page, total);
+    page = [];
+  });
+  receive(page, total);
+}
+
+async function byCursor(tx: Tx, total: number, receive: Receive): Promise<void> {
+  // A planner that expects a few rows of a cursor to be wanted would look up each key's joins one by one.
+  await sql`set local cursor_tuple_fraction = 1`.execute(tx);
+  await sql`set local work_mem = ${sql.lit(JOIN_MEMORY)}`.execute(tx);
+  await sql`declare records no scroll cursor for ${sql.raw(LIVING_RECORDS)}`.execute(tx);
+  const read = recordReader();
+  for (;;) {
+    const { rows } = await sql<RecordRow>`fetch forward ${sql.lit(PAGE)} from records`.execute(tx);
+    receive(rows.map(read), total);
+    if (rows.length < PAGE) break;
+  }
+  await sql`close records`.execute(tx);
+}
+
+/** A row of {@link LIVING_RECORDS} in COPY's binary form. */
+function recordOf(row: Buffer, attributesOf: (text: string) => KeyAttributes): IndexedKey {
+  let end = 2;
+  /** Goes to the end of the next field, and returns where it begins: at its end where it is null. */
+  const next = (): number => {
+    const begin = end + 4;
+    end = begin + Math.max(row.readInt32BE(end), 0);
+    return begin;
+  };
+  const keyId = row.toString("utf8", next(), end);
+  const version = row.readInt32BE(next());
+  const digest = row.toString("latin1", next(), end);
+  const importedFormat = row[next()] === 1;
+  const expiry = next();
+  const expiresAt = expiry === end ? Number.POSITIVE_INFINITY : row.readDoubleBE(expiry);
+  const attributes = attributesOf(row.toString("utf8", next(), end));
+  return { digest, keyId, version, expiresAt, importedFormat, attributes };
+}

@@ -1,0 +1,20 @@
+import { sql } from "kysely";
+import type { AuditSubject } from "../../audit/audit-search.ts";
+import type { Db } from "../../database/change.ts";
+import { identifyKeys } from "./key-search.ts";
+
+/** Keys of one name that are looked for at once. */
+const MAX_NAMESAKES = 50;
+
+/** What a person means by a text: a key by its id, its prefix or its name; or anything else by its id or its name. */
+export async function auditSubject(
+  db: Db,
+  text: string,
+  teamIds: readonly string[] | undefined,
+): Promise<AuditSubject> {
+  const { rows } = await sql<{ id: string }>`
+    select id from keys where name = ${text}
+      ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}
+    order by id desc limit ${MAX_NAMESAKES}`.execute(db);
+  return { text, keyIds: [...(await identifyKeys(db, text, teamIds)), ...rows.map(({ id }) => id)] };
+}

@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../database/change.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { TEAM_HOLDS_NAMESPACE } from "../rows/key-rows.ts";
+
+/** Where keys of a team are declared. */
+export type LostNamespace = { readonly teamId: string; readonly cluster: string; readonly namespace: string };
+
+/**
+ * The namespaces with keys of these teams that their teams do not hold any more. Each place is found behind the one
+ * before it, however many keys it has.
+ *
+ * @returns undefined where there are more places than are looked at
+ */
+export async function lostNamespaces(
+  db: Db,
+  teamIds: readonly string[] | undefined,
+  bound: number,
+): Promise<readonly LostNamespace[] | undefined> {
+  const place = sql`k.team_id, k.cluster, k.namespace`;
+  const next = (where: RawBuilder<unknown>) =>
+    sql`select ${place} from keys k where ${where} order by ${place} limit 1`;
+  const within = teamIds === undefined ? sql`true` : sql`k.team_id = team`;
+  const teams = teamIds === undefined ? sql`(select) team` : sql`unnest(${teamIds}::text[]) team`;
+  const rows = await withOrderedPlans(db, async (tx) => {
+    const { rows } = await sql<LostNamespace & { isHeld: boolean }>`
+      with recursive places as (
+        select one.* from ${teams} cross join lateral (${next(within)}) one
+        union all
+        select one.* from places p cross join lateral (
+          ${next(sql`(${place}) > (p.team_id, p.cluster, p.namespace)
+            and ${teamIds === undefined ? sql`true` : sql`k.team_id = p.team_id`}`)}) one
+      )
+      select k.team_id as "teamId", k.cluster, k.namespace, ${TEAM_HOLDS_NAMESPACE} as "isHeld" from places k
+      limit ${bound + 1}`.execute(tx);
+    return rows;
+  });
+  return rows.length > bound ? undefined : rows.filter(({ isHeld }) => !isHeld);
+}

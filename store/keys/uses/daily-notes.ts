@@ -1,0 +1,101 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../../database/change.ts";
+import type { Store } from "../../database/store.ts";
+import { LOST_USES_UNTIL } from "./lost-uses.ts";
+
+/** How long notes are kept, in days. */
+export const NOTES_KEPT_DAYS = 40;
+const OLDEST = sql`(clock_timestamp() at time zone 'UTC')::date - ${sql.lit(NOTES_KEPT_DAYS)}`;
+
+/** What is noted of keys by the day: from where they were called, or which libraries they used. */
+export type NotesOf = {
+  /** One row for each key, with what is noted of it by the last day of each. */
+  readonly table: "key_networks" | "key_libraries_used";
+  /** Since when every server notes it, and the column by which a replica says that it does. */
+  readonly known: "networks_known" | "libraries_known";
+  readonly noting: "notes_networks" | "notes_libraries";
+  /** So many of a key are kept, the last ones. */
+  readonly most: number;
+};
+
+/** That something was so of a key on a day, as `2026-11-25`. */
+export type DailyNote = { readonly keyId: string; readonly what: string; readonly day: string };
+
+/**
+ * Adds notes, as one batch in one statement, and keeps the last ones of each key. Rows are taken in one order, so that
+ * replicas do not deadlock; where all is known already nothing is written.
+ */
+export async function recordNotes(store: Store, { table, most }: NotesOf, noted: readonly DailyNote[]): Promise<void> {
+  if (noted.length === 0) return;
+  const kept = sql.table(table);
+  await sql`
+    with noted as (
+      select key_id, what, max(day) as day from unnest(${noted.map(({ keyId }) => keyId)}::text[],
+        ${noted.map(({ what }) => what)}::text[], ${noted.map(({ day }) => day)}::text[]) as n (key_id, what, day)
+      group by key_id, what
+    ), placed as (
+      select noted.*, row_number() over (partition by key_id order by day desc, what) as place from noted
+    ), added as (
+      select key_id, ${SEEN} from placed where place <= ${most} group by key_id
+    )
+    insert into ${kept} as stored (key_id, seen, oldest)
+    select a.key_id, a.seen, a.oldest from added a
+    where not exists (select from ${kept} n where n.key_id = a.key_id and n.seen @> a.seen)
+    order by a.key_id
+    on conflict (key_id) do update set (seen, oldest) = (
+      select ${SEEN} from (
+        select what, max(day) as day
+        from (select * from jsonb_each_text(stored.seen) union all select * from jsonb_each_text(excluded.seen))
+          as e (what, day)
+        group by what order by max(day) desc, what limit ${most}
+      ) kept)`.execute(store.db);
+}
+
+const SEEN: RawBuilder<unknown> = sql`jsonb_object_agg(what, day) as seen, min(day::date) as oldest`;
+
+/** What is noted of keys within what is kept, the last first. */
+export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly string[]): Promise<readonly DailyNote[]> {
+  if (keyIds.length === 0) return [];
+  const { rows } = await sql<DailyNote>`
+    select key_id as "keyId", what, day
+    from ${sql.table(table)}, jsonb_each_text(seen) as e (what, day)
+    where key_id = any(${keyIds}::text[]) and day::date >= ${OLDEST}
+    order by day desc, what`.execute(db);
+  return rows;
+}
+
+/**
+ * Since when every server has noted this, and none of it was lost, in milliseconds since the epoch; null while one of an
+ * earlier build serves.
+ */
+export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promise<number | null> {
+  const { rows } = await sql<{ since: number | null }>`
+    select case when not exists (select from replicas where not ${sql.ref(noting)})
+      then (extract(epoch from greatest(since, ${LOST_USES_UNTIL})) * 1000)::float8 end as since
+    from ${sql.table(known)}`.execute(db);
+  return rows[0]?.since ?? null;
+}
+
+/**
+ * Forgets notes after {@link NOTES_KEPT_DAYS}.
+ *
+ * @param most how many keys at once
+ * @returns how many keys had some
+ */
+export async function pruneNotes({ db }: Store, { table }: NotesOf, most: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with old as (
+      select key_id, seen from ${sql.table(table)} where oldest < ${OLDEST} order by oldest limit ${most}
+      for update skip locked
+    ), kept as (
+      select key_id, ${SEEN} from old, jsonb_each_text(old.seen) as e (what, day)
+      where day::date >= ${OLDEST} group by key_id
+    ), trimmed as (
+      update ${sql.table(table)} n set seen = kept.seen, oldest = kept.oldest from kept where n.key_id = kept.key_id
+    ), gone as (
+      delete from ${sql.table(table)} n using old where n.key_id = old.key_id
+        and not exists (select from kept where kept.key_id = old.key_id)
+    )
+    select count(*)::int as count from old`.execute(db);
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,80 @@
+import { sql } from "kysely";
+import { afterEach, expect, test } from "vitest";
+import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
+import { networksKnownSince, readNetworks, recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
+import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
+import { prune } from "../../../../store/retention.ts";
+import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { HOUR, unique } from "../../fixtures.ts";
+
+const DAY = 24 * HOUR;
+/** A day that is so many days ago. */
+const day = (ago: number) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
+
+describeOnEachEngine("The networks that a key was called from", (store) => {
+  afterEach(async () => {
+    await store().db.deleteFrom("replicas").execute();
+  });
+  const note = (keyId: string, ...networks: readonly (readonly [network: string, ago: number])[]) =>
+    recordNetworks(
+      store(),
+      networks.map(([network, ago]) => ({ keyId, network, day: day(ago) })),
+    );
+  const known = async (keyId: string) => (await readNetworks(store().db, [keyId])).get(keyId) ?? [];
+
+  test("are kept with the last day of each, whatever comes in whichever order", async () => {
+    const key = unique("key");
+    await note(key, ["192.0.2.0/24", 3], ["198.51.100.0/24", 1]);
+    await note(key, ["192.0.2.0/24", 2], ["192.0.2.0/24", 5]);
+    await note(key, ["198.51.100.0/24", 4]);
+    expect(await known(key)).toEqual([
+      { network: "198.51.100.0/24", lastSeenOn: day(1) },
+      { network: "192.0.2.0/24", lastSeenOn: day(2) },
+    ]);
+  });
+
+  test("b133: are the last 16, and none of more than 40 days ago", async () => {
+    const key = unique("key");
+    const many = Array.from({ length: 30 }, (_, place) => [`10.0.${place}.0/24`, place] as const);
+    await note(key, ...many);
+    await note(key, ["203.0.113.0/24", 0]);
+    expect((await known(key)).map(({ network }) => network)).toHaveLength(16);
+    expect(await known(key)).toContainEqual({ network: "203.0.113.0/24", lastSeenOn: day(0) });
+    const [mixed, old] = [unique("key"), unique("key")];
+    await note(mixed, ["192.0.2.0/24", NOTES_KEPT_DAYS + 2], ["198.51.100.0/24", 1]);
+    await note(old, ["192.0.2.0/24", NOTES_KEPT_DAYS + 2]);
+    expect(await known(mixed)).toEqual([{ network: "198.51.100.0/24", lastSeenOn: day(1) }]);
+    expect(await known(old)).toEqual([]);
+    expect((await prune(store(), 90 * DAY)).networks).toBe(2);
+    const { rows } = await sql<{ id: string; seen: object }>`
+      select key_id as id, seen from key_networks where key_id in (${mixed}, ${old})`.execute(store().db);
+    expect(rows).toEqual([{ id: mixed, seen: { "198.51.100.0/24": day(1) } }]);
+    expect((await prune(store(), 90 * DAY)).networks).toBe(0);
+  });
+
+  test("are written by several servers at once, and none is lost", async () => {
+    const keys = [unique("key"), unique("key")];
+    await Promise.all(
+      [1, 2, 3, 4].map((server) =>
+        recordNetworks(
+          store(),
+          keys.toReversed().map((keyId) => ({ keyId, network: `10.0.${server}.0/24`, day: day(0) })),
+        ),
+      ),
+    );
+    for (const key of keys) expect(await known(key)).toHaveLength(4);
+  });
+
+  test("are known since every server notes them, and not while one of an earlier version serves", async () => {
+    await registerReplica(store(), "new");
+    const before = await networksKnownSince(store().db);
+    expect(before).not.toBeNull();
+    await sql`insert into replicas (id, acked_seq) values ('earlier', 0)`.execute(store().db);
+    expect(await networksKnownSince(store().db)).toBeNull();
+    await deregisterReplica(store(), "earlier");
+    expect(await networksKnownSince(store().db)).toBeGreaterThan(before ?? 0);
+    const since = await networksKnownSince(store().db);
+    await deregisterReplica(store(), "new");
+    expect(await networksKnownSince(store().db)).toBe(since);
+  });
+});
