@@ -5,8 +5,8 @@ import { STALE_VIEW } from "../../http/errors.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { managedRoute } from "../managed-route.ts";
 import { rightsOf, seesTeam } from "../rights.ts";
-import { NO_KEY } from "./changes.ts";
 import { type KeyIdParams, keyIdOf } from "./key-request.ts";
+import { NO_KEY } from "./requirements.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 
 /** What a key may do, for those who look after it and do not hold it. */

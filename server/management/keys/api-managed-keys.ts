@@ -15,10 +15,10 @@ import type { LoadedKey } from "../../../store/keys/rows/key-rows.ts";
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
-import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./changes.ts";
 import { lifeOfNextVersion } from "./held-keys.ts";
 import { planNewKey } from "./plan-new-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
+import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./requirements.ts";
 
 /** A secret that a key is to have. The plaintext is here only where it is minted here, and goes into one answer. */
 type Secret = { readonly digest: string; readonly prefix: string; readonly plaintext: string | null };

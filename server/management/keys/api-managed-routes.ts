@@ -8,7 +8,7 @@ import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
 import { REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
-import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
+import { replaceKeySpec, revokeByHand } from "./changes.ts";
 import type { KeyJson } from "./key-json.ts";
 import { type KeyIdParams, keyIdOf } from "./key-request.ts";
 import { type MakeKey, makeKeyOnce } from "./make-key.ts";
@@ -21,6 +21,7 @@ import {
   REPLACE_KEY_BODY,
   type ReplaceKeyBody,
 } from "./request-schemas.ts";
+import { requireApiManaged } from "./requirements.ts";
 import { KEY } from "./response-schemas.ts";
 import { showKey } from "./shown-key.ts";
 

@@ -7,8 +7,8 @@ import { namespacesOfTeam, teamNames } from "../../../store/teams/teams.ts";
 import { problem } from "../../http/errors.ts";
 import { invalid } from "../diagnostics.ts";
 import type { Rights } from "../rights.ts";
-import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "./changes.ts";
 import { type ExportedKey, type KeyManifest, keyManifest, undeclaredReferences } from "./key-manifest.ts";
+import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "./requirements.ts";
 
 export type KeyExport = {
   readonly manifest: KeyManifest;

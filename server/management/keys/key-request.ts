@@ -1,5 +1,5 @@
 import { isKeyId } from "../../../domain/key/stored/key-id.ts";
-import { NO_KEY } from "./changes.ts";
+import { NO_KEY } from "./requirements.ts";
 
 /** Of a route that is about one key. */
 export type KeyIdParams = { id: string };

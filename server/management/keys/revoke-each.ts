@@ -2,7 +2,8 @@ import type { LoadedKey } from "../../../store/keys/rows/key-rows.ts";
 import { Problem, problem, problemOf } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { Rights } from "../rights.ts";
-import { requireKey, revokeByHand } from "./changes.ts";
+import { revokeByHand } from "./changes.ts";
+import { requireKey } from "./requirements.ts";
 
 /**
  * What becomes of one of several keys that are to be revoked together: it is revoked, or was already, or it is left as it

@@ -4,10 +4,10 @@ import { type ListedKey, withoutDigests } from "../../../store/keys/search/key-l
 import { readNetworks } from "../../../store/keys/uses/key-networks.ts";
 import { teamNames } from "../../../store/teams/teams.ts";
 import { type Rights, seesTeam } from "../rights.ts";
-import { NO_KEY } from "./changes.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";
 import { specsOf } from "./key-spec.ts";
 import type { Receipts } from "./receipt.ts";
+import { NO_KEY } from "./requirements.ts";
 
 /** What keys are shown by. */
 type KeyView = {
