@@ -1,6 +1,6 @@
 import { Option } from "commander";
-import type { AdviceJson } from "../server/management/keys/key-advice.ts";
-import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { AdviceJson } from "../server/management/keys/access/key-advice.ts";
+import type { KeyJson } from "../server/management/keys/shown/key-json.ts";
 import type { AddCommand } from "./command/command.ts";
 import { UsageError } from "./command/usage-error.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";

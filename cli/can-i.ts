@@ -1,6 +1,6 @@
 import { isScope, SCOPES } from "../domain/access/scopes.ts";
 import type { Environment } from "../domain/environment.ts";
-import type { Access, AccessQuestion } from "../server/management/keys/review-access.ts";
+import type { Access, AccessQuestion } from "../server/management/keys/access/review-access.ts";
 import type { AddCommand } from "./command/command.ts";
 import { UsageError } from "./command/usage-error.ts";
 import { callApi } from "./management/api-call.ts";

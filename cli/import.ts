@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { errorMessage } from "../domain/error-text.ts";
 import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
-import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { KeyJson } from "../server/management/keys/shown/key-json.ts";
 import type { AddCommand } from "./command/command.ts";
 import { UsageError } from "./command/usage-error.ts";
 import {

@@ -1,5 +1,5 @@
 import { LEASE_RANGE_MS } from "../domain/protocol.ts";
-import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { KeyJson } from "../server/management/keys/shown/key-json.ts";
 import type { AddCommand, Process } from "./command/command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY, namedKeyJson } from "./management/named-key.ts";

@@ -43,7 +43,7 @@ import { observeIndex } from "./key-index/metrics.ts";
 import { Replica } from "./key-index/replica.ts";
 import { sharedCells, threadsOf } from "./key-index/shared-cells.ts";
 import { openInstallationLimits } from "./limits/open-installation-limits.ts";
-import { createReceipts } from "./management/keys/receipt.ts";
+import { createReceipts } from "./management/keys/shown/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";

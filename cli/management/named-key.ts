@@ -1,4 +1,4 @@
-import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import type { KeyJson } from "../../server/management/keys/shown/key-json.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { plainText } from "../output/plain-text.ts";
 import type { ManagementClient } from "./management-client.ts";

@@ -1,7 +1,7 @@
 import { defined } from "../../domain/defined.ts";
 import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
-import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import type { KeyJson } from "../../server/management/keys/shown/key-json.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";

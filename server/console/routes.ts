@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import type { Management } from "../management/context.ts";
-import { createReceipts } from "../management/keys/receipt.ts";
+import { createReceipts } from "../management/keys/shown/receipt.ts";
 import { answerHead } from "../pages/answer-head.ts";
 import { assetRoutes } from "../pages/assets.ts";
 import { parseForms } from "../pages/forms.ts";

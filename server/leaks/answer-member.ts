@@ -4,7 +4,7 @@ import type { Store } from "../../store/database/store.ts";
 import { findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { authorAs } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Receipts } from "../management/keys/receipt.ts";
+import type { Receipts } from "../management/keys/shown/receipt.ts";
 import { allows, rightsOf, seesTeam } from "../management/rights.ts";
 import { actOnLeak, type LeakOutcome } from "./act.ts";
 import { leakJson } from "./leak-json.ts";

@@ -7,7 +7,7 @@ import { isJsonType } from "../http/bodies/json-body.ts";
 import { boundUnknownBodies } from "../http/bodies/unknown-bodies.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { logFailure, Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
-import { createReceipts } from "../management/keys/receipt.ts";
+import { createReceipts } from "../management/keys/shown/receipt.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { answerGithub } from "./answer-github.ts";
 import { answerMember } from "./answer-member.ts";

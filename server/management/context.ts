@@ -2,7 +2,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
-import type { Receipts } from "./keys/receipt.ts";
+import type { Receipts } from "./keys/shown/receipt.ts";
 
 /** What the routes of the management API share. */
 export type Management = {

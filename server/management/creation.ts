@@ -5,7 +5,7 @@ import { principalOf } from "../auth/management/author.ts";
 import { problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import type { Management } from "./context.ts";
-import type { Receipt } from "./keys/receipt.ts";
+import type { Receipt } from "./keys/shown/receipt.ts";
 
 /** What a request has made, or made before. */
 export type CreationResult<Shown> = {

@@ -8,7 +8,7 @@ import type { ServerConfig } from "../context/config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
-import type { Receipt } from "./keys/receipt.ts";
+import type { Receipt } from "./keys/shown/receipt.ts";
 import { managedRoute } from "./managed-route.ts";
 import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";

@@ -9,7 +9,7 @@ import {
   releaseDeliveries,
   settleDelivery,
 } from "../../store/webhooks/claims.ts";
-import type { Receipts } from "../management/keys/receipt.ts";
+import type { Receipts } from "../management/keys/shown/receipt.ts";
 import { type Delivering, deliver } from "./deliver.ts";
 import type { CountDelivery } from "./metrics.ts";
 

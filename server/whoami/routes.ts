@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
-import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/review-access.ts";
+import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/access/review-access.ts";
 import { callInTurn } from "../memory/call-memory.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { WHOAMI } from "./response-schema.ts";

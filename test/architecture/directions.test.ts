@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
 const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   "domain/key": ["declaration", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
+  "server/management/keys": ["request", "shown", "access", "make", "change", "routes.ts"],
 };
 
 /** Packages that only one place may know. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { systemClock } from "../../runtime/clock.ts";
-import { createReceipts } from "../../server/management/keys/receipt.ts";
+import { createReceipts } from "../../server/management/keys/shown/receipt.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { actOnLeak } from "../../server/leaks/act.ts";
-import { revokeByHand, rotateByHand } from "../../server/management/keys/changes.ts";
+import { revokeByHand, rotateByHand } from "../../server/management/keys/change/changes.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findSecrets } from "../../store/keys/events/key-leaks.ts";

@@ -1,6 +1,6 @@
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import { inWords } from "../../management/audit/event-text.ts";
-import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
+import type { KeyJson, VersionJson } from "../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { inCluster } from "../declared-in.ts";
 

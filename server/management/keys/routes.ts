@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Management } from "../context.ts";
-import { keyAdviceRoutes } from "./advice-routes.ts";
-import { apiManagedKeyRoutes } from "./api-managed-routes.ts";
-import { manualKeyRoutes } from "./manual-routes.ts";
-import { keyReadRoutes } from "./read-routes.ts";
+import { keyAdviceRoutes } from "./access/advice-routes.ts";
+import { apiManagedKeyRoutes } from "./change/api-managed-routes.ts";
+import { manualKeyRoutes } from "./change/manual-routes.ts";
+import { keyReadRoutes } from "./shown/read-routes.ts";
 
 /**
  * Keys in the management API (spec §7, docs/decisions/management-api.md). A secret is in one answer alone: the one to

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { jsonSchema, specSchema } from "../../../domain/manifest/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { pluginSource } from "../../../scripts/pulumi-schema.ts";
-import { KEY_SPEC } from "../../../server/management/keys/request-schemas.ts";
+import { KEY_SPEC } from "../../../server/management/keys/request/request-schemas.ts";
 import { GATEWAY_SPEC } from "../../../server/management/read-gateway.ts";
 import { TEAM_SPEC } from "../../../server/management/read-team.ts";
 import { read } from "../../architecture/sources.ts";

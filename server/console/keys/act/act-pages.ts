@@ -1,7 +1,7 @@
 import { counted } from "../../../../domain/counted.ts";
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Content, flag, type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";

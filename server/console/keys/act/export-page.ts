@@ -1,6 +1,6 @@
 import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
-import type { KeyExport } from "../../../management/keys/export-key.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyExport } from "../../../management/keys/shown/export-key.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 
 export type ExportPage = {

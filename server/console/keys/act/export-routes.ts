@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
 import type { Management } from "../../../management/context.ts";
-import { exportKey } from "../../../management/keys/export-key.ts";
-import type { KeyIdParams } from "../../../management/keys/key-request.ts";
+import type { KeyIdParams } from "../../../management/keys/request/key-request.ts";
+import { exportKey } from "../../../management/keys/shown/export-key.ts";
 import { requireRight } from "../../../management/rights.ts";
 import { formErrorsOf } from "../form/form-errors.ts";
 import { seeKey, sendKeyPage } from "../page/key-routes.ts";

@@ -1,4 +1,4 @@
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";

@@ -1,9 +1,9 @@
 import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
 import { redactKeys } from "../../../../domain/redact.ts";
 import type { Management } from "../../../management/context.ts";
-import { platformKey } from "../../../management/keys/key-manifest.ts";
-import { newKeyManifest } from "../../../management/keys/new-key-manifest.ts";
-import { readKey } from "../../../management/keys/read-key.ts";
+import { newKeyManifest } from "../../../management/keys/make/new-key-manifest.ts";
+import { readKey } from "../../../management/keys/request/read-key.ts";
+import { platformKey } from "../../../management/keys/shown/key-manifest.ts";
 import type { Rights } from "../../../management/rights.ts";
 import { atLifetime, formErrorsOf, NO_ERRORS } from "./form-errors.ts";
 import { type KeyFields, specOfFields } from "./key-fields.ts";

@@ -6,7 +6,7 @@ import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { LISTED_STATES } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-search.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { chips } from "../../facts.ts";

@@ -6,7 +6,7 @@ import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { findBindings, findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
-import { showKeys } from "../../../management/keys/shown-key.ts";
+import { showKeys } from "../../../management/keys/shown/shown-key.ts";
 import { requestedTeams } from "../../../management/requested-teams.ts";
 import { mayInSomeTeam, type Rights, rightsOf, visibleTeams } from "../../../management/rights.ts";
 import { sendConsolePage } from "../../../pages/send-page.ts";

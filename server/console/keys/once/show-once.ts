@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CreationResult } from "../../../management/creation.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { sendKeyPage } from "../page/key-routes.ts";
 import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 

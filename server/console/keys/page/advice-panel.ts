@@ -1,4 +1,4 @@
-import type { AdviceJson } from "../../../management/keys/key-advice.ts";
+import type { AdviceJson } from "../../../management/keys/access/key-advice.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 

@@ -1,7 +1,7 @@
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { table } from "../../../pages/table.ts";
 import { auditUrl } from "../../audit/audit-query.ts";

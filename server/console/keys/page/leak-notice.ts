@@ -1,4 +1,4 @@
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { moment } from "../../times.ts";
 import { leakedVersions } from "../key-words.ts";

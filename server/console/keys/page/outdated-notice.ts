@@ -1,5 +1,5 @@
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { moment } from "../../times.ts";
 import { useOf } from "./key-in-use-panel.ts";

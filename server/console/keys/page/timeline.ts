@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../../../domain/duration.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
-import type { KeyJson, VersionJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson, VersionJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { absolute } from "../../times.ts";
 import { endOfVersion, toneOfVersion } from "../key-words.ts";

@@ -1,6 +1,6 @@
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
-import type { KeyJson, VersionJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson, VersionJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { moment } from "../../times.ts";

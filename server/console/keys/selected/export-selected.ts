@@ -3,8 +3,8 @@ import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/wr
 import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { Problem, problem } from "../../../http/errors.ts";
-import { exportKey } from "../../../management/keys/export-key.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import { exportKey } from "../../../management/keys/shown/export-key.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import type { Rights } from "../../../management/rights.ts";
 import { bindingsOf, leakedVersions, refName } from "../key-words.ts";
 

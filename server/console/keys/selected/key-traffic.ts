@@ -2,7 +2,7 @@ import { DAY_MS } from "../../../../domain/duration.ts";
 import { isInUse, type LiveTraffic } from "../../../../domain/key/stored/live-traffic.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { sumRequests } from "../../../../store/keys/uses/request-counts.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 
 /**
  * What is known of the calls that end with keys, by the keys' ids: those that are in use come first, and of these the

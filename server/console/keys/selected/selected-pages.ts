@@ -1,7 +1,7 @@
 import { counted } from "../../../../domain/counted.ts";
 import { isInUse, type LiveTraffic, liveTrafficText } from "../../../../domain/key/stored/live-traffic.ts";
-import type { KeyJson } from "../../../management/keys/key-json.ts";
-import type { RevocationOutcome } from "../../../management/keys/revoke-each.ts";
+import type { RevocationOutcome } from "../../../management/keys/change/revoke-each.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import { type Column, table } from "../../../pages/table.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
 import { systemClock } from "../../../../runtime/clock.ts";
-import { createKey } from "../../../../server/management/keys/api-managed-keys.ts";
-import { makeShownKey } from "../../../../server/management/keys/make-shown-key.ts";
-import { createReceipts } from "../../../../server/management/keys/receipt.ts";
+import { createKey } from "../../../../server/management/keys/make/api-managed-keys.ts";
+import { makeShownKey } from "../../../../server/management/keys/make/make-shown-key.ts";
+import { createReceipts } from "../../../../server/management/keys/shown/receipt.ts";
 import { NO_PRICES } from "../../../../server/usage/price-file.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";

@@ -1,0 +1,108 @@
+import { permits } from "../../../../domain/access/authorize.ts";
+import type { GatewayRecord, KeyRecord } from "../../../../domain/access/key-record.ts";
+import { OPERATIONS, type OperationName } from "../../../../domain/access/operations.ts";
+import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { decideForKey } from "../../../auth/decide.ts";
+import { resolve } from "../../../gateway/resolve.ts";
+import { Problem, problem } from "../../../http/errors.ts";
+import { findNamedLibrary, noSuchLibrary } from "../../../memory/libraries.ts";
+import { NAME } from "../../request-schemas.ts";
+import { closedObject, TEXT } from "../../response-schemas.ts";
+
+/** What it is asked whether a key may: use a scope, on what. */
+export type AccessQuestion = {
+  readonly scope: Scope;
+  /** Of the memory: as the key would name it. */
+  readonly library?: string;
+  /** A gateway's public id. */
+  readonly gateway?: string;
+  /** What a request names as its model there. */
+  readonly model?: string;
+};
+
+export const ACCESS_QUESTION = {
+  type: "object",
+  additionalProperties: false,
+  required: ["scope"],
+  properties: {
+    scope: { type: "string", enum: SCOPES },
+    library: { ...NAME, description: "With a memory scope: as the key would name it." },
+    gateway: { ...NAME, description: "Its public id: needed with a gateway scope." },
+    model: { ...NAME, description: "With a gateway: the model or the logical route." },
+  },
+} as const;
+
+/** Whether a key may do something, and why. */
+export type Access = { readonly allowed: boolean; readonly reason: string };
+
+export const ACCESS = closedObject("Access", {
+  allowed: { type: "boolean" },
+  reason: { ...TEXT, description: "Why, for people." },
+});
+
+/**
+ * Says whether a key may do something now, by what decides requests; its rate limit, where it is used from, and whether
+ * an upstream answers, are not asked.
+ *
+ * @throws Problem `invalid_request` for what belongs to another product than the scope
+ */
+export async function reviewAccess(
+  deps: Parameters<typeof decideForKey>[0],
+  db: Db,
+  key: KeyRecord | undefined,
+  question: AccessQuestion,
+): Promise<Access> {
+  const operation = OPERATION_OF[question.scope];
+  const { product } = OPERATIONS[operation];
+  assertFits(product, question);
+  const judged = decideForKey(deps, key, { product, operation, publicId: question.gateway }, null);
+  if ("granted" in judged) return no(REFUSALS[judged.cause] ?? `the key lacks the scope ${question.scope}`);
+  const { library, model } = question;
+  if (library !== undefined && (await findNamedLibrary(db, judged.key, library)) === undefined) {
+    return no(await noSuchLibrary(db, judged.key, library));
+  }
+  const refusal =
+    judged.gateway === null || model === undefined ? undefined : refusalOfModel(judged.gateway, judged.key, model);
+  return refusal === undefined ? { allowed: true, reason: `the key has the scope ${question.scope}` } : no(refusal);
+}
+
+/** Why the key may not name this model at the gateway, in none of the formats that it speaks. */
+function refusalOfModel(gateway: GatewayRecord, key: KeyRecord, model: string): string | undefined {
+  const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: permits(key, "gateway.resolve_route") };
+  const dialects = new Set(gateway.upstreams.map(({ dialect }) => dialect));
+  const resolved = [...dialects].map((dialect) => resolve(gateway, resolving, dialect, model));
+  const [refused = "the gateway has no upstream"] = resolved.flatMap((one) =>
+    one instanceof Problem ? one.detail : [],
+  );
+  return resolved.some((one) => !(one instanceof Problem)) ? undefined : refused;
+}
+
+const no = (reason: string): Access => ({ allowed: false, reason });
+
+/** An operation that asks for each scope and no more: those of one scope are decided alike. */
+const OPERATION_OF = Object.fromEntries(
+  SCOPES.map((wanted) => [
+    wanted,
+    (Object.keys(OPERATIONS) as OperationName[]).find((name) => OPERATIONS[name].scope === wanted),
+  ]),
+) as Record<Scope, OperationName>;
+
+/** The decision's causes in words for the caller, where the cause is not a missing scope. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  unknown: "the key has no version that works",
+  revoked: "the key is revoked",
+  expired: "the key has expired",
+  suspended: "the key is suspended, or its team no longer holds its namespace",
+  wrong_team: "the key's team has no gateway of this public id",
+  bound_to_another_gateway: "the key is bound to another gateway",
+};
+
+function assertFits(product: string, { library, gateway, model }: AccessQuestion): void {
+  if (product === "gateway" && gateway === undefined)
+    throw problem("invalid_request", "A gateway scope needs gateway.");
+  if (product === "gateway" && library !== undefined) throw problem("invalid_request", "library is for memory scopes.");
+  if (product === "memory" && (gateway !== undefined || model !== undefined)) {
+    throw problem("invalid_request", "gateway and model are for gateway scopes.");
+  }
+}

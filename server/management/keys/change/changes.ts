@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from "node:util";
+import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
+import type { RevocationReason } from "../../../../domain/key/stored/stored-key.ts";
+import { change, commitChange, seqIfKnown } from "../../../../store/database/change.ts";
+import { databaseTime } from "../../../../store/database/times.ts";
+import { beginCreation, type Creation, endCreation } from "../../../../store/idempotency.ts";
+import { updateKeyPolicy } from "../../../../store/keys/lifecycle/policy-update.ts";
+import { revokeKey } from "../../../../store/keys/lifecycle/revocation.ts";
+import { requestRotation } from "../../../../store/keys/lifecycle/rotation-request.ts";
+import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
+import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
+import { problem } from "../../../http/errors.ts";
+import type { ChangeContext } from "../../change-context.ts";
+import { checkIfMatch } from "../../preconditions.ts";
+import { requireRight } from "../../rights.ts";
+import { holdChangedKey } from "../request/held-keys.ts";
+import { type ReadKey, readKey, resolvePolicy } from "../request/read-key.ts";
+import {
+  lockLivingApiManagedKey,
+  requireKey,
+  requireLiving,
+  requireNoKey,
+  requireRoom,
+} from "../request/requirements.ts";
+
+/**
+ * Revokes a key and all its versions, for ever. Repeated, nothing changes, and the first revocation's seq is answered.
+ *
+ * @param check what else must hold of the key
+ * @returns the seq of the revocation; null where it stands, and the database is gone before it could say
+ * @throws Problem `not_found`, `forbidden`
+ */
+export async function revokeByHand(
+  { store, author, rights }: ChangeContext,
+  keyId: string,
+  reason: RevocationReason,
+  check: (key: LoadedKey) => void = () => {},
+): Promise<number | null> {
+  const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
+    const key = requireKey(await lockKey(tx, keyId), rights, "revoke keys");
+    check(key);
+    await revokeKey(tx, keyId, reason, author);
+    return key.revocation?.seq ?? null;
+  });
+  return known ?? (await seqIfKnown(askSeq));
+}
+
+/**
+ * Asks for a new version of a declared key. While one is asked for already, asking again changes nothing but that the
+ * old version may be wanted to end at once.
+ *
+ * @param creation how the request is known again, however soon a controller has done what it asks for; undefined where
+ *   it does not say
+ * @returns the seq of the request; null as of a revocation
+ * @throws Problem `not_found`, `forbidden`, `too_many_versions`, or `conflict` for a key that no controller makes a new
+ *   version of
+ */
+export async function rotateByHand(
+  { store, author, rights }: ChangeContext,
+  keyId: string,
+  revokeOld: boolean,
+  creation?: Creation,
+): Promise<number | null> {
+  const { askSeq } = await commitChange(store, null, async (tx) => {
+    const key = requireKey(await findKey(tx, keyId), rights, "change keys");
+    requireLiving(key);
+    if (key.cluster === API_CLUSTER) {
+      throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");
+    }
+    if (key.ownerUid === null)
+      throw problem("conflict", "No declaration governs this key, so that no controller could deliver a new version.");
+    if (creation !== undefined) {
+      const before = await beginCreation(tx, creation);
+      if (before?.isSameRequest) return;
+      await endCreation(tx, creation, keyId);
+    }
+    const pending = key.rotationRequest;
+    if (pending !== null && (pending.revokeOld || !revokeOld)) return;
+    if (!revokeOld) {
+      const now = await databaseTime(tx);
+      requireRoom(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
+    }
+    await requestRotation(tx, keyId, revokeOld, author);
+  });
+  return seqIfKnown(askSeq);
+}
+
+/**
+ * Gives a key that was made here another spec, the whole of it.
+ *
+ * @param ifMatch the header of that name
+ * @returns the seq of the change
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
+ */
+export async function replaceKeySpec(
+  { store, author, rights }: ChangeContext,
+  keyId: string,
+  { spec, managedBy }: { readonly spec: unknown; readonly managedBy?: string | null },
+  ifMatch: string,
+): Promise<number> {
+  const { seq } = await change(store, null, async (tx) => {
+    const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
+    checkIfMatch(ifMatch, key);
+    const read = readKey({ ...key, spec }, key.spec);
+    const isSuspended = isSuspension(key, read);
+    if (managedBy !== undefined || !isSuspended) requireRight(rights, key.teamId, "change keys");
+    const policy = await resolvePolicy(tx, key.teamId, read.declared);
+    await updateKeyPolicy(tx, {
+      keyId,
+      ...(await holdChangedKey(tx, key, { spec: read.spec, policy, isSuspension: isSuspended })),
+      generation: key.generation + 1,
+      spec: read.spec,
+      managedBy: requireNoKey(managedBy),
+      by: author,
+    });
+  });
+  return seq;
+}
+
+/** Whether nothing changes but that the key is to be suspended. */
+function isSuspension({ spec }: LoadedKey, { spec: wanted }: ReadKey): boolean {
+  return wanted.state === "Suspended" && isDeepStrictEqual({ ...spec, state: "Suspended" }, wanted);
+}

@@ -1,0 +1,74 @@
+import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
+import { Problem, problem, problemOf } from "../../../http/errors.ts";
+import type { ChangeContext } from "../../change-context.ts";
+import type { Rights } from "../../rights.ts";
+import { requireKey } from "../request/requirements.ts";
+import { revokeByHand } from "./changes.ts";
+
+/**
+ * What becomes of one of several keys that are to be revoked together: it is revoked, or was already, or it is left as it
+ * is, and why.
+ */
+export type RevocationOutcome =
+  | { readonly id: string; readonly is: "revoked" | "already" }
+  | { readonly id: string; readonly is: "refused"; readonly why: string };
+
+const UNTRIED = "Not tried, since one before it failed: select it again.";
+
+/** What a decision about one of several keys is made by. */
+type JudgedKey = Pick<LoadedKey, "teamId" | "state" | "ownerUid" | "namespace" | "name">;
+
+/** What would become of a key, as it is now; undefined for one that there is not. */
+export function foreseeRevocation(id: string, key: JudgedKey | undefined, rights: Rights): RevocationOutcome {
+  try {
+    return { id, is: judge(requireKey(key, rights, "revoke keys")) };
+  } catch (error) {
+    if (error instanceof Problem) return { id, is: "refused", why: error.detail };
+    throw error;
+  }
+}
+
+/**
+ * Revokes keys one after the other, each in a transaction of its own, as if each had been asked for by itself: so no more
+ * than one connection is taken at a time. Where one fails, which is more than a refusal, those behind it are not tried.
+ *
+ * @param contextNow who asks and what they may, anew for each key
+ * @param onFailure is passed what no refusal is
+ */
+export async function revokeEach(
+  ids: readonly string[],
+  contextNow: () => Promise<ChangeContext>,
+  onFailure: (error: unknown) => void,
+): Promise<RevocationOutcome[]> {
+  const outcomes: RevocationOutcome[] = [];
+  let isStopped = false;
+  for (const id of ids) {
+    outcomes.push(isStopped ? { id, is: "refused", why: UNTRIED } : await revokeOne(id));
+  }
+  return outcomes;
+
+  async function revokeOne(id: string): Promise<RevocationOutcome> {
+    let is: "revoked" | "already" = "revoked";
+    try {
+      await revokeByHand(await contextNow(), id, "ByHand", (key) => {
+        is = judge(key);
+      });
+      return { id, is };
+    } catch (error) {
+      const { status, code, detail } = problemOf(error, "POST");
+      isStopped = status >= 500 || code === "unauthorized" || code === "rate_limited";
+      if (status >= 500) onFailure(error);
+      return { id, is: "refused", why: detail };
+    }
+  }
+}
+
+/** @throws Problem `managed` for a living key that a declaration governs */
+function judge({ state, ownerUid, namespace, name }: JudgedKey): "revoked" | "already" {
+  if (state === "revoked") return "already";
+  if (ownerUid === null) return "revoked";
+  throw problem(
+    "managed",
+    `PlatformKey ${namespace}/${name} declares it: remove that declaration, or revoke the key on its own page.`,
+  );
+}

@@ -1,0 +1,48 @@
+import type { Tx } from "../../../../store/database/change.ts";
+import type { Creation } from "../../../../store/idempotency.ts";
+import { holdTeamOf } from "../../../../store/teams/team-roles.ts";
+import type { ChangeContext } from "../../change-context.ts";
+import type { Management } from "../../context.ts";
+import { type CreationResult, createOnce } from "../../creation.ts";
+import { requireRight, rightsOf } from "../../rights.ts";
+import type { KeyJson } from "../shown/key-json.ts";
+import { showKey } from "../shown/shown-key.ts";
+
+/** Makes a key, or a version of one. */
+export type MakeKey = Parameters<typeof createOnce>[2];
+
+/**
+ * Makes a key or a version once, and reads it as it is shown. Whether its author may make it is decided again behind
+ * that, in the same transaction: they may have been cut off while a connection or a lock was waited for (threats b117).
+ *
+ * @param creation how the request is known again; undefined where it does not say
+ * @param makeAgain as of {@link createOnce}
+ */
+export async function makeKeyOnce(
+  management: Management,
+  creation: Creation | undefined,
+  context: ChangeContext,
+  make: MakeKey,
+  makeAgain?: Parameters<typeof createOnce>[4],
+): Promise<CreationResult<KeyJson>> {
+  // Before the transaction: PGlite runs no other query during it.
+  const receiptOf = await management.receipts.read();
+  const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, context.rights, id);
+  const makeIfAllowed: MakeKey = async (tx) => {
+    const made = await make(tx);
+    await requireRightStill(tx, context, made.id);
+    return made;
+  };
+  return createOnce(management, creation, makeIfAllowed, show, async (tx, id) => {
+    const made = await makeAgain?.(tx, id);
+    if (made !== undefined) await requireRightStill(tx, context, id);
+    return made;
+  });
+}
+
+/** @throws Problem `forbidden` for a member who has lost the right since the request was let through */
+async function requireRightStill(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
+  if (typeof principal.as === "string") return;
+  const teamId = await holdTeamOf(tx, keyId);
+  requireRight(await rightsOf(tx, principal), teamId, "make keys");
+}

@@ -1,0 +1,110 @@
+/** Holds what is made and changed here to the policies of its team (docs/decisions/key-policies.md). */
+import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import {
+  type HeldValues,
+  holdMadeKey,
+  judgeChange,
+  judgeMadeKey,
+  judgeNewKey,
+  lifeOfNext,
+  type MadeKeyVerdict,
+} from "../../../../domain/key/policies/made-key.ts";
+import type { TeamPolicies } from "../../../../domain/key/policies/team-policies.ts";
+import { type KeyPolicy, numbersOf } from "../../../../domain/key/stored/stored-key.ts";
+import type { Db, Tx } from "../../../../store/database/change.ts";
+import { databaseTime } from "../../../../store/database/times.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
+import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
+import { countKeysBefore } from "../../../../store/keys/search/keys-before.ts";
+import { lockName } from "../../../../store/objects/objects.ts";
+import { gatewayOfPolicy, policiesOfTeam } from "../../../../store/policies/key-policies.ts";
+import { PolicyRefusal, unreadablePolicies } from "./policy-refusal.ts";
+
+/**
+ * What a new key gets, with the defaults of its team's policies. Of several that are made at once for a team that may
+ * have so many, one waits for the other.
+ *
+ * @param policy as it is asked for, with its references resolved
+ * @throws Problem `invalid` for a key that breaks a policy; `conflict` while one cannot be read
+ */
+export async function holdNewKey(
+  tx: Tx,
+  teamId: string,
+  spec: ApiManagedKeySpec,
+  policy: KeyPolicy,
+): Promise<Pick<HeldValues, "policy" | "expiresAfter">> {
+  const { policies, unreadable } = await policiesOfTeam(tx, teamId);
+  if (unreadable.length > 0) throw unreadablePolicies(unreadable);
+  const isCounted = policies.some(({ maxKeys }) => maxKeys !== null);
+  if (isCounted) await lockName(tx, `keys of ${teamId}`);
+  const keysBefore = isCounted ? await countKeysBefore(tx, teamId, undefined) : null;
+  const made = { spec, gateway: await gatewayOfPolicy(tx, policy.boundGatewayId) };
+  const { violations, held } = judgeNewKey(made, policies, { now: await databaseTime(tx), keysBefore });
+  if (violations.length > 0) throw new PolicyRefusal(violations);
+  return { policy: { ...policy, ...numbersOf(held) }, expiresAfter: held.expiresAfter };
+}
+
+/** What a key is to become. */
+export type AskedChange = {
+  readonly spec: ApiManagedKeySpec;
+  /** With its references resolved. */
+  readonly policy: KeyPolicy;
+  /** That does no more than suspend it, which no policy stands in the way of. */
+  readonly isSuspension: boolean;
+};
+
+/**
+ * What holds of a key once it is changed: numbers that were too high before a policy came stay until that is due.
+ *
+ * @param key locked, living, and made here
+ * @throws Problem `invalid` for a change by which the key breaks a policy that it did not break so far; `conflict` while
+ *   one cannot be read
+ */
+export async function holdChangedKey(tx: Tx, key: LoadedKey, asked: AskedChange): Promise<HeldValues> {
+  const { team, facts } = await factsOf(tx, key);
+  const { policies, unreadable } = team;
+  if (unreadable.length > 0 && !asked.isSuspension) throw unreadablePolicies(unreadable);
+  const made = { spec: asked.spec, gateway: await gatewayOfPolicy(tx, asked.policy.boundGatewayId) };
+  if (policies.length > 0 && key.spec !== null) {
+    const before = { spec: key.spec, gateway: await gatewayOfPolicy(tx, key.policy.boundGatewayId) };
+    const violations = judgeChange(before, made, key, policies, facts);
+    if (violations.length > 0) throw new PolicyRefusal(violations);
+  }
+  const held = holdMadeKey(made, key, team, facts);
+  const { expiresAt } = held.policy;
+  return { ...held, policy: { ...asked.policy, expiresAt, ...numbersOf(held.policy) } };
+}
+
+/**
+ * How long a new version of a key lives, in milliseconds from its mint; null for no end.
+ *
+ * @param key locked, living, and made here
+ */
+export async function lifeOfNextVersion(tx: Tx, key: LoadedKey): Promise<number | null> {
+  if (key.spec === null) return null;
+  const { team, facts } = await factsOf(tx, key);
+  return lifeOfNext({ spec: key.spec, gateway: null }, key, team, facts);
+}
+
+/** What the policies of its team say of a living key that was made here; undefined of others, and without policies. */
+export async function readPolicyVerdict(db: Db, keyId: string): Promise<MadeKeyVerdict | undefined> {
+  const key = await findKey(db, keyId);
+  if (key === undefined || key.spec === null || key.state === "revoked") return undefined;
+  const { team, facts } = await factsOf(db, key);
+  if (team.policies.length === 0) return undefined;
+  const gateway = await gatewayOfPolicy(db, key.policy.boundGatewayId);
+  return judgeMadeKey({ spec: key.spec, gateway }, key, team, facts);
+}
+
+async function factsOf(
+  db: Db,
+  key: LoadedKey,
+): Promise<{
+  readonly team: TeamPolicies;
+  readonly facts: { readonly now: number; readonly keysBefore: number | null };
+}> {
+  const team = await policiesOfTeam(db, key.teamId);
+  const isCounted = team.policies.some(({ maxKeys }) => maxKeys !== null);
+  const keysBefore = isCounted ? await countKeysBefore(db, key.teamId, key.id) : null;
+  return { team, facts: { now: await databaseTime(db), keysBefore } };
+}

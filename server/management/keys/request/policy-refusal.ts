@@ -1,0 +1,25 @@
+import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
+import { Problem, problem } from "../../../http/errors.ts";
+
+/** The refusal of a key that breaks policies of its team: a problem `invalid` that names each policy and its rule. */
+export class PolicyRefusal extends Problem {
+  readonly violations: readonly Violation[];
+
+  /** @param violations at least one */
+  constructor(violations: readonly Violation[]) {
+    const errors = violations.map(({ field, message, policy, rule }) => ({
+      ...{ path: field, message: `${message} (PlatformKeyPolicy ${policy}, ${rule})` },
+      ...{ policy, rule },
+    }));
+    const [first, ...more] = errors;
+    const others = more.length > 0 ? ` (and ${more.length} more)` : "";
+    super("invalid", first && `${first.path} ${first.message}${others}.`, undefined, { errors });
+    this.violations = violations;
+  }
+}
+
+/** @param uids of policies that cannot be read */
+export function unreadablePolicies(uids: readonly string[]): Problem {
+  const detail = `A PlatformKeyPolicy cannot be read (uid ${uids.join(", ")}), and may be for this team: no key is made or changed meanwhile. Have it corrected, or a newer server.`;
+  return problem("conflict", detail);
+}

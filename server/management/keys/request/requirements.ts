@@ -1,0 +1,83 @@
+/** What must hold of a key that a request is about: whose it is, who may change it, and whether it lives. */
+import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
+import { MAX_RETIRING, roomAt } from "../../../../domain/key/stored/version-room.ts";
+import { containsKey } from "../../../../domain/redact.ts";
+import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
+import type { Tx } from "../../../../store/database/change.ts";
+import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
+import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
+import { problem } from "../../../http/errors.ts";
+import { type Action, type Rights, requireRight, seesTeam } from "../../rights.ts";
+
+export const NO_KEY = problem("not_found", "There is no key of this id.");
+export const RELEASED_KEY_TEXT = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
+const REVOKED = "The key is revoked, which is final: make a new one.";
+
+/** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
+export function requireKey<K extends Pick<LoadedKey, "teamId">>(key: K | undefined, rights: Rights, action: Action): K {
+  if (key === undefined || !seesTeam(rights, key.teamId)) throw NO_KEY;
+  requireRight(rights, key.teamId, action);
+  return key;
+}
+
+/** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
+export function requireApiManaged({ cluster, namespace, name, ownerUid, managedBy }: LoadedKey): void {
+  if (cluster === API_CLUSTER) return;
+  if (ownerUid === null) {
+    requireUnmanaged({ managedBy });
+    throw problem("conflict", RELEASED_KEY_TEXT);
+  }
+  throw problem(
+    "managed",
+    `PlatformKey ${namespace}/${name} (uid ${ownerUid}, cluster ${cluster}) declares this key: change it there. It can be revoked here.`,
+  );
+}
+
+/** @throws Problem `invalid_request` for a name of what manages a key that holds what looks like one: it would be kept */
+export function requireNoKey<T extends string | null | undefined>(managedBy: T): T {
+  if (typeof managedBy !== "string" || !containsKey(managedBy)) return managedBy;
+  throw problem("invalid_request", "managedBy holds what looks like a key: write it without, it is kept.");
+}
+
+/** @throws Problem `managed` for a key that something else manages, such as a Pulumi program or a library */
+export function requireUnmanaged({ managedBy }: Pick<LoadedKey, "managedBy">): void {
+  if (managedBy === null) return;
+  throw problem("managed", `${managedBy} manages this key: change it there. It can be revoked here.`);
+}
+
+/** @throws Problem `conflict` for a revoked key */
+export function requireLiving({ state }: LoadedKey): void {
+  if (state === "revoked") throw problem("conflict", REVOKED);
+}
+
+/**
+ * Refuses a new version that would be one too many: no earlier one is ended before its time for it.
+ *
+ * @param oldEndsAt when the present version would stop working
+ * @param instead what the caller may ask for where the earlier ones are to end at once
+ * @throws Problem `too_many_versions` with when the next of them ends
+ */
+export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
+  const at = roomAt(key, oldEndsAt, now);
+  if (at <= now) return;
+  const retiresAt = rfc3339Millis(at);
+  const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or have all of them end at once by ${instead}.`;
+  throw problem("too_many_versions", detail, undefined, { retiresAt });
+}
+
+/**
+ * A living key that was made here, locked.
+ *
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
+ */
+export async function lockLivingApiManagedKey(
+  tx: Tx,
+  rights: Rights,
+  keyId: string,
+  action: Action,
+): Promise<LoadedKey> {
+  const key = requireKey(await lockKey(tx, keyId), rights, action);
+  requireApiManaged(key);
+  requireLiving(key);
+  return key;
+}

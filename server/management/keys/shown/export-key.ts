@@ -1,0 +1,79 @@
+import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
+import { type KeyPolicy, versionIn } from "../../../../domain/key/stored/stored-key.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
+import { namesOf } from "../../../../store/objects/references.ts";
+import { namespacesOfTeam, teamNames } from "../../../../store/teams/teams.ts";
+import { problem } from "../../../http/errors.ts";
+import { invalid } from "../../diagnostics.ts";
+import type { Rights } from "../../rights.ts";
+import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "../request/requirements.ts";
+import { type ExportedKey, type KeyManifest, keyManifest, undeclaredReferences } from "./key-manifest.ts";
+
+export type KeyExport = {
+  readonly manifest: KeyManifest;
+  /** Where it may be declared: the namespaces that its team holds in its cluster. */
+  readonly namespaces: readonly string[];
+  /** What is to be declared before it, as `MemoryLibrary handbook`. */
+  readonly undeclared: readonly string[];
+};
+
+/**
+ * The manifest by which a key that was made by hand is taken into declarations (docs/decisions/take-over.md). It holds
+ * the digest of the version in use, which is in no other answer: only who may change the key gets it.
+ *
+ * @param chosen the namespace; undefined for the first of the team's
+ * @throws Problem `not_found`, `forbidden`, `managed`, `invalid` for a namespace that is not the team's, `conflict` for
+ *   a key that no declaration can take over
+ */
+export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: string | undefined): Promise<KeyExport> {
+  const key = requireKey(await findKey(db, keyId), rights, "change keys");
+  requireApiManaged(key);
+  requireUnmanaged(key);
+  requireLiving(key);
+  const { id, name, spec, teamId, policy } = key;
+  const active = versionIn(key, "active");
+  if (active === undefined || spec === null) throw problem("conflict", "The key has no version in use.");
+  const namespaces = await declarableIn(db, teamId);
+  const [first] = namespaces;
+  if (first === undefined) throw problem("conflict", await withoutNamespace(db, teamId));
+  const namespace = chosen ?? first;
+  if (!namespaces.includes(namespace)) {
+    throw invalid([{ path: "namespace", message: `is none of the team's: write one of ${namespaces.join(", ")}` }]);
+  }
+  const exported: ExportedKey = {
+    ...{ id, name, spec },
+    hash: { sha256: Buffer.from(active.digest, "latin1").toString("hex"), prefix: active.prefix },
+    ...(await boundNames(db, policy)),
+  };
+  return {
+    manifest: keyManifest(exported, namespace),
+    namespaces,
+    undeclared: undeclaredReferences(exported),
+  };
+}
+
+/** What a key of this policy is bound to, by name. */
+export async function boundNames(
+  db: Db,
+  { boundGatewayId, libraryIds, mcpDefaultLibraryId }: KeyPolicy,
+): Promise<Pick<ExportedKey, "gateways" | "libraries">> {
+  const names = async (table: "gateways" | "libraries", ids: readonly (string | null)[]) => [
+    ...(await namesOf(db, table, [...new Set(ids.flatMap((one) => one || []))])).values(),
+  ];
+  return {
+    gateways: await names("gateways", [boundGatewayId]),
+    libraries: await names("libraries", [...(libraryIds ?? []), mcpDefaultLibraryId]),
+  };
+}
+
+/** Where keys of a team may be declared, the first of them first. */
+export async function declarableIn(db: Db, teamId: string): Promise<string[]> {
+  const places = await namespacesOfTeam(db, teamId);
+  return places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
+}
+
+async function withoutNamespace(db: Db, teamId: string): Promise<string> {
+  const team = (await teamNames(db, [teamId])).get(teamId) ?? teamId;
+  return `Team ${team} holds no namespace of a cluster, and a PlatformKey needs one. Add a namespace to spec.namespaces of its PlatformTeam. A team that was made by the API has none: declare a PlatformTeam, and make its keys anew.`;
+}

@@ -1,0 +1,118 @@
+import type { CallerNetwork } from "../../../../domain/access/caller-network.ts";
+import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
+import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import { retiringEndsAt } from "../../../../domain/key/stored/version-room.ts";
+import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
+import { type ListedKey, type ListedState, listedState } from "../../../../store/keys/search/key-lists.ts";
+import type { Receipt } from "./receipt.ts";
+
+/** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
+export type KeyJson = {
+  readonly id: string;
+  /** Of the version in use, or of the last one. */
+  readonly prefix: string | null;
+  readonly name: string;
+  readonly displayName: string;
+  /** Empty for a key that was made here without one. */
+  readonly namespace: string;
+  /** The team's name. */
+  readonly team: string;
+  readonly teamId: string;
+  readonly scopes: readonly string[];
+  readonly state: ListedState;
+  readonly versions: readonly VersionJson[];
+  /** The key's own end or that of the version in use, whichever comes first. */
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  /** From where it was called within 40 days, the last networks first. */
+  readonly lastNetworks: readonly CallerNetwork[];
+  readonly createdAt: string;
+  /** The object that declares it; null for a key that no declaration governs. */
+  readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
+  /** Its declaration has let go of it, and nothing governs it any more: it can be revoked, and nothing else. */
+  readonly released: boolean;
+  /** What manages it beside PlatformKeys, such as the URN of a Pulumi resource or a library; null for nothing. */
+  readonly managedBy: string | null;
+  readonly rotationRequestedAt: string | null;
+  /** What the key is to be, in the fields of a PlatformKey. */
+  readonly spec: ApiManagedKeySpec;
+  readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
+};
+
+export type VersionJson = {
+  readonly number: number;
+  readonly prefix: string;
+  readonly state: string;
+  readonly mintedAt: string;
+  readonly activatedAt: string | null;
+  /** When a retiring one stops working, or a retired one stopped. */
+  readonly retiresAt: string | null;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  /** When it was first reported as leaked. */
+  readonly leakedAt: string | null;
+};
+
+/** What is shown of a key and is not in its row. */
+type KeyDetails = {
+  /** The team's name. */
+  readonly team: string;
+  readonly spec: ApiManagedKeySpec;
+  readonly networks: readonly CallerNetwork[];
+  /** Of its revocation, where it is revoked. */
+  readonly receipt: Receipt;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export function keyJson(key: ListedKey, { team, spec, networks, receipt, now }: KeyDetails): KeyJson {
+  const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
+  const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
+  const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);
+  return {
+    id: key.id,
+    prefix: current?.prefix ?? null,
+    name: key.name,
+    displayName: key.policy.displayName,
+    namespace: key.namespace,
+    team,
+    teamId: key.teamId,
+    scopes: key.policy.scopes,
+    state: listedState(key, now),
+    versions: key.versions.map((version) => ({
+      number: version.number,
+      prefix: version.prefix,
+      state: version.state === "retiring" && retiringEndsAt(version) <= now ? "retired" : version.state,
+      mintedAt: iso(version.mintedAt),
+      activatedAt: iso(version.activatedAt),
+      retiresAt: iso(retiresAt(version, key)),
+      expiresAt: iso(version.expiresAt),
+      lastUsedAt: iso(version.lastUsedAt),
+      leakedAt: iso(version.leakedAt),
+    })),
+    expiresAt: ends.length === 0 ? null : iso(Math.min(...ends)),
+    lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
+    lastNetworks: networks,
+    createdAt: iso(key.createdAt),
+    declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
+    released: key.ownerUid === null && key.cluster !== API_CLUSTER && key.managedBy === null,
+    managedBy: key.managedBy,
+    rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
+    spec,
+    revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },
+  };
+}
+
+/** A version that ended without an overlap ended as the next one was activated. */
+function retiresAt(version: ListedKey["versions"][number], { versions }: ListedKey): number | null {
+  if (version.state === "retiring") return retiringEndsAt(version);
+  if (version.state !== "retired" || version.retireAt !== null) return version.retireAt;
+  const successor = versions.findLast(({ number, activatedAt }) => number > version.number && activatedAt !== null);
+  return successor?.activatedAt ?? null;
+}
+
+function iso(at: number): string;
+function iso(at: number | null): string | null;
+function iso(at: number | null): string | null {
+  return at === null ? null : rfc3339Millis(at);
+}

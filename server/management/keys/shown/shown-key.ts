@@ -1,0 +1,47 @@
+import type { Db } from "../../../../store/database/change.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
+import { type ListedKey, withoutDigests } from "../../../../store/keys/search/key-lists.ts";
+import { readNetworks } from "../../../../store/keys/uses/key-networks.ts";
+import { teamNames } from "../../../../store/teams/teams.ts";
+import { type Rights, seesTeam } from "../../rights.ts";
+import { NO_KEY } from "../request/requirements.ts";
+import { type KeyJson, keyJson } from "./key-json.ts";
+import { specsOf } from "./key-spec.ts";
+import type { Receipts } from "./receipt.ts";
+
+/** What keys are shown by. */
+type KeyView = {
+  readonly db: Db;
+  /** How far revocations are confirmed. */
+  readonly receiptOf: Awaited<ReturnType<Receipts["read"]>>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/** Keys as the management API shows them, in the same order. */
+export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly ListedKey[]): Promise<KeyJson[]> {
+  const teams = await teamNames(db, [...new Set(keys.map(({ teamId }) => teamId))]);
+  const specOf = await specsOf(db, keys);
+  const networks = await readNetworks(
+    db,
+    keys.map(({ id }) => id),
+  );
+  return keys.map((key) =>
+    keyJson(key, {
+      team: teams.get(key.teamId) ?? key.teamId,
+      spec: specOf(key),
+      networks: networks.get(key.id) ?? [],
+      receipt: receiptOf(key.revocation?.seq ?? null),
+      now,
+    }),
+  );
+}
+
+/** @throws Problem `not_found`, for a key that is another team's too */
+export async function showKey(view: KeyView, rights: Rights, id: string): Promise<KeyJson> {
+  const key = await findKey(view.db, id);
+  const known = key !== undefined && seesTeam(rights, key.teamId) ? [withoutDigests(key)] : [];
+  const [shown] = await showKeys(view, known);
+  if (shown === undefined) throw NO_KEY;
+  return shown;
+}
