@@ -9,6 +9,7 @@ import {
 } from "../database/bounded-page.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { isOfTeam } from "../database/rows-of-team.ts";
 import { toMs } from "../database/times.ts";
 
 /** Where an event stands in the log, the latest first. */
@@ -69,8 +70,7 @@ export async function countAudit(
 ): Promise<BoundedCount> {
   const search: AuditSearch = { teamIds, kind, actor, about, from, to, after: undefined, limit: MAX_COUNT };
   if (!isEveryEvent(search)) return countOfPage(await findPositions(db, search, bounds));
-  const ofTeams = teamIds === undefined ? sql`` : sql`and r.team_id = any(${teamIds}::text[])`;
-  return countRows(db, sql`from audit_events r where ${isWithin(search)} ${ofTeams}`);
+  return countRows(db, sql`from (${latest(search, sql`r.id`, MAX_COUNT + 1)}) event`);
 }
 
 function findPositions(db: Db, search: AuditSearch, bounds: PageBounds): Promise<BoundedPage<AuditPosition>> {
@@ -155,18 +155,23 @@ async function walk(
 
 /** The next events of the log, and which of them are wanted. */
 async function walkOn(tx: Tx, search: AuditSearch, length: number): Promise<(AuditPosition & { wanted: boolean })[]> {
-  const { teamIds } = search;
   const columns = sql`r.id, r.at as ordered, ${MICROS} as at, ${isWanted(search)} as wanted`;
-  const inOrder = sql`order by r.at desc, r.id desc limit ${length}`;
-  const looked =
-    teamIds === undefined
-      ? sql`select ${columns} from audit_events r where ${isWithin(search)} ${inOrder}`
-      : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
-          select ${columns} from audit_events r where r.team_id = team and ${isWithin(search)} ${inOrder}) one`;
   const { rows } = await sql<AuditPosition & { wanted: boolean }>`
-    with looked as materialized (${looked})
+    with looked as materialized (${latest(search, columns, length)})
     select id, at, wanted from looked order by ordered desc, id desc limit ${length}`.execute(tx);
   return rows;
+}
+
+/** The latest events of the log, or of each team, behind the page before. */
+function latest(search: AuditSearch, columns: RawBuilder<unknown>, length: number): RawBuilder<unknown> {
+  const { teamIds } = search;
+  if (teamIds === undefined) {
+    return sql`select ${columns} from audit_events r where ${isWithin(search)}
+      order by r.at desc, r.id desc limit ${length}`;
+  }
+  return sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
+    select ${columns} from audit_events r where ${isOfTeam(sql`team`)} and ${isWithin(search)}
+    order by r.team_id desc, r.at desc, r.id desc limit ${length}) one`;
 }
 
 /** Events of each team that are looked at in a step, however many teams there are: a page of a list. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { isOfTeam } from "../database/rows-of-team.ts";
 
 /** A delivery as the log has it. Times are milliseconds since the epoch. */
 export type LoggedDelivery = {
@@ -68,12 +69,12 @@ export async function listDeliveries(
       ? sql`true`
       : sql`(at, id) < ((select at from webhook_deliveries where id = ${afterId}), ${afterId})`;
   const isWanted = onlyFailed ? sql`state = 'failed' and ${isAfter}` : isAfter;
-  const page = sql`order by at desc, id desc limit ${limit}`;
   const picked =
     teamIds === undefined
-      ? sql`(select * from webhook_deliveries where ${isWanted} ${page}) d`
-      : sql`unnest(${[...teamIds]}::text[]) as of_team (id) cross join lateral (
-          select * from webhook_deliveries where team_id = of_team.id and ${isWanted} ${page}) d`;
+      ? sql`(select * from webhook_deliveries where ${isWanted} order by at desc, id desc limit ${limit}) d`
+      : sql`unnest(${[...teamIds]}::text[]) team cross join lateral (
+          select * from webhook_deliveries r where ${isOfTeam(sql`team`)} and ${isWanted}
+          order by r.team_id desc, at desc, id desc limit ${limit}) d`;
   const question = sql<LoggedDelivery>`
     select ${COLUMNS} from ${picked} join teams t on t.id = d.team_id
     order by d.at desc, d.id desc limit ${limit}`;

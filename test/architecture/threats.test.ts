@@ -94,6 +94,7 @@ describe("docs/security/threats.md", () => {
       "b220",
       "b221",
       "b222",
+      "b224",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -7,10 +7,10 @@ export const LOGGED_UNTIL = Date.UTC(2026, 10, 14, 12);
 const AT_ONCE = 10_000;
 
 /**
- * Fills an audit log, ten events a minute, the last of them now: a tenth is of each of ten teams; one in a thousand is by
- * a rare actor, one in 250 a revocation, one in a hundred of a gateway; of 3,000 keys and 30 gateways.
+ * Fills an audit log, ten events a minute, the last of them now, of teams in turn; one in a thousand is by a rare actor,
+ * one in 250 a revocation, one in a hundred of a gateway; of 3,000 keys and 30 gateways.
  */
-export async function fillWithAudit({ db }: Store, count: number): Promise<void> {
+export async function fillWithAudit({ db }: Store, count: number, teams = 10): Promise<void> {
   // Statistics are there once a test asks for them, and not before.
   await sql`alter table audit_events set (autovacuum_enabled = false)`.execute(db);
   const until = new Date(LOGGED_UNTIL);
@@ -19,7 +19,7 @@ export async function fillWithAudit({ db }: Store, count: number): Promise<void>
     await sql`insert into audit_events (at, kind, key_id, team_id, actor, detail)
       select ${until}::timestamptz - ((${count}::integer - i) / 10 + 1) * interval '1 minute',
         case when i % 100 = 7 then 'gateway.changed' when i % 250 = 1 then 'key.revoked' else 'key.activated' end,
-        case when i % 100 = 7 then null else 'key_' || i % 3000 end, 'team_' || i % 10,
+        case when i % 100 = 7 then null else 'key_' || i % 3000 end, 'team_' || i % ${teams}::integer,
         case when i % 1000 = 1 then 'https://issuer#rare' else 'controller' end,
         case when i % 100 = 7 then jsonb_build_object('id', 'gw_' || i % 3000, 'name', 'gateway-' || i % 3000)
           else '{"version": 1}' end

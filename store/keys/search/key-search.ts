@@ -10,6 +10,7 @@ import {
 } from "../../database/bounded-page.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { isOfTeam } from "../../database/rows-of-team.ts";
 import { toDate } from "../../database/times.ts";
 import { loadKeysById } from "../rows/key-rows.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
@@ -255,13 +256,14 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
   const { teamIds, order, after, isBackward = false } = search;
   const { table, id, column, place, direction, upTo, isAfter } = orderSql(order, isBackward);
   const from = after === undefined ? sql`true` : isAfter(after);
-  const inOrder = sql`order by ${column} ${direction}, ${id} ${direction}`;
+  const ofTeam = teamIds === undefined ? sql`` : sql`r.team_id ${direction},`;
+  const inOrder = sql`order by ${ofTeam} ${column} ${direction}, ${id} ${direction}`;
   const columns = sql`${id} as key_id, ${column} as ordered, ${place} as place, row_number() over (${inOrder}) as nth`;
   const looked =
     teamIds === undefined
       ? sql`select ${columns} from ${table} r where ${from} ${inOrder} limit ${length}`
       : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
-          select ${columns} from ${table} r where r.team_id = team and ${from} ${inOrder} limit ${length}) one`;
+          select ${columns} from ${table} r where ${isOfTeam(sql`team`)} and ${from} ${inOrder} limit ${length}) one`;
   const { rows } = await sql<LookedKey>`
     with looked as materialized (${looked}), last_read as (
       select ordered, key_id from looked where nth = ${length}

@@ -112,4 +112,13 @@ describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one
       select distinct state from webhook_deliveries where webhook_id = 'hook_1'`.execute(opened().db);
     expect(rows).toEqual([{ state: "stopped" }]);
   });
+
+  test("b224: reads none of the log for other teams, where statistics know of one team's alone", async () => {
+    const { db } = opened();
+    await sql`update webhook_deliveries set team_id = 'team_1'`.execute(db);
+    await sql`vacuum full analyze webhook_deliveries`.execute(db);
+    const others = Array.from({ length: 200 }, (_, i) => `other_${i}`);
+    const asked = (on: Db) => listDeliveries(on, { teamIds: others, afterId: undefined, limit: 50 });
+    expect((await rowsRead(db, ["webhook_deliveries"], asked)).rows).toBe(0);
+  });
 });

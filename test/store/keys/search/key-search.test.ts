@@ -178,6 +178,15 @@ describeNightlyOnEachEngine("a search of 20,000 keys that one team declares in o
       expect(rows).toBeLessThan(1_500);
     }
   });
+
+  test.for(KEY_ORDERS)("b224: reads none of them for other teams, in the order of %s", async (order) => {
+    const { db } = opened();
+    await sql`analyze`.execute(db);
+    for (const isBackward of [false, true]) {
+      const asked = (on: Db) => searchKeys(on, { ...EVERY, order, isBackward, teamIds: MANY.slice(1) });
+      expect((await rowsRead(db, TABLES, asked)).rows).toBe(0);
+    }
+  });
 });
 
 /** What a person sees of a page. */
