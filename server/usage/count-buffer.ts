@@ -1,6 +1,7 @@
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
 import { outcomeOf } from "../../store/keys/uses/request-counts.ts";
+import { WaitingCounts } from "./waiting-counts.ts";
 
 /** So that no statement holds up others for long. */
 const ROWS_AT_ONCE = 1_000;
@@ -13,6 +14,8 @@ export type Countable<C> = {
   readonly maxWaiting: number;
   /** How much a count is. */
   sizeOf(count: C): number;
+  /** The team among whose counts it waits. */
+  teamOf(count: C): string;
   add(known: C, more: C): C;
   /** @param onBegun receives the transaction's id */
   write(store: Store, counts: ReadonlyMap<string, C>, onBegun: (transaction: string) => void): Promise<void>;
@@ -27,13 +30,14 @@ export class CountBuffer<C> {
   readonly #store: Store;
   readonly #log: Logger;
   readonly #onLoss: () => void;
-  #waiting = new Map<string, C>();
+  readonly #waiting: WaitingCounts<C>;
   #doubtful: Doubtful<C> | undefined;
   #dropped = 0;
 
   /** @param onLoss is called where counts are lost */
   constructor(of: Countable<C>, store: Store, log: Logger, onLoss: () => void) {
     this.#of = of;
+    this.#waiting = new WaitingCounts(of.maxWaiting, of.add);
     this.#store = store;
     this.#log = log;
     this.#onLoss = onLoss;
@@ -47,16 +51,11 @@ export class CountBuffer<C> {
   /** Takes in what a thread has counted; what there is no room for is dropped. */
   add(counts: ReadonlyMap<string, C>): void {
     for (const [name, count] of counts) {
-      const known = this.#waiting.get(name);
-      if (known !== undefined) this.#waiting.set(name, this.#of.add(known, count));
-      else if (this.#waiting.size < this.#of.maxWaiting) this.#waiting.set(name, count);
-      else this.#drop(count);
+      const dropped = this.#waiting.add(this.#of.teamOf(count), name, count);
+      if (dropped === undefined) continue;
+      this.#dropped += this.#of.sizeOf(dropped);
+      this.#onLoss();
     }
-  }
-
-  #drop(count: C): void {
-    this.#dropped += this.#of.sizeOf(count);
-    this.#onLoss();
   }
 
   /** Writes what waits, a bounded number of rows at a time. What fails is tried again, and nothing is added twice. */
@@ -73,8 +72,7 @@ export class CountBuffer<C> {
   }
 
   async #writeSome(): Promise<void> {
-    const counts = new Map(this.#waiting.entries().take(ROWS_AT_ONCE));
-    for (const name of counts.keys()) this.#waiting.delete(name);
+    const counts = this.#waiting.take(ROWS_AT_ONCE);
     let transaction: string | undefined;
     try {
       await this.#of.write(this.#store, counts, (id) => {

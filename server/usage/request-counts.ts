@@ -13,6 +13,8 @@ export const REQUESTS: Countable<number> = {
   what: "requests",
   maxWaiting: 250_000,
   sizeOf: (count) => count,
+  // What they are counted under does not say whose they are.
+  teamOf: () => "",
   add: (known, more) => known + more,
   write: (store, counts, onBegun) =>
     addRequestCounts(

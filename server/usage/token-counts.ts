@@ -22,14 +22,16 @@ export const TOKENS: Countable<TokenCount> = {
   what: "tokens",
   maxWaiting: 50_000,
   sizeOf: ({ figures }) => figures.calls,
+  teamOf: ({ teamId }) => teamId,
   add: (known, more) => ({ ...more, figures: addFigures(known.figures, more.figures) }),
   write: (store, counts, onBegun) => addTokenCounts(store, [...counts.values()], onBegun),
 };
 
 /** Models of a key that are counted by name within five minutes; the names are others' texts. */
 const MAX_MODELS = 64;
-/** Of all keys together, so that many keys with many models take some 30 MB at most. */
+/** Of all keys together, so that many keys with many models take some 30 MB at most; and of those of one team. */
 const MAX_NAMED = 1 << 17;
+const MAX_NAMED_OF_TEAM = MAX_NAMED / 4;
 /** The model of all others, and that of answers that name none where none is known to have been asked for. */
 const OTHER_MODELS = "other";
 const UNKNOWN_MODEL = "unknown";
@@ -71,8 +73,9 @@ export class TokenCounter {
   #slot = Number.NaN;
   /** How many all keys have. */
   #tallies = 0;
-  /** The models of all keys within the slot. */
+  /** The models of all keys within the slot, and of each team's. */
   #named = 0;
+  readonly #namedOf = new Map<string, number>();
   #drained: TokenCounts = new Map();
 
   constructor(countTokens: CountTokens) {
@@ -93,7 +96,7 @@ export class TokenCounter {
     const named = usage.model ?? askedModel ?? UNKNOWN_MODEL;
     const tally =
       tallyOf(counted, gatewayId, routeId, named) ??
-      this.#begun(counted, gatewayId, routeId, this.#modelOf(counted.models, named));
+      this.#begun(counted, gatewayId, routeId, this.#modelOf(counted, named));
     const figures = tally && (tally.figures ?? this.#beginFigures(tally));
     if (figures !== undefined) addAnswer(figures, usage);
   }
@@ -118,6 +121,7 @@ export class TokenCounter {
     this.#rows.clear();
     this.#tallies = 0;
     this.#named = 0;
+    this.#namedOf.clear();
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
 
@@ -179,12 +183,14 @@ export class TokenCounter {
     this.#used = [];
   }
 
-  #modelOf(known: Set<string>, model: string): string {
-    if (model === UNKNOWN_MODEL || known.has(model)) return model;
-    if (known.size >= MAX_MODELS || this.#named >= MAX_NAMED) return OTHER_MODELS;
-    if (!isPlainModelName(model)) return OTHER_MODELS;
-    known.add(model);
+  #modelOf({ models, teamId }: Counted, model: string): string {
+    if (model === UNKNOWN_MODEL || models.has(model)) return model;
+    const ofTeam = this.#namedOf.get(teamId) ?? 0;
+    const isFull = models.size >= MAX_MODELS || ofTeam >= MAX_NAMED_OF_TEAM || this.#named >= MAX_NAMED;
+    if (isFull || !isPlainModelName(model)) return OTHER_MODELS;
+    models.add(model);
     this.#named++;
+    this.#namedOf.set(teamId, ofTeam + 1);
     return model;
   }
 }

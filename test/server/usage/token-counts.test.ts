@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NO_FIGURES, type TokenCount } from "../../../domain/usage/token-count.ts";
 import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
@@ -11,12 +12,13 @@ import { rollUp } from "../../../store/usage/roll-up.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
+import { awayStore } from "./away-store.ts";
 
 const SLOT = 5 * 60_000;
 
-function keyOf(keyId: string, index = new KeyIndex()) {
+function keyOf(keyId: string, index = new KeyIndex(), teamId = "team-a") {
   const digest = keyId.padEnd(32, "-");
-  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
+  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId, teamId }))]);
   const found = index.findKey(digest);
   if (found === undefined) throw new Error("a key that was added is not there");
   return found;
@@ -88,6 +90,18 @@ describe("Tokens", () => {
     expect(models).toContainEqual(["key_b", "m99", 1]);
   });
 
+  test("b213: are counted by their models' names, however many models another team's keys have", () => {
+    const index = new KeyIndex();
+    const counter = new TokenCounter(() => {});
+    for (let i = 0; i < 2_048; i++) {
+      const key = keyOf(`key_${i}`, index, "many");
+      for (let model = 0; model < 64; model++) counter.count(key, answer(`m${model}`), NOW);
+      if (i % 512 === 511) counter.drain();
+    }
+    counter.count(keyOf("key_few", index, "few"), answer("gpt"), NOW);
+    expect([...counter.drain().values()].map(({ keyId, model }) => [keyId, model])).toEqual([["key_few", "gpt"]]);
+  });
+
   test("of more keys and models than are kept from one drain to the next are counted all the same", () => {
     const index = new KeyIndex();
     const keys = Array.from({ length: 300 }, (_, i) => keyOf(`key_${i}`, index));
@@ -138,6 +152,30 @@ describeOnEachEngine("Counts of tokens", (store) => {
     expect(read.map(({ model }) => model)).toEqual(["gpt", "claude"]);
     expect(read[0]?.figures).toMatchObject({ calls: 10, cached: 1e10, cache_write_1h: 70, input: 0, doubtful: 0 });
     expect(await readModels(store(), keyId, NOW, 1)).toHaveLength(1);
+  });
+
+  test("b213: of a team with few wait until the database is back, however many another team adds", async () => {
+    const [away, log] = [awayStore(store()), createLog("silent")];
+    let lost = 0;
+    const buffer = new CountBuffer(TOKENS, away.store, log, () => lost++);
+    const [few, many] = [unique("few"), unique("many")];
+    const count = (teamId: string, model: string): [string, TokenCount] => [
+      `${teamId} ${model}`,
+      { keyId: teamId, slot: NOW, gatewayId: "gw_a", routeId: "", model, teamId, figures: { ...NO_FIGURES, calls: 1 } },
+    ];
+    const add = (teamId: string, from: number, to: number) =>
+      buffer.add(new Map(Array.from({ length: to - from }, (_, i) => count(teamId, `m${from + i}`))));
+    add(few, 0, 5);
+    add(many, 0, TOKENS.maxWaiting);
+    add(few, 3, 10);
+    await buffer.write();
+    away.database.isAway = false;
+    await buffer.write();
+    const calls = async (keyId: string) =>
+      (await readModels(store(), keyId, NOW, TOKENS.maxWaiting)).map(({ figures }) => figures.calls);
+    expect(await calls(few)).toEqual([2, 2, 1, 1, 1, 1, 1, 1, 1, 1]);
+    expect(await calls(many)).toHaveLength(TOKENS.maxWaiting - 10);
+    expect(lost).toBe(10);
   });
 
   test("are kept for eight days", async () => {
