@@ -17,7 +17,10 @@ const MICROSECONDS = 1e3;
 const NANOSECONDS = 1e6;
 
 type InstallationLimitsDeps = {
-  /** Draws from the cells that all replicas share, of which none is there twice. */
+  /**
+   * Draws from the cells that all replicas share, of which none is there twice. Nothing comes of those that another
+   * transaction has locked.
+   */
   readonly draw: (draws: readonly LimitDraw[]) => Promise<ReadonlyMap<string, DrawnRequests>>;
   /** Among how many threads, of all replicas, a limit is divided while the database does not answer. */
   readonly threads: () => number;
@@ -50,6 +53,8 @@ type Held = DrawnLimit & {
   last: { readonly drawn: DrawnRequests; readonly at: number } | undefined;
   /** Until then the cell has nothing, and is not asked. */
   emptyUntil: number;
+  /** Until then another transaction has the cell locked, and this thread's part holds. */
+  lockedUntil: number;
   /** Of this thread's part: nanoseconds, as `judgeRate` has it. */
   paidAt: number;
   drawing: Promise<void> | undefined;
@@ -65,7 +70,7 @@ type Held = DrawnLimit & {
 export class InstallationLimits {
   readonly #deps: InstallationLimitsDeps;
   readonly #limits = new Map<string, Held>();
-  readonly #turns: DrawTurns<LimitDraw, DrawnRequests>;
+  readonly #turns: DrawTurns<LimitDraw, DrawnRequests | null>;
   /** Until then the database is not asked, and this thread's part of each limit holds. */
   #awayUntil = 0;
 
@@ -73,7 +78,7 @@ export class InstallationLimits {
     this.#deps = deps;
     const ask = async (draws: readonly LimitDraw[]) => {
       const cells = await deps.draw(draws);
-      return draws.map(({ limitId }) => cells.get(limitId));
+      return draws.map(({ limitId }) => cells.get(limitId) ?? null);
     };
     this.#turns = new DrawTurns({ ask, answerMs: ANSWER_MS });
   }
@@ -120,8 +125,9 @@ export class InstallationLimits {
   #settle(held: Held): void {
     if (held.isSettling || held.toSettle === 0) return;
     held.isSettling = true;
+    let wanted = 0;
     const sent = this.#send(held, () => {
-      const wanted = held.toSettle;
+      wanted = held.toSettle;
       held.toSettle = 0;
       return { wanted, areUsed: true };
     });
@@ -130,11 +136,13 @@ export class InstallationLimits {
         held.last = { drawn, at: this.#deps.monotonic() };
         held.emptyUntil = 0;
       })
-      // What was on its way is lost.
-      .catch(() => {})
+      .catch((error) => {
+        // What else was on its way is lost.
+        if (error instanceof LockedCellError) held.toSettle += wanted;
+      })
       .finally(() => {
         held.isSettling = false;
-        if (this.#deps.monotonic() >= this.#awayUntil) this.#settle(held);
+        if (!this.#isAway(held, this.#deps.monotonic())) this.#settle(held);
       });
   }
 
@@ -150,11 +158,13 @@ export class InstallationLimits {
       // What there was in one period is expected of the next; what was more in the one before fades.
       held.expected = Math.max(held.asked, Math.floor((held.expected + held.asked) / 2));
       held.asked = 0;
-      if (now >= this.#awayUntil) this.#giveBack(held, held.requests - held.expected);
-      if (now >= this.#awayUntil) this.#settle(held);
+      if (!this.#isAway(held, now)) {
+        this.#giveBack(held, held.requests - held.expected);
+        this.#settle(held);
+      }
       const isAsking = held.toSettle !== 0 || held.sent !== undefined;
       const isBusy = isAsking || held.expected > 0 || held.requests > 0;
-      const until = Math.max(held.emptyUntil, held.paidAt / NANOSECONDS);
+      const until = Math.max(held.emptyUntil, held.lockedUntil, held.paidAt / NANOSECONDS);
       if (!isBusy && until <= now) this.#limits.delete(limitId);
     }
   }
@@ -184,6 +194,7 @@ export class InstallationLimits {
       asked: 0,
       expected: 0,
       emptyUntil: 0,
+      lockedUntil: 0,
       paidAt: 0,
     };
     const unasked = { last: undefined, drawing: undefined, sent: undefined };
@@ -198,10 +209,10 @@ export class InstallationLimits {
     if (held.requests >= amount) {
       held.requests -= amount;
       const isScarce = held.requests < held.expected * ENOUGH && this.#wantedOf(held) > 1;
-      if (isScarce && now >= held.emptyUntil && now >= this.#awayUntil) this.#draw(held);
+      if (isScarce && now >= held.emptyUntil && !this.#isAway(held, now)) this.#draw(held);
       return verdictOf(held, true, now);
     }
-    if (now < this.#awayUntil) return this.#judgePart(held, now, amount);
+    if (this.#isAway(held, now)) return this.#judgePart(held, now, amount);
     return now < held.emptyUntil ? verdictOf(held, false, now, amount) : undefined;
   }
 
@@ -223,7 +234,12 @@ export class InstallationLimits {
     }
   }
 
-  /** What a thread may admit by itself while the database is away. */
+  /** Whether the cell is not asked: the database does not answer, or another transaction has the cell locked. */
+  #isAway({ lockedUntil }: Held, now: number): boolean {
+    return now < this.#awayUntil || now < lockedUntil;
+  }
+
+  /** What a thread may admit by itself while the cell is not asked. */
   #partOf({ requestsPerMinute, burst, ...counted }: RateLimit): RateLimit {
     const threads = this.#deps.threads();
     return {
@@ -274,7 +290,7 @@ export class InstallationLimits {
     const now = this.#deps.monotonic();
     const { limit } = held;
     held.last = { drawn, at: now };
-    // The cell has the burst: of the part, only what comes while the database is away is to be had.
+    // The cell has the burst: of the part, only what comes while it is not asked is to be had.
     const part = this.#partOf(limit);
     const burstMs = (requestCost(part) * part.burst) / MICROSECONDS;
     held.paidAt = (now + Math.min(burstMs, MINUTE_MS)) * NANOSECONDS;
@@ -290,7 +306,7 @@ export class InstallationLimits {
     held.emptyUntil = now + Math.max(retryAfter, Math.min(AGAIN_MS * MICROSECONDS, halfBurst)) / MICROSECONDS;
   }
 
-  /** Resolves with what the cell gave, or has the database away, or the cell without anything for now. */
+  /** Resolves with what the cell gave, or has the database away, or the cell locked or without anything for now. */
   #send(held: Held, draw: () => Pick<LimitDraw, "wanted" | "areUsed">): Promise<DrawnRequests> {
     const before = held.sent ?? Promise.resolve();
     const answer = before.then(() => this.#sendNow(held, draw));
@@ -304,17 +320,29 @@ export class InstallationLimits {
 
   async #sendNow(held: Held, draw: () => Pick<LimitDraw, "wanted" | "areUsed">): Promise<DrawnRequests> {
     // One wait is enough: who waits behind it has the part.
-    if (this.#deps.monotonic() < this.#awayUntil) throw new Error("the database did not answer");
+    if (this.#isAway(held, this.#deps.monotonic())) throw new Error("the cell did not answer");
     const { limitId, teamId } = held;
     try {
-      return await this.#turns.draw(teamId, () => ({ limitId, limit: held.limit, ...draw() }));
+      const drawn = await this.#turns.draw(teamId, () => ({ limitId, limit: held.limit, ...draw() }));
+      if (drawn === null) throw new LockedCellError();
+      return drawn;
     } catch (error) {
       const now = this.#deps.monotonic();
+      // The others have been drawn from.
+      if (error instanceof LockedCellError) held.lockedUntil = now + AWAY_MS;
       // A team that asks for too much at once has no part beside it.
-      if (error instanceof LateTurnError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
+      else if (error instanceof LateTurnError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
       else this.#awayUntil = now + AWAY_MS;
       throw error;
     }
+  }
+}
+
+/** Another transaction has the cell locked: nothing was drawn. */
+class LockedCellError extends Error {
+  constructor() {
+    super("another transaction has the cell locked");
+    this.name = "LockedCellError";
   }
 }
 

@@ -1,24 +1,72 @@
 import { sql } from "kysely";
 import { type DrawnRequests, type LimitDraw, mostOwed, requestCost } from "../../domain/access/limit-draw.ts";
 import type { Db } from "../database/change.ts";
+import { sqlState } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
+
+/** From which of the cells a statement draws. */
+const WHICH = {
+  every: sql``,
+  /** Locked in any order, without waiting: so none is made, for which it might wait for another that makes it. */
+  free: sql`where exists (select from limit_cells as own where own.limit_id = asked.limit_id for update skip locked)`,
+  absent: sql`where not exists (select from limit_cells as own where own.limit_id = asked.limit_id)`,
+} as const;
+
+type Pass = {
+  readonly which: keyof typeof WHICH;
+  /** How long it waits for each that another transaction has locked, in milliseconds; longer, and it draws nothing. */
+  readonly patienceMs: number;
+};
+
+/** Longer than those wait that draw from one cell by turns. */
+const BRIEF_MS = 25;
+
+/** The first is nearly always enough. Each is a transaction of its own, so that none has cells locked for the next. */
+const PASSES: readonly Pass[] = [
+  { which: "every", patienceMs: BRIEF_MS },
+  { which: "free", patienceMs: BRIEF_MS },
+  { which: "absent", patienceMs: BRIEF_MS },
+  { which: "every", patienceMs: 150 },
+  { which: "free", patienceMs: BRIEF_MS },
+];
 
 /**
  * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell that is not
- * there owes nothing. Cells are taken in the order of their names, so that two replicas never wait for each other.
+ * there owes nothing. Where another transaction has one locked, the others are drawn from without it (threats b212).
+ * Cells that are waited for are taken in the order of their names, so that two replicas never wait for each other.
  *
  * @param draws of one cell each
- * @returns what each cell gave, by its name
+ * @returns what each cell gave, by its name; nothing is drawn from those that are left out: another transaction has
+ *   them locked
  */
 export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promise<ReadonlyMap<string, DrawnRequests>> {
-  const { rows } = await sql<DrawnRequests & { limitId: string }>`${preparedStatement}
+  const drawn = new Map<string, DrawnRequests>();
+  for (const pass of PASSES) {
+    const left = draws.filter(({ limitId }) => !drawn.has(limitId));
+    if (left.length === 0) break;
+    for (const { limitId, ...given } of await drawInTime(db, left, pass)) drawn.set(limitId, given);
+  }
+  return drawn;
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+async function drawInTime(
+  db: Db,
+  draws: readonly LimitDraw[],
+  { which, patienceMs }: Pass,
+): Promise<readonly (DrawnRequests & { readonly limitId: string })[]> {
+  // Each draw asks for the patience, so that it is set before.
+  const drawn = sql<DrawnRequests & { limitId: string }>`${preparedStatement}
+    with patience as materialized (select set_config('lock_timeout', ${String(patienceMs)}, true) as ms)
     insert into limit_cells as cell (limit_id, drawn_at, paid_at, wanted, cost, burst, most, granted)
     select limit_id, now, now + least(wanted, most) * cost, wanted, cost, burst, most, least(wanted, most)
     from unnest(${draws.map(({ limitId }) => limitId)}::text[], ${draws.map(({ wanted }) => wanted)}::bigint[],
       ${draws.map(({ limit }) => requestCost(limit))}::bigint[], ${draws.map(({ limit }) => limit.burst + mostOwed(limit))}::bigint[],
       ${draws.map(({ limit, areUsed }) => limit.burst + (areUsed === true ? mostOwed(limit) : 0))}::bigint[])
-      as draw (limit_id, wanted, cost, burst, most),
-      (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) as clock
+      as asked (limit_id, wanted, cost, burst, most),
+      (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now from patience where ms <> '') as clock
+    ${WHICH[which]}
     order by limit_id
     on conflict (limit_id) do update set (drawn_at, paid_at, wanted, cost, burst, most, granted) = (
       select now, case when granted < 0 then cell.paid_at else now + owed end + granted * excluded.cost,
@@ -28,6 +76,11 @@ export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promis
         lateral (select least(greatest(cell.paid_at - now, 0), excluded.burst * excluded.cost) as owed) as state,
         lateral (select case when excluded.wanted < 0 then excluded.wanted
           else greatest(0, least(excluded.wanted, (excluded.most * excluded.cost - owed) / excluded.cost)) end as granted) as drawn)
-    returning limit_id as "limitId", granted::int4, paid_at::float8 as "paidAt", drawn_at::float8 as now`.execute(db);
-  return new Map(rows.map(({ limitId, ...drawn }) => [limitId, drawn]));
+    returning limit_id as "limitId", granted::int4, paid_at::float8 as "paidAt", drawn_at::float8 as now`;
+  try {
+    return (await drawn.execute(db)).rows;
+  } catch (error) {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) return [];
+    throw error;
+  }
 }

@@ -86,6 +86,7 @@ describe("docs/security/threats.md", () => {
       "b209",
       "b210",
       "b211",
+      "b212",
       "b213",
       "b215",
       "b216",

@@ -1,11 +1,11 @@
 /** Budgets that another transaction has locked, beside those of other teams (threats b178). */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Budget } from "../../../domain/budget/budget.ts";
 import { MAX_LINES, writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
+import { farDatabase } from "../../env/database/far-database.ts";
 import { unique } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
 import { budgetsOn, callOf } from "./ledger.ts";
@@ -23,22 +23,12 @@ describeOnEitherEngine("While another transaction has a budget locked", (store) 
     ],
   ];
 
-  /** The database at a distance: each statement takes 20 ms more. */
-  const far = () =>
-    store().db.withPlugin({
-      transformQuery: ({ node }) => node,
-      async transformResult({ result }) {
-        await sleep(20);
-        return result;
-      },
-    });
-
   test.each(WAYS)("b178: by %s, calls of other teams are let through, and its own later", (_, lock) =>
     letThrough(store().db, lock),
   );
 
   test.each(WAYS)("b210: by %s, the same holds where the database is at a distance", (_, lock) =>
-    letThrough(far(), lock),
+    letThrough(farDatabase(store().db), lock),
   );
 
   async function letThrough(db: Db, lock: (budget: string) => RawBuilder<unknown>): Promise<void> {
