@@ -45,7 +45,7 @@ export function namespaceClaims(
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
-/** How many libraries that are not there a status names. */
+/** How many of a list a status names. */
 const MAX_NAMED = 5;
 
 /**
@@ -72,6 +72,12 @@ export function policySelection(teams: number): StatedCondition {
 /** Of a policy: that what it asks is asked. */
 export function policyInForce(): StatedCondition {
   return condition("Accepted", "True", "InForce", "The policy is in force.");
+}
+
+/** Of a policy that is being deleted: a finalizer may hold it for as long as it will. */
+export function policyDeleting(finalizers: readonly string[]): StatedCondition {
+  const message = `The policy is being deleted, and asks nothing of any key any more. It goes once its finalizers are taken off: ${nameSome(finalizers, MAX_NAMED)}.`;
+  return condition("Accepted", "False", "Deleting", message);
 }
 
 /** Of a gateway: whether it has its public id. */

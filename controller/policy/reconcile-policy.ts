@@ -5,7 +5,7 @@ import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { PlatformTeamStatus } from "../../domain/kinds/generated/platform-team.ts";
-import { policyInForce, policySelection } from "../../domain/object-conditions.ts";
+import { policyDeleting, policyInForce, policySelection } from "../../domain/object-conditions.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { readUses } from "../../store/budgets/read-budgets.ts";
 import { databaseTime } from "../../store/database/times.ts";
@@ -24,7 +24,7 @@ export type PolicyNamespaces = Map<string, readonly string[]>;
 
 /**
  * Notes in a policy's status, and in the store, which teams it is for, and since when each of its rules holds; and has
- * the keys looked at that it is for, or was for.
+ * the keys looked at that it is for, or was for. One that is being deleted is for none.
  *
  * @param known changed by this
  * @param enqueue called once the status is written: what a key is held to is read from it
@@ -42,6 +42,10 @@ export async function reconcilePolicy(
   const before = known.get(name) ?? [];
   const applied = object === undefined || object.deleting ? undefined : await applyPolicy(deps, object);
   if (applied === undefined) await storePresence(deps);
+  if (object?.deleting) {
+    const deleting = policyDeleting(object.finalizers);
+    await writeStatus(deps, object, declaredStatus(object, [deleting], deps.clock.now()));
+  }
   const after = { requeueAfterMs: applied?.beginInMs };
   if (applied?.isNews === false) return after;
   if (applied === undefined) known.delete(name);

@@ -98,7 +98,7 @@ describe("docs/security/threats.md", () => {
       "b222",
       "b224",
     ];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 76)];
+    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 77)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });
 
