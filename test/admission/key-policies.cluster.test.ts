@@ -19,6 +19,30 @@ const POLICY = manifest(
   { name: "policed" },
 );
 
+/** What keys from before the policy declare, and what they are narrowed to: each breaks it still. */
+const NARROWED = [
+  ["fewer scopes", "scopes", "{ scopes: [memory:read, memory:write, gateway:embed] }", "{ preset: MCPReadWrite }"],
+  ["an end at all", "end", "{ preset: MCPReadOnly }", "{ preset: MCPReadOnly, expiresAfter: 900h }"],
+  [
+    "a nearer end",
+    "nearer-end",
+    "{ preset: MCPReadOnly, expiresAfter: 900h }",
+    "{ preset: MCPReadOnly, expiresAfter: 800h }",
+  ],
+  [
+    "more frequent rotations",
+    "rotation",
+    "{ preset: MCPReadOnly, rotation: { interval: 900h } }",
+    "{ preset: MCPReadOnly, rotation: { interval: 800h } }",
+  ],
+  [
+    "lower limits",
+    "limits",
+    "{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, burst: 100, concurrent: 9 } }",
+    "{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 70, concurrent: 8 } }",
+  ],
+] as const;
+
 // An API server of its own: a policy is of the whole cluster, and would hold the keys of other tests.
 describe("b132: the API server, with the chart's admission policy for PlatformKeyPolicies", () => {
   let started: StartedKubernetes;
@@ -34,6 +58,7 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     started = await startKubernetes();
     await createNamespaces(kubernetes(), [NAMESPACE, "unpoliced"]);
     await apply(kubernetes(), key("old", "{ scopes: [memory:write] }", { finalizers: ["keyplane.dev/finalizer"] }));
+    for (const [, name, wide] of NARROWED) await apply(kubernetes(), key(name, wide));
     await apply(kubernetes(), POLICY);
     await status(POLICY, JSON.stringify({ status: { namespaces: [NAMESPACE] } }));
     const spec = parse(readFileSync(new URL("../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
@@ -90,6 +115,14 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     expect(answer.status).toBe(200);
     await remove(kubernetes(), key("old", "{}"));
   });
+
+  test.for(NARROWED)(
+    "b226: takes an edit of an older key to %s, and refuses it undone",
+    async ([, name, wide, narrow]) => {
+      expect(await apply(kubernetes(), key(name, narrow))).toMatchObject({ accepted: true });
+      expect(await apply(kubernetes(), key(name, wide))).toMatchObject({ accepted: false });
+    },
+  );
 
   test("b219: asks nothing of a policy any more that is being deleted, as the controller does not", async () => {
     const held = manifest("PlatformKeyPolicy", "{ teamSelector: {}, allowedScopes: [gateway:embed] }", {

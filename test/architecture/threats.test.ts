@@ -97,6 +97,7 @@ describe("docs/security/threats.md", () => {
       "b221",
       "b222",
       "b224",
+      "b226",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 77)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

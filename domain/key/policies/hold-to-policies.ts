@@ -6,10 +6,11 @@
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
+import { addedViolations } from "./added-violations.ts";
 import { currentVersion } from "./bound-life.ts";
 import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
-import { ANYTHING, type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
+import { type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicies, type TeamPolicy } from "./team-policies.ts";
@@ -110,9 +111,10 @@ function judgeIssued(
     violations.filter(({ rule }) => BOUNDING.has(rule)),
     violations.filter(({ rule }) => !BOUNDING.has(rule)),
   ];
-  const before = judgeKey(asStored(judged, key, stored), policies, facts);
-  const added = others.filter((violation) => isAdded(violation, before));
-  const lasting = others.filter((violation) => !added.includes(violation));
+  const edited = { before: asStored(judged, key, stored), after: judged, policies, facts };
+  const added = addedViolations(edited).filter(({ rule }) => !BOUNDING.has(rule));
+  const isAdded = (one: Violation) => added.some(({ policy, rule }) => policy === one.policy && rule === one.rule);
+  const lasting = others.filter((violation) => !isAdded(violation));
   const deadlines = lasting.map((violation) => deadlineOf(policies, violation));
   const endsAt = lowest(deadlines);
   // The end that there is moves no later before it is known since when the rule holds.
@@ -186,12 +188,6 @@ function asStored(judged: JudgedKey, { boundTo }: HeldKey, { policy }: StoredKey
     allowedModels: policy.allowedModels,
     allowedCIDRs: policy.allowedCIDRs,
   };
-}
-
-/** Whether a key would come to break a rule by more than it does already. */
-export function isAdded({ policy, rule, values }: Violation, before: readonly Violation[]): boolean {
-  const known = before.find((one) => one.policy === policy && one.rule === rule)?.values ?? [];
-  return !known.includes(ANYTHING) && values.some((value) => !known.includes(value));
 }
 
 /** When the grace period of a violation ends; null where it is not known yet. */

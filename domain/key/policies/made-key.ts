@@ -3,20 +3,19 @@
  * what breaks a rule is refused, and what was there before a rule comes under the same deadlines as a declared key.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Budget } from "../../budget/budget.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
 import { declareKey } from "../declaration/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
+import { addedViolations } from "./added-violations.ts";
 import { asksForMore } from "./bound-budgets.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lowest } from "./bounds.ts";
-import { type HoldResult, holdToPolicies, isAdded, type PolicyVerdict } from "./hold-to-policies.ts";
-import { judgeKey, type KeyFacts, lifeOf, UNDECLARED_CONCURRENT, type Violation } from "./judge-key.ts";
+import { type HoldResult, holdToPolicies, type PolicyVerdict } from "./hold-to-policies.ts";
+import { judgeKey, type KeyFacts, type Violation } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
-import type { RuleName } from "./rules-in-force.ts";
 import type { TeamPolicies, TeamPolicy } from "./team-policies.ts";
 
 /** What a key made by hand asks for. */
@@ -46,8 +45,11 @@ export function judgeNewKey(
   { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
 ): NewKeyVerdict {
   const effective = withPolicyDefaults(declareMade(made), policies);
-  const violations = judgeMade(made, policies, { bornAt: now, now, keysBefore });
-  return { violations, held: { expiresAfter: effective.expiresAfter, ...numbersOf(effective) } };
+  const violations = judgeKey(effective, policies, { bornAt: now, now, keysBefore });
+  return {
+    violations: violations.map((violation) => asMade(violation, made)),
+    held: { expiresAfter: effective.expiresAfter, ...numbersOf(effective) },
+  };
 }
 
 /**
@@ -62,16 +64,10 @@ export function judgeChange(
   { now, keysBefore }: Pick<KeyFacts, "now" | "keysBefore">,
 ): Violation[] {
   const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
-  const known = judgeMade(before, policies, facts);
-  return judgeMade(after, policies, facts).filter((violation) => {
-    const same = known.find(({ policy, rule }) => policy === violation.policy && rule === violation.rule);
-    if (same === undefined) return true;
-    const isMore = IS_MORE[violation.rule];
-    if (isMore === undefined) return isAdded(violation, known);
-    const given = (one: MadeKey) => withPolicyDefaults(declareMade(one), policies);
-    const broken = policies.find(({ name }) => name === violation.policy);
-    return isMore(given(after), given(before), facts, broken?.budgets ?? []);
-  });
+  const given = (one: MadeKey) => withPolicyDefaults(declareMade(one), policies);
+  return addedViolations({ before: given(before), after: given(after), policies, facts }).map((violation) =>
+    asMade(violation, after),
+  );
 }
 
 /** What policies say of a key that was made, in sentences for people. */
@@ -144,16 +140,14 @@ const UNDELIVERED = {
 } satisfies Partial<Spec<"PlatformKey">>;
 
 /** No rotation comes by itself: to keep that rule, a version has to end. */
-function judgeMade(made: MadeKey, policies: readonly TeamPolicy[], facts: KeyFacts): Violation[] {
-  return judgeKey(withPolicyDefaults(declareMade(made), policies), policies, facts).map((violation) => {
-    const { what, rule, field } = violation;
-    if (rule === "rotation.maxInterval") {
-      const step = "none comes by itself, so write expiresAfter or expiresAt within that";
-      return { ...violation, field: "spec.expiresAfter", step, message: `${what}: ${step}` };
-    }
-    if (rule === "allowedScopes" && made.spec.preset !== undefined) return { ...violation, field: "spec.preset" };
-    return rule === "maxKeys" ? { ...violation, field: field.replace("metadata.", "") } : violation;
-  });
+function asMade(violation: Violation, { spec }: MadeKey): Violation {
+  const { what, rule, field } = violation;
+  if (rule === "rotation.maxInterval") {
+    const step = "none comes by itself, so write expiresAfter or expiresAt within that";
+    return { ...violation, field: "spec.expiresAfter", step, message: `${what}: ${step}` };
+  }
+  if (rule === "allowedScopes" && spec.preset !== undefined) return { ...violation, field: "spec.preset" };
+  return rule === "maxKeys" ? { ...violation, field: field.replace("metadata.", "") } : violation;
 }
 
 /** A policy of which the longest interval of rotations is the longest life of a version. */
@@ -172,26 +166,3 @@ function asLives(policy: TeamPolicy): TeamPolicy[] {
 }
 
 const NO_BOUNDS = { default: null, max: null };
-
-type Asked = (key: DeclaredKey, facts: KeyFacts) => number;
-
-/** @param budgets those of the policy that is broken */
-type IsMore = (asked: DeclaredKey, had: DeclaredKey, facts: KeyFacts, budgets: readonly Budget[]) => boolean;
-
-/** Whether a key asks for more than it did, of rules of which more is wider. */
-const IS_MORE: Readonly<Partial<Record<RuleName, IsMore>>> = {
-  "expiry.max": isMoreOf(lifeOf),
-  "rotation.maxInterval": isMoreOf(lifeOf),
-  "rateLimit.requestsPerMinute.max": isMoreOf(({ rateLimit }) =>
-    rateLimit === null ? Number.POSITIVE_INFINITY : Math.max(rateLimit.requestsPerMinute, rateLimit.burst),
-  ),
-  "rateLimit.concurrent.max": isMoreOf(({ concurrent }) => concurrent ?? UNDECLARED_CONCURRENT),
-  "rateLimit.tokensPerMinute.max": isMoreOf(
-    ({ tokenLimit }) => tokenLimit?.tokensPerMinute ?? Number.POSITIVE_INFINITY,
-  ),
-  budgets: (asked, had, _facts, rules) => asksForMore(asked.budgets, had.budgets, rules),
-};
-
-function isMoreOf(amount: Asked): IsMore {
-  return (asked, had, facts) => amount(asked, facts) > amount(had, facts);
-}
