@@ -173,6 +173,6 @@ export async function gatewayOfPolicy(db: Db, gatewayId: string | null): Promise
     .select(["cluster", "namespace", "name"])
     .where("id", "=", gatewayId)
     .executeTakeFirst();
-  if (found === undefined) return { namespace: "", name: "none" };
+  if (found === undefined) return { namespace: "", name: "a gateway that is gone" };
   return { namespace: found.cluster === API_CLUSTER ? "" : found.namespace, name: found.name };
 }

@@ -98,6 +98,7 @@ describe("docs/security/threats.md", () => {
       "b222",
       "b224",
       "b226",
+      "b227",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 77)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -8,6 +8,7 @@ import { nameSome } from "../../name-some.ts";
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { refusingOf } from "./bound-budgets.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
+import { gatewayStep, gatewayText, MAX_NAMED, modelsStep, networksStep, presetStep, scopesStep } from "./list-steps.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
 /** What policies look at. */
@@ -59,13 +60,11 @@ export const ANYTHING = "*";
 /** The calls that a key may have under way where it declares nothing (spec §4). */
 export const UNDECLARED_CONCURRENT = 256;
 
-/** So many of a list a message names. */
-const MAX_NAMED = 5;
-
 type Check = (
   key: JudgedKey,
   policy: DeclaredPolicy,
   facts: KeyFacts,
+  policies: readonly DeclaredPolicy[],
 ) => Omit<Violation, "policy" | "rule" | "message"> | undefined;
 
 /**
@@ -76,7 +75,7 @@ type Check = (
 export function judgeKey(key: JudgedKey, policies: readonly DeclaredPolicy[], facts: KeyFacts): Violation[] {
   return policies.flatMap((policy) =>
     CHECKS.flatMap(([rule, check]) => {
-      const found = check(key, policy, facts);
+      const found = check(key, policy, facts, policies);
       if (found === undefined) return [];
       return [{ ...found, policy: policy.name, rule, message: `${found.what}: ${found.step}` }];
     }),
@@ -116,45 +115,48 @@ const rotatesInTime: Check = (key, { maxInterval }, facts) => {
   return { field: "spec.rotation.interval", what, step: "write at most that, or an end within it", values: [] };
 };
 
-const hasAllowedScopes: Check = ({ scopes }, { allowedScopes }) => {
+const hasAllowedScopes: Check = ({ scopes }, { allowedScopes }, _, policies) => {
   const values = allowedScopes === null ? [] : scopes.filter((scope) => !allowedScopes.includes(scope));
   if (allowedScopes === null || values.length === 0) return undefined;
   const what = `${values.join(", ")} may not be given`;
-  return { field: "spec.scopes", what, step: `write none but ${allowedScopes.join(", ")}`, values };
+  return { field: "spec.scopes", what, step: scopesStep(policies), values };
 };
 
-const fitsPreset: Check = ({ scopes }, { allowedPresets }) => {
+const fitsPreset: Check = ({ scopes }, { allowedPresets }, _, policies) => {
   const fits = (preset: readonly string[]) => scopes.every((scope) => preset.includes(scope));
   if (allowedPresets === null || allowedPresets.some((preset) => fits(PRESETS[preset]))) return undefined;
   const what = "the scopes are within no preset that may be given";
-  return { field: "spec.preset", what, step: `write preset: ${allowedPresets.join(" or ")}`, values: scopes };
+  return { field: "spec.preset", what, step: presetStep(policies, allowedPresets), values: scopes };
 };
 
-const namesAllowedModels: Check = (key, { allowedModels: allowed }) => {
+const namesAllowedModels: Check = (key, { allowedModels: allowed }, _, policies) => {
   if (allowed === null || !hasGatewayScope(key)) return undefined;
   const values = key.allowedModels?.filter((model) => !allowed.includes(model)) ?? [ANYTHING];
   if (values.length === 0) return undefined;
   const what =
     key.allowedModels === null ? "any model may be named" : `${nameSome(values, MAX_NAMED)} may not be named`;
-  return { field: "spec.allowedModels", what, step: `write none but ${nameSome(allowed, MAX_NAMED)}`, values };
+  return { field: "spec.allowedModels", what, step: modelsStep(policies), values };
 };
 
-const isBoundToAllowed: Check = (key, { allowedGateways: allowed }) => {
+const isBoundToAllowed: Check = (key, { allowedGateways: allowed }, _, policies) => {
   const ref = key.gatewayRef;
   if (allowed === null || !hasGatewayScope(key)) return undefined;
   if (allowed.some(({ namespace, name }) => ref?.namespace === namespace && ref.name === name)) return undefined;
-  const what = ref === null ? "the key may call any gateway of its team" : `it may not call ${refText(ref)}`;
-  const step = `bind it to ${nameSome(allowed.map(refText), MAX_NAMED)}`;
-  return { field: "spec.gatewayRef", what, step, values: [ref === null ? ANYTHING : refText(ref)] };
+  const what = ref === null ? "the key may call any gateway of its team" : `it may not call ${gatewayText(ref)}`;
+  return {
+    field: "spec.gatewayRef",
+    what,
+    step: gatewayStep(policies),
+    values: [ref === null ? ANYTHING : gatewayText(ref)],
+  };
 };
 
-const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed }) => {
+const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed }, _, policies) => {
   if (allowed === null) return undefined;
   const values = own?.filter((network) => !isNetworkWithin(network, allowed)) ?? [ANYTHING];
   if (values.length === 0) return undefined;
   const what = own === null ? "the key may be used from anywhere" : `${nameSome(values, MAX_NAMED)} is not within them`;
-  const step = `write networks within ${nameSome(allowed, MAX_NAMED)}`;
-  return { field: "spec.allowedCIDRs", what, step, values };
+  return { field: "spec.allowedCIDRs", what, step: networksStep(policies), values };
 };
 
 const isSlowEnough: Check = ({ rateLimit }, { requestsPerMinute: { max } }) => {
@@ -219,5 +221,3 @@ export function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFa
 function hasGatewayScope({ scopes }: JudgedKey): boolean {
   return scopes.some((scope) => scope.startsWith("gateway:"));
 }
-
-const refText = ({ namespace, name }: NamedRef): string => `${namespace}/${name}`;

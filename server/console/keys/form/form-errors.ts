@@ -83,7 +83,7 @@ const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>
   "expiry.max": () => "choose an earlier time",
   "rotation.maxInterval": () => "none comes by itself, so choose a time within that",
   allowedScopes: (step) => step.replace("write", "choose"),
-  allowedPresets: (step) => step.replace("write preset:", "choose"),
+  allowedPresets: (step) => step.replace("write ", "choose ").replaceAll("preset: ", ""),
   allowedModels: () => "this form names none, so make the key by the management API or as a PlatformKey",
 };
 
