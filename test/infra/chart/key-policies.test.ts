@@ -9,6 +9,7 @@ import { declarePolicy } from "../../../domain/key/policies/declared-policy.ts";
 import { judgeKey } from "../../../domain/key/policies/judge-key.ts";
 import { withPolicyDefaults } from "../../../domain/key/policies/policy-defaults.ts";
 import { checkSpec } from "../../../domain/manifest/check-spec.ts";
+import { checkedSpec } from "../../domain/key/policies/checked-spec.ts";
 
 type Named = { readonly name: string; readonly expression: string };
 const ADMISSION: {
@@ -51,23 +52,17 @@ function refusedBy({ spec, old, policy, namespaces = ["dev"] }: Asked): string[]
 
 /** The rules that the controller refuses a new key by, or an edit of an older one, of those that admission looks at. */
 function brokenBy(keySpec: object, policySpec: object, old?: object): string[] {
-  const policies = [declarePolicy("one", specOf("PlatformKeyPolicy", policySpec))];
+  const policies = [declarePolicy("one", checkedSpec("PlatformKeyPolicy", policySpec))];
   const now = Date.parse(CREATED);
   const facts = { bornAt: now, now, keysBefore: null };
   const declared = (spec: object) =>
-    withPolicyDefaults(declareKey("dev", "agent", specOf("PlatformKey", spec)), policies);
+    withPolicyDefaults(declareKey("dev", "agent", checkedSpec("PlatformKey", spec)), policies);
   const violations =
     old === undefined
       ? judgeKey(declared(keySpec), policies, facts)
       : addedViolations({ before: declared(old), after: declared(keySpec), policies, facts });
   const broken = new Set<string>(violations.map(({ rule }) => rule));
   return RULES.filter((rule) => broken.has(rule));
-}
-
-function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
-  const checked = checkSpec(kind, "one", spec);
-  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
-  return checked.spec;
 }
 
 const isValid = (kind: "PlatformKey" | "PlatformKeyPolicy", spec: object) => "spec" in checkSpec(kind, "one", spec);

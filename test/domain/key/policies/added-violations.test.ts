@@ -3,7 +3,7 @@ import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
 import { addedViolations } from "../../../../domain/key/policies/added-violations.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { withPolicyDefaults } from "../../../../domain/key/policies/policy-defaults.ts";
-import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
+import { checkedSpec } from "./checked-spec.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
 const POLICY = {
@@ -16,17 +16,11 @@ const POLICY = {
 };
 const CALLER = { scopes: ["memory:read", "gateway:generate"], allowedCIDRs: ["10.1.0.0/16"], expiresAfter: "200h" };
 
-function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
-  const checked = checkSpec(kind, "one", spec);
-  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
-  return checked.spec;
-}
-
 /** The rules that an edit of a key breaks by more than the key did. */
 function added(before: object, after: object): string[] {
-  const policies = [declarePolicy("one", specOf("PlatformKeyPolicy", { teamSelector: {}, ...POLICY }))];
+  const policies = [declarePolicy("one", checkedSpec("PlatformKeyPolicy", { teamSelector: {}, ...POLICY }))];
   const declared = (spec: object) =>
-    withPolicyDefaults(declareKey("ns", "key", specOf("PlatformKey", { ...CALLER, ...spec })), policies);
+    withPolicyDefaults(declareKey("ns", "key", checkedSpec("PlatformKey", { ...CALLER, ...spec })), policies);
   const facts = { bornAt: NOW, now: NOW, keysBefore: null };
   return addedViolations({ before: declared(before), after: declared(after), policies, facts }).map(({ rule }) => rule);
 }

@@ -12,6 +12,7 @@ import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";
 import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { KEY, storedKey, version, versions } from "../situations.ts";
+import { checkedSpec } from "./checked-spec.ts";
 
 const GRACE = 7 * DAY;
 
@@ -30,7 +31,7 @@ type Case = {
 
 /** What becomes of a key that was minted ten days ago with the policy `stored`. */
 function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...more }: Case) {
-  const policySpec = specOf("PlatformKeyPolicy", { teamSelector: {}, gracePeriod: "168h", ...rules });
+  const policySpec = checkedSpec("PlatformKeyPolicy", { teamSelector: {}, gracePeriod: "168h", ...rules });
   const names: readonly RuleName[] = [...rulesOf(policySpec).keys()];
   const policy = {
     ...declarePolicy("one", policySpec),
@@ -45,7 +46,7 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
           versions: versions(version(1, { expiresAt })),
         });
   return holdToPolicies({
-    declared: declareKey("ns", "key", specOf("PlatformKey", { scopes: ["memory:read"], ...key })),
+    declared: declareKey("ns", "key", checkedSpec("PlatformKey", { scopes: ["memory:read"], ...key })),
     stored: row,
     boundTo: more.boundTo ?? null,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
@@ -54,12 +55,6 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
     keysBefore: null,
     now: NOW,
   });
-}
-
-function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
-  const checked = checkSpec(kind, "one", spec);
-  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
-  return checked.spec;
 }
 
 describe("a new key", () => {

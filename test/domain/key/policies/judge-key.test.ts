@@ -3,22 +3,16 @@ import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { judgeKey, violationText } from "../../../../domain/key/policies/judge-key.ts";
 import { withPolicyDefaults } from "../../../../domain/key/policies/policy-defaults.ts";
-import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
+import { checkedSpec } from "./checked-spec.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
 const READER = { scopes: ["memory:read"] };
 const CALLER = { scopes: ["gateway:generate"] };
 
-function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
-  const checked = checkSpec(kind, "one", spec);
-  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
-  return checked.spec;
-}
-
 /** The rules that a new key breaks, by their names. */
 function broken(key: object, rules: object, keysBefore: number | null = null): string[] {
-  const policies = [declarePolicy("one", specOf("PlatformKeyPolicy", { teamSelector: {}, ...rules }))];
-  const declared = withPolicyDefaults(declareKey("ns", "key", specOf("PlatformKey", key)), policies);
+  const policies = [declarePolicy("one", checkedSpec("PlatformKeyPolicy", { teamSelector: {}, ...rules }))];
+  const declared = withPolicyDefaults(declareKey("ns", "key", checkedSpec("PlatformKey", key)), policies);
   return judgeKey(declared, policies, { bornAt: NOW, now: NOW, keysBefore }).map(({ rule }) => rule);
 }
 
@@ -114,8 +108,8 @@ test("of several policies all must hold, and the strictest default is given, wit
   const policies = [
     { expiry: { default: "720h" }, rateLimit: { requestsPerMinute: { default: 100 } } },
     { expiry: { max: "480h" }, rateLimit: { requestsPerMinute: { default: 50, max: 60 } } },
-  ].map((rules, i) => declarePolicy(`policy-${i}`, specOf("PlatformKeyPolicy", { teamSelector: {}, ...rules })));
-  const given = withPolicyDefaults(declareKey("ns", "key", specOf("PlatformKey", READER)), policies);
+  ].map((rules, i) => declarePolicy(`policy-${i}`, checkedSpec("PlatformKeyPolicy", { teamSelector: {}, ...rules })));
+  const given = withPolicyDefaults(declareKey("ns", "key", checkedSpec("PlatformKey", READER)), policies);
   expect(given).toMatchObject({ expiresAfter: 480 * 3_600_000, rateLimit: { requestsPerMinute: 50, burst: 50 } });
   const declared = { ...given, expiresAfter: 800 * 3_600_000 };
   expect(judgeKey(declared, policies, { bornAt: NOW, now: NOW, keysBefore: null }).map(violationText)).toEqual([

@@ -2,21 +2,15 @@ import { expect, test } from "vitest";
 import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { judgeKey } from "../../../../domain/key/policies/judge-key.ts";
-import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
-
-function specOf<K extends "PlatformKey" | "PlatformKeyPolicy">(kind: K, spec: object) {
-  const checked = checkSpec(kind, "one", spec);
-  if ("diagnostics" in checked) throw new Error(JSON.stringify(checked.diagnostics));
-  return checked.spec;
-}
+import { checkedSpec } from "./checked-spec.ts";
 
 /** What a key is asked to write by policies `a`, `b` and so on, each once. */
 function steps(key: object, ...rules: object[]): string[] {
   const policies = rules.map((rule, i) =>
-    declarePolicy("abc".charAt(i), specOf("PlatformKeyPolicy", { teamSelector: {}, ...rule })),
+    declarePolicy("abc".charAt(i), checkedSpec("PlatformKeyPolicy", { teamSelector: {}, ...rule })),
   );
   const facts = { bornAt: 0, now: 0, keysBefore: null };
-  const declared = declareKey("ns", "key", specOf("PlatformKey", key));
+  const declared = declareKey("ns", "key", checkedSpec("PlatformKey", key));
   return [...new Set(judgeKey(declared, policies, facts).map(({ step }) => step))];
 }
 
