@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import { GONE_GATEWAY } from "../../domain/key/policies/judge-key.ts";
 import type { RuleInForce } from "../../domain/key/policies/rules-in-force.ts";
 import { policyForTeam, type TeamPolicies } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
@@ -161,8 +162,8 @@ function selectedSince({ team, teams, teamCluster, madeAt, selectorSince }: Poli
 }
 
 /**
- * The ModelGateway that a key is bound to, as policies name it. One that no cluster declares, or that is gone, has no
- * namespace, so that no policy allows it.
+ * The ModelGateway that a key is bound to, as policies name it. One that no cluster declares has no namespace, so that no
+ * policy allows it.
  *
  * @param gatewayId as `boundGatewayId` of {@link KeyPolicy}
  */
@@ -173,6 +174,6 @@ export async function gatewayOfPolicy(db: Db, gatewayId: string | null): Promise
     .select(["cluster", "namespace", "name"])
     .where("id", "=", gatewayId)
     .executeTakeFirst();
-  if (found === undefined) return { namespace: "", name: "a gateway that is gone" };
+  if (found === undefined) return GONE_GATEWAY;
   return { namespace: found.cluster === API_CLUSTER ? "" : found.namespace, name: found.name };
 }

@@ -99,6 +99,7 @@ describe("docs/security/threats.md", () => {
       "b224",
       "b226",
       "b227",
+      "b228",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 77)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

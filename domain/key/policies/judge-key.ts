@@ -57,6 +57,9 @@ export type Violation = {
 /** Stands for what a key may do where its declaration names nothing. */
 export const ANYTHING = "*";
 
+/** Stands for a gateway that a key is bound to and that is gone: it may call none, which no policy minds. */
+export const GONE_GATEWAY: NamedRef = { namespace: "", name: "" };
+
 /** The calls that a key may have under way where it declares nothing (spec §4). */
 export const UNDECLARED_CONCURRENT = 256;
 
@@ -140,7 +143,7 @@ const namesAllowedModels: Check = (key, { allowedModels: allowed }, _, policies)
 
 const isBoundToAllowed: Check = (key, { allowedGateways: allowed }, _, policies) => {
   const ref = key.gatewayRef;
-  if (allowed === null || !hasGatewayScope(key)) return undefined;
+  if (allowed === null || !hasGatewayScope(key) || ref?.name === GONE_GATEWAY.name) return undefined;
   if (allowed.some(({ namespace, name }) => ref?.namespace === namespace && ref.name === name)) return undefined;
   const what = ref === null ? "the key may call any gateway of its team" : `it may not call ${gatewayText(ref)}`;
   return {

@@ -1,5 +1,6 @@
 /** Policies on a real API server, where finalizers hold what is being deleted and a status is what people see. */
 import { expect, it } from "vitest";
+import { until } from "../../env/until.ts";
 import { describeWorldsOnOwnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { makeKubernetesSide } from "../fixtures/kubernetes-side.ts";
 import { key, type Manifest, startWorld } from "../fixtures/world.ts";
@@ -31,6 +32,102 @@ describeWorldsOnOwnKubernetes("keys of a team with policies", (setup, kubernetes
     );
     expect(shown).not.toContain(`team-a${world.tag}`);
     await patch(READ_ONLY, { metadata: { finalizers: null } });
+  });
+
+  it("has one of the places among 20 that are declared at once if it is one of the oldest", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 5, gracePeriod: "1s" }));
+    const names = Array.from({ length: 20 }, (_, i) => `agent-${i}`);
+    await Promise.all(names.map((name) => world.write(key(name))));
+    const having = (condition: string) => names.filter((name) => world.condition("Ready", name) === condition);
+    await until("each has a place or none", () => having("False/PolicyViolated").length === 15);
+    const oldest = (await world.storedKeys()).slice(0, 5).map(({ name }) => name);
+    expect(having("True/Ready").toSorted()).toEqual(oldest.toSorted());
+  });
+
+  it("has an edit applied that was kept off, once the team's labels let no policy select it", async (context) => {
+    const labelled = { kind: "PlatformTeam", name: "team-a", namespace: "", spec: { namespaces: ["dev"] } } as const;
+    const world = await startWorld(
+      context,
+      setup(),
+      { ...labelled, labels: { tier: "" } },
+      policy({
+        ...{
+          teamSelector: { matchNames: ["team-a"], matchExpressions: [{ key: "tier", operator: "In", values: [""] }] },
+        },
+        allowedScopes: ["memory:read"],
+      }),
+      key("agent", { scopes: ["memory:read"] }),
+    );
+    await world.declare(key("agent", WRITER));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    await world.write({ ...labelled, labels: { tier: "free" } });
+    await until("the edit is applied", () => world.condition("Ready", "agent") === "True/Ready");
+    expect((await world.stored("agent")).policy.scopes).toEqual(WRITER.scopes);
+    await world.write({ ...labelled, labels: { tier: "" } });
+    await until("it has a deadline", () => world.condition("PolicyViolated", "agent") !== undefined);
+    expect((await world.stored("agent")).policy.expiresAt).not.toBeNull();
+  });
+
+  it("b228: goes on with none where its gateway is gone, also while an edit to one that is not allowed is kept off", async (context) => {
+    const gateway = (name: string): Manifest => ({
+      kind: "ModelGateway",
+      name,
+      spec: {
+        publicID: `going-${name}`,
+        upstreams: [
+          {
+            ...{ name: "openai", dialect: "openai", baseURL: "https://api.example.com" },
+            credentialRef: { name: "provider", key: "api-key" },
+          },
+        ],
+      },
+    });
+    const bound = (name: string) => ({ preset: "GatewayDefault", gatewayRef: { name } });
+    const world = await startWorld(
+      context,
+      setup(),
+      { kind: "Secret", name: "provider", stringData: { "api-key": "sk-one" } },
+      gateway("main"),
+      gateway("other"),
+      policy({ allowedGateways: [{ namespace: "dev", name: "main" }], gracePeriod: "1h" }),
+      key("agent", bound("main")),
+    );
+    await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
+    await world.remove(gateway("main"));
+    await until("it is seen", () => world.condition("Ready", "agent") === "False/ReferenceNotFound");
+    expect((await world.stored("agent")).policy).toMatchObject({ boundGatewayId: "", expiresAt: null });
+    await world.declare(key("agent", bound("other")));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    expect((await world.stored("agent")).policy).toMatchObject({ boundGatewayId: "", expiresAt: null });
+    await world.declare(key("agent", bound("main")), gateway("main"));
+    await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
+  });
+
+  it("is held to a policy of a later version of Keyplane, which says that it cannot be read", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 5 }), key("agent", { scopes: ["memory:read"] }));
+    const crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/platformkeypolicies.keyplane.dev";
+    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/futureRule";
+    const { status } = await kubernetes().request("PATCH", crd, {
+      body: JSON.stringify([{ op: "add", path, value: { type: "boolean" } }]),
+      contentType: "application/json-patch+json",
+    });
+    expect(status).toBe(200);
+    const { read } = await makeKubernetesSide(kubernetes(), NO_SHIFT, { tag: world.tag });
+    const later = policy({ maxKeys: 4, futureRule: true });
+    await until("the field is known", async () => {
+      await world.write(later);
+      return JSON.stringify(await read(later)).includes('"futureRule":true');
+    });
+    const condition = (type: string) => world.condition(type, "agent");
+    const { list, uids } = world.cluster();
+    await until("it is seen", () => list("PlatformKeyPolicy").length < uids("PlatformKeyPolicy").length);
+    await world.write(key("next", { scopes: ["memory:read"] }));
+    await until("no new key is issued", () => world.condition("Ready", "next") === "False/PolicyUnreadable");
+    await until("its status says so", async () => JSON.stringify((await read(later))?.status).includes('"Invalid"'));
+    expect(JSON.stringify((await read(later))?.status)).toContain("spec.futureRule");
+    expect([condition("Ready"), condition("PolicyViolated")]).toEqual(["True/Ready", undefined]);
+    await world.write(policy({ maxKeys: 4 }));
+    await until("it is issued", () => world.condition("Ready", "next") === "True/Ready");
   });
 });
 
