@@ -36,7 +36,7 @@ export function holdPlanned(
     ...{ declared, stored, now, team: policiesIn(after, after.teamOf(key.namespace), since) },
     isApplied: false,
     // Whatever its interval asked for until now is done.
-    applied: null,
+    applied: { interval: null, overlap: declared.overlap },
     boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
     keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
   });

@@ -101,7 +101,7 @@ describe("docs/security/threats.md", () => {
       "b227",
       "b228",
     ];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 77)];
+    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });
 

@@ -14,12 +14,16 @@ export function refusedByPolicies(observed: ObservedDeclaration): [Reason, strin
 
 /** Why what is declared of a key that was issued is not applied; undefined where it is. */
 export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
-  const { notApplied, unreadable } = observed.verdict;
+  const { notApplied, unreadable, isRotationUnknown } = observed.verdict;
   if (governedKey(observed) === undefined) return undefined;
-  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadableText(unreadable)} The key goes on as it was.`];
+  const rest = `the key goes on as it was.${isRotationUnknown ? UNROTATED : ""}`;
+  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadableText(unreadable)} Meanwhile ${rest}`];
   if (notApplied.length === 0) return undefined;
-  return ["PolicyViolated", `What is declared is not applied, and the key goes on as it was. ${notApplied.join(" ")}`];
+  return ["PolicyViolated", `What is declared is not applied, and ${rest} ${notApplied.join(" ")}`];
 }
+
+const UNROTATED =
+  " No interval rotates it meanwhile, since the declaration that was applied last is not recorded, or cannot be read: keyplane rotate makes a new version.";
 
 /** Whether the grace period of a key that breaks a policy is over. @param at milliseconds since the epoch */
 export function policyEnded({ verdict: { endsAt } }: ObservedDeclaration, at: number): boolean {

@@ -32,11 +32,14 @@ export type PolicyVerdict = {
   /** Of versions that are older than a rule: their ends, which that rule sets no earlier than it is due. */
   readonly keptEnds: readonly KeptEnd[];
   readonly unreadable: readonly string[];
+  /** What is declared does not hold, and how the key was to be rotated before is not known. */
+  readonly isRotationUnknown: boolean;
 };
 
 /** Of a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
   ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
+  isRotationUnknown: false,
   nextAt: Number.POSITIVE_INFINITY,
 };
 
@@ -121,7 +124,7 @@ function judgeIssued(
   const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
   const kept = withKeptEnd(effective, stored, policies, now);
   const verdict = {
-    ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
+    ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds, isRotationUnknown: false },
     ends: lasting.map(violationText),
     bounded: [...bounding.map(violationText), ...coming],
   };
@@ -146,10 +149,11 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
     number: version.number,
     expiresAt: lowest([version.expiresAt, endOf(version)]),
   }));
+  const isRotationUnknown = !isApplied && key.applied === null && declared.source.type === "Generate";
   const expiresAfter = lowest([effective.expiresAfter, isApplied ? key.declared.expiresAfter : null]);
   return {
     effective: { ...effective, gatewayRef: key.declared.gatewayRef, expiresAfter },
-    verdict: { ...verdict, notApplied, keptEnds },
+    verdict: { ...verdict, notApplied, keptEnds, isRotationUnknown },
   };
 }
 

@@ -30,7 +30,7 @@ export type LoadedKey = StoredKey & {
   readonly secretFound: KeySecret | null;
   /** Which declaration of it was last recorded: one that was applied. */
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
-  /** Of the recorded declaration; null where none is recorded, or one that is not applied. */
+  /** Of the recorded declaration; null where none is recorded, one that is not applied, or that cannot be read. */
   readonly appliedRotation: AppliedRotation | null;
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
   readonly teamHoldsNamespace: boolean;
@@ -222,10 +222,18 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
   };
 }
 
-/** A build before this one recorded a declaration that was not applied too. */
+/**
+ * A build before this one recorded a declaration that was not applied too; and one after it may have recorded what this
+ * one cannot read, which is no reason to show none of the keys.
+ */
 function appliedRotation({ recorded_rotation, recorded_generation, generation }: Row): AppliedRotation | null {
   const isApplied = recorded_generation !== null && recorded_generation <= generation;
-  return isApplied && recorded_rotation !== null ? declareRotation(JSON.parse(recorded_rotation)) : null;
+  if (!isApplied || recorded_rotation === null) return null;
+  try {
+    return declareRotation(JSON.parse(recorded_rotation));
+  } catch {
+    return null;
+  }
 }
 
 function toVersion(row: VersionColumns): StoredVersion {

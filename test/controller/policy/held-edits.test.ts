@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { findKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
@@ -62,6 +63,27 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     await world.declare(rotated(480, ["memory:read"]));
     await world.advance(11 * DAY);
     expect((await world.stored("agent")).versions[0]?.number).toBe(3);
+  });
+
+  it("c78: says that no interval rotates it where its record cannot be read, which hides no key", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { scopes: ["memory:read"] }), {
+      kind: "PlatformKeyPolicy",
+      name: "production",
+      namespace: "",
+      spec: { teamSelector: {}, allowedScopes: ["memory:read"] },
+    });
+    const { id } = await world.stored("agent");
+    for (const rotation of [{ interval: "30 days" }, "weekly"]) {
+      const later = JSON.stringify({ scopes: ["memory:read"], rotation });
+      await sql`update key_declarations set spec = ${later}::jsonb where key_id = ${id}`.execute(world.store.db);
+      expect((await world.storedKeys()).map((stored) => stored.id)).toEqual([id]);
+    }
+    await world.declare(key("agent", { scopes: ["memory:read", "memory:write"] }));
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+    const { conditions } = await world.status("agent");
+    expect(conditions.find(({ type }) => type === "PolicyViolated")?.message).toContain(
+      "No interval rotates it meanwhile, since the declaration that was applied last is not recorded, or cannot be read: keyplane rotate makes a new version.",
+    );
   });
 
   it("b222: is suspended by the edit, and keeps the recorded declaration and the rotation that hold", async (context) => {
