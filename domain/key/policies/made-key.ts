@@ -10,7 +10,6 @@ import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
-import { asksForMore } from "./bound-budgets.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lowest } from "./bounds.ts";
 import { type HoldResult, holdToPolicies, type PolicyVerdict } from "./hold-to-policies.ts";

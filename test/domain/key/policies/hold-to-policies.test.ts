@@ -9,7 +9,6 @@ import { declarePolicy } from "../../../../domain/key/policies/declared-policy.t
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
 import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";
-import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { KEY, storedKey, version, versions } from "../situations.ts";
 import { checkedSpec } from "./checked-spec.ts";
