@@ -4,7 +4,7 @@ import type { ResolvedReferences } from "../../domain/key/observed/observed-key.
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
-import { keysBeforeIn, policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
+import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
 import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { StatusObject } from "../data/status-files.ts";
@@ -38,7 +38,7 @@ export function holdPlanned(
     // Whatever its interval asked for until now is done.
     applied: { interval: null, overlap: declared.overlap },
     boundTo: boundGateway(stored?.policy.boundGatewayId ?? null, declared, references),
-    keysBefore: key.named === undefined ? null : keysBeforeIn(after, key.named),
+    keysBefore: key.named === undefined ? null : after.keysBefore(key.named),
   });
 }
 

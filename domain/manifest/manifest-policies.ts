@@ -23,19 +23,3 @@ export function policiesIn(world: ManifestWorld, team: string | null, since: Rul
     unreadable: [],
   };
 }
-
-/** How many keys of its team come before a key: those that were there before, or else those with an earlier name. */
-export function keysBeforeIn(world: ManifestWorld, key: WorldObject<"PlatformKey">): number {
-  const team = world.teamOf(key.namespace);
-  const placeOf = ({ createdAt, namespace, name }: WorldObject): readonly [number, string] => [
-    createdAt ?? Number.POSITIVE_INFINITY,
-    `${namespace}/${name}`,
-  ];
-  const [at, title] = placeOf(key);
-  return world.objects.filter((object) => {
-    if (!isOfKind(object, "PlatformKey") || object.spec.state === "Revoked") return false;
-    const [otherAt, otherTitle] = placeOf(object);
-    const isBefore = otherAt < at || (otherAt === at && otherTitle < title);
-    return isBefore && world.teamOf(object.namespace) === team;
-  }).length;
-}

@@ -47,6 +47,8 @@ export type ManifestWorld = {
   secretTaker(key: NamedRef, secret: string): WorldObject<"PlatformKey"> | undefined;
   /** The gateway that has a public id which another declares: the one that was there before, or else the first. */
   publicIdHolder(publicId: string): WorldObject<"ModelGateway"> | undefined;
+  /** How many keys of its team come before a key of this world: older ones, and of equally old ones those with an earlier name. */
+  keysBefore(key: WorldObject<"PlatformKey">): number;
 };
 
 export function isOfKind<K extends Kind>(object: WorldObject, kind: K): object is WorldObject & WorldObject<K> {
@@ -65,8 +67,9 @@ export function worldOf(
   const sorted = objects.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
   const teams = sorted.filter((object) => isOfKind(object, "PlatformTeam"));
   const gateways = sorted.filter((object) => isOfKind(object, "ModelGateway"));
+  const keys = sorted.filter((object) => isOfKind(object, "PlatformKey"));
   const writers = Map.groupBy(
-    sorted.filter((object) => isOfKind(object, "PlatformKey")).filter(({ spec }) => spec.state !== "Revoked"),
+    keys.filter(({ spec }) => spec.state !== "Revoked"),
     ({ namespace, name, spec }) => `${namespace}/${secretTarget(name, spec).name}`,
   );
 
@@ -80,8 +83,8 @@ export function worldOf(
 
   function teamOf(namespace: string): string | null {
     const holder = before?.teamOf(namespace) ?? null;
-    const keeps = teams.some(({ name, spec }) => name === holder && spec.namespaces.includes(namespace));
-    return keeps ? holder : (claims.get(namespace) ?? null);
+    const team = holder === null ? undefined : find("PlatformTeam", { namespace: "", name: holder });
+    return team?.spec.namespaces.includes(namespace) ? holder : (claims.get(namespace) ?? null);
   }
 
   function find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined {
@@ -93,6 +96,8 @@ export function worldOf(
   function firstOf<K extends Kind>(candidates: readonly WorldObject<K>[]): WorldObject<K> | undefined {
     return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
   }
+
+  let places: ReadonlyMap<string, number> | undefined;
 
   return {
     objects,
@@ -114,7 +119,35 @@ export function worldOf(
       return taker?.name === name ? undefined : taker;
     },
     publicIdHolder: (publicId) => firstOf(gateways.filter(({ spec }) => spec.publicID === publicId)),
+    keysBefore(key) {
+      places ??= placesInTeams(keys, teamOf);
+      return places.get(keyOf(key.kind, key)) ?? 0;
+    },
   };
+}
+
+/** Of keys that are sorted by name: how many of the same team come before each. A revoked one takes no place. */
+function placesInTeams(
+  keys: readonly WorldObject<"PlatformKey">[],
+  teamOf: ManifestWorld["teamOf"],
+): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const taken = new Map<string | null, number>();
+  for (const key of keys.toSorted(byAge)) {
+    const team = teamOf(key.namespace);
+    const before = taken.get(team) ?? 0;
+    places.set(keyOf(key.kind, key), before);
+    if (key.spec.state !== "Revoked") taken.set(team, before + 1);
+  }
+  return places;
+}
+
+/** What is not there yet comes last. */
+function byAge(
+  { createdAt: a = Number.POSITIVE_INFINITY }: WorldObject,
+  { createdAt: b = Number.POSITIVE_INFINITY }: WorldObject,
+): number {
+  return a === b ? 0 : a - b;
 }
 
 function keyOf(kind: Kind, { namespace, name }: NamedRef): string {

@@ -3,7 +3,7 @@ import { judgeKey } from "../key/policies/judge-key.ts";
 import { withPolicyDefaults } from "../key/policies/policy-defaults.ts";
 import { selectsTeam } from "../key/policies/team-selector.ts";
 import type { Path } from "./diagnostic.ts";
-import { keysBeforeIn, policiesIn } from "./manifest-policies.ts";
+import { policiesIn } from "./manifest-policies.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
 type PolicyWarning = { readonly path: Path; readonly message: string };
@@ -21,7 +21,7 @@ export function policyWarnings(object: WorldObject, world: ManifestWorld, now: n
   const { policies } = policiesIn(world, world.teamOf(object.namespace), () => now);
   if (policies.length === 0) return [];
   const declared = withPolicyDefaults(declareKey(object.namespace, object.name, object.spec), policies);
-  return judgeKey(declared, policies, { bornAt: now, now, keysBefore: keysBeforeIn(world, object) }).map(
+  return judgeKey(declared, policies, { bornAt: now, now, keysBefore: world.keysBefore(object) }).map(
     ({ policy, field, message }) => ({
       path: field.split("."),
       message: `${message}; PlatformKeyPolicy ${policy} asks for it, and a new key that breaks it is not issued`,

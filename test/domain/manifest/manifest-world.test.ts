@@ -124,3 +124,36 @@ test("a public id that two gateways declare is the first's by name, or the one's
   expect(worldOf(both, worldOf([gateway("b", "models")])).publicIdHolder("models")?.name).toBe("b");
   expect(worldOf(both).publicIdHolder("other")).toBeUndefined();
 });
+
+describe("the keys of a team", () => {
+  const placesOf = (objects: readonly WorldObject[], ...names: string[]) => {
+    const world = worldOf(objects);
+    return names.map((name) => {
+      const found = world.find("PlatformKey", { namespace: "dev", name });
+      return found && world.keysBefore(found);
+    });
+  };
+
+  test("have places by age, and then by name; a revoked one takes none", () => {
+    const made = (name: string, createdAt: number, spec?: object) => ({ ...key(name, spec), createdAt });
+    const others = declared("PlatformKey", "a", { preset: "MCPReadOnly" }, "lab");
+    const keys = [key("d"), key("c"), made("b", 2), made("a", 1, { state: "Revoked" }), made("e", 1), others];
+    const teams = [team("research", "dev"), team("ops", "lab")];
+    expect(placesOf([...teams, ...keys], "a", "e", "b", "c", "d")).toEqual([0, 0, 1, 2, 3]);
+  });
+
+  test("are looked at once for the places of all of them", () => {
+    let looks = 0;
+    const counted = (object: WorldObject<"PlatformKey">) => ({
+      ...object,
+      get createdAt() {
+        looks++;
+        return 1;
+      },
+    });
+    const names = Array.from({ length: 500 }, (_, n) => `key-${String(n).padStart(3, "0")}`);
+    const keys = names.map((name) => counted(key(name)));
+    expect(placesOf([team("research", "dev"), ...keys], ...names)).toEqual(names.map((_, n) => n));
+    expect(looks).toBeLessThan(500 * 20);
+  });
+});
