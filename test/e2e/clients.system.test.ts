@@ -45,11 +45,20 @@ async function modulesOf(name: string, packages: readonly string[]): Promise<str
   return join(home, "node_modules");
 }
 
-/** Installs packages of Python's, in a folder of this name: where their programs are. */
+let pip: Promise<string> | undefined;
+/** The pip that installs all packages of Python's: to put one into each environment takes longer than most packages. */
+function findPip(): Promise<string> {
+  const venv = join(folder, "pip");
+  pip ??= run("python3", ["-m", "venv", venv]).then(() => join(venv, "bin/pip"));
+  return pip;
+}
+
+/** Installs packages of Python's, in a folder of this name: where their programs are. Python compiles what it imports. */
 async function pythonWith(name: string, packages: readonly string[]): Promise<string> {
   const venv = join(folder, name);
-  await run("python3", ["-m", "venv", venv]);
-  await run(join(venv, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...packages]);
+  await run("python3", ["-m", "venv", "--without-pip", venv]);
+  const options = ["--quiet", "--disable-pip-version-check", "--no-compile"];
+  await run(await findPip(), ["--python", join(venv, "bin/python"), "install", ...options, ...packages]);
   return join(venv, "bin");
 }
 
