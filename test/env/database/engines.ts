@@ -21,16 +21,15 @@ const MANY_CONNECTIONS = 20;
 /** Started by importing this file. */
 const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
 
-/**
- * The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated.
- * On another version of PostgreSQL (npm run test:postgres15) PGlite is what it is, and is left out.
- */
+/** The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated. */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  if (process.env.KEYPLANE_TEST_POSTGRES === undefined) describeOnPGlite(promise, tests);
+  describeOnPGlite(promise, tests);
   describeOnEitherEngine(promise, tests);
 }
 
+/** On another version of PostgreSQL (npm run test:postgres15) PGlite is what it is, and is left out. */
 function describeOnPGlite(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+  if (process.env.KEYPLANE_TEST_POSTGRES !== undefined) return;
   describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
 }
 
