@@ -8,7 +8,7 @@ import { copyCheckout } from "./package.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The variable with the folder of an image's root that was made before, where npm's registry was in reach. */
+/** The variable with the folder of an image's root that was made before, where npm's registry was in reach; `npm run e2e` makes it where there is none. */
 export const IMAGE_ROOT_VARIABLE = "KEYPLANE_IMAGE_ROOT";
 
 /** What the Dockerfile says of containers. */

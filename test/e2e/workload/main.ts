@@ -3,7 +3,7 @@
  * KEYPLANE_E2E_KUBECONFIG names, one after the other. Arguments that begin with `test/` name suites, by their folder too.
  */
 import { spawnSync } from "node:child_process";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,9 +62,9 @@ async function main(args: readonly string[]): Promise<number> {
     await findHelm();
     if (chosen.includes(WALK)) await findPromtool();
     const folder = await mkdtemp(join(tmpdir(), "keyplane-e2e-"));
-    const imageRoot = join(folder, "root");
+    const { [IMAGE_ROOT_VARIABLE]: imageRoot = join(folder, "root") } = process.env;
     try {
-      await makeImageRoot(imageRoot);
+      if (!existsSync(imageRoot)) await makeImageRoot(imageRoot);
       const env = { ...process.env, DATABASE_URL: "", [IMAGE_ROOT_VARIABLE]: imageRoot };
       const run = (suite: string) => runInNamespaces(commandOf(suite, options), env);
       const isLongest = (suite: string) => suite === INSTALLATION;
