@@ -9,7 +9,7 @@ import { type Program, startProgram } from "./kubernetes/program.ts";
 import { type StartedKubernetes, startKubernetes } from "./kubernetes.ts";
 import { startBalancer } from "./node/balancer.ts";
 import { containerdConfig, kubeletConfig, networkConfig, PAUSE_IMAGE, SOCKET } from "./node/config.ts";
-import { type Config, packImage } from "./node/image.ts";
+import { type Config, packImages } from "./node/image.ts";
 import { API_SERVER_ADDRESS, CGROUP_VARIABLE, NODE_ADDRESS } from "./node/namespaces.ts";
 import { findNodePrograms, type NodePrograms } from "./node/programs.ts";
 import { until } from "./until.ts";
@@ -87,17 +87,19 @@ async function importImages(folder: string, { binFolder }: NodePrograms, imageRo
     run(join(binFolder, "ctr"), ["--address", SOCKET, "--namespace", "k8s.io", ...args]);
   await until("containerd listens", () => ctr("version"));
   const archive = join(folder, "image.tar");
-  const image = async (name: string, root: string, config: Config) => {
-    await packImage(name, root, config, archive);
+  const images = async (root: string, configs: Readonly<Record<string, Config>>) => {
+    await packImages(root, configs, archive);
     await ctr("images", "import", archive);
   };
   const pause = join(folder, "pause");
   await copyProgram("/usr/bin/sleep", pause);
-  await image(PAUSE_IMAGE, pause, { Entrypoint: ["/usr/bin/sleep", "infinity"] });
+  await images(pause, { [PAUSE_IMAGE]: { Entrypoint: ["/usr/bin/sleep", "infinity"] } });
   const { entrypoint, user, env } = readImageConfig();
   const common = { User: user, Env: Object.entries(env).map((pair) => pair.join("=")) };
-  await image(NODEJS_IMAGE, imageRoot, { ...common, Entrypoint: [entrypoint[0]] });
-  await image(`${KEYPLANE_IMAGE}:${packageJson.version}`, imageRoot, { ...common, Entrypoint: entrypoint });
+  await images(imageRoot, {
+    [NODEJS_IMAGE]: { ...common, Entrypoint: [entrypoint[0]] },
+    [`${KEYPLANE_IMAGE}:${packageJson.version}`]: { ...common, Entrypoint: entrypoint },
+  });
 }
 
 async function takesPods({ kubectl }: StartedKubernetes): Promise<void> {

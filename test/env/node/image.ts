@@ -21,13 +21,17 @@ export type Config = {
 };
 
 /**
- * Packs a folder as an image: an OCI archive.
+ * Packs a folder as images that differ in what their containers run: one OCI archive.
  *
- * @param name of the image, with a tag
- * @param root its root file system
+ * @param root the root file system of each
+ * @param configs by the names of the images, with their tags
  * @param archive the path to write
  */
-export async function packImage(name: string, root: string, config: Config, archive: string): Promise<void> {
+export async function packImages(
+  root: string,
+  configs: Readonly<Record<string, Config>>,
+  archive: string,
+): Promise<void> {
   const work = await mkdtemp(`${archive}-`);
   try {
     const layout = join(work, "layout");
@@ -37,21 +41,24 @@ export async function packImage(name: string, root: string, config: Config, arch
     const file = join(work, "layer.tar");
     await run("tar", ["--create", "--file", file, "--owner=0", "--group=0", "--directory", root, "."]);
     const layer = await moveBlob(layout, `${OCI}.layer.v1.tar`, file);
-    const described = await add(`${OCI}.config.v1+json`, {
-      os: "linux",
-      architecture: ARCHITECTURES[process.arch] ?? process.arch,
-      config: { WorkingDir: "/", ...config },
-      rootfs: { type: "layers", diff_ids: [layer.digest] },
-    });
-    const manifest = await add(`${OCI}.manifest.v1+json`, {
-      schemaVersion: 2,
-      mediaType: `${OCI}.manifest.v1+json`,
-      config: described,
-      layers: [layer],
-    });
-    const annotations = { "io.containerd.image.name": name, "org.opencontainers.image.ref.name": name };
-    const index = { schemaVersion: 2, manifests: [{ ...manifest, annotations }] };
-    await writeFile(join(layout, "index.json"), JSON.stringify(index));
+    const manifests: object[] = [];
+    for (const [name, config] of Object.entries(configs)) {
+      const described = await add(`${OCI}.config.v1+json`, {
+        os: "linux",
+        architecture: ARCHITECTURES[process.arch] ?? process.arch,
+        config: { WorkingDir: "/", ...config },
+        rootfs: { type: "layers", diff_ids: [layer.digest] },
+      });
+      const manifest = await add(`${OCI}.manifest.v1+json`, {
+        schemaVersion: 2,
+        mediaType: `${OCI}.manifest.v1+json`,
+        config: described,
+        layers: [layer],
+      });
+      const annotations = { "io.containerd.image.name": name, "org.opencontainers.image.ref.name": name };
+      manifests.push({ ...manifest, annotations });
+    }
+    await writeFile(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
     await writeFile(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
     await run("tar", ["--create", "--file", archive, "--directory", layout, "."]);
   } finally {
