@@ -19,10 +19,21 @@ export async function openBrowser() {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** What a page breaks of the rules of accessibility; empty for nothing. */
+/**
+ * What a page breaks of the rules of accessibility, as `theme: rule: elements`; empty for nothing. The dark theme has
+ * other colours and nothing else, so that it is judged by the rules of colours.
+ */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  return page.evaluate<string[]>(JUDGE);
+  const faults: string[] = [];
+  for (const [colorScheme, options] of RULES) {
+    // What fades from one colour to another would have a third for a while.
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const broken = await page.evaluate<string[]>(judgeBy(options));
+    faults.push(...broken.map((fault) => `${colorScheme}: ${fault}`));
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  return faults;
 }
 
 /** What has no room in a page's window: what is wider than the window or its panel, and text that has become a column of letters or of words. */
@@ -30,9 +41,15 @@ export async function crampedOf(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(CRAMPED);
 }
 
+/** By which of its rules axe judges each theme. Of those of colours it leaves one out unless all are asked for. */
+const RULES = [
+  ["light", {}],
+  ["dark", { runOnly: ["cat.color"], rules: { "color-contrast-enhanced": { enabled: false } } }],
+] as const;
+
 /** Runs in the page. */
-const JUDGE = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
-  violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`;
+const judgeBy = (options: object) => `axe.run(${JSON.stringify({ ...options, resultTypes: ["violations"] })})
+  .then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`;
 
 /** Runs in the page. */
 const CRAMPED = `[

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
-import { checkPage, THEMES, WIDTHS, Windows } from "./looked-at.ts";
+import { checkPage, WIDTHS, Windows } from "./looked-at.ts";
 import { NOT_SEEN, PAGES } from "./page-table.ts";
 import { type Pages, startPages } from "./pages.ts";
 
@@ -169,7 +169,7 @@ function pathOf(pattern: string, ids: Readonly<Record<string, string>>): string 
   return pattern.replace(/:(\w+)/g, (_, name) => ids[name] ?? "");
 }
 
-describe.each(THEMES)("Every page of the console, %s", (colorScheme) => {
+describe("Every page of the console", () => {
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const patterns = Object.keys(PAGES).filter((pattern) => !NOT_SEEN.has(pattern));
     const ids = { key: writerId, library: libraryId, atom: atomId, gateway: gatewayId, team: teamId };
@@ -183,13 +183,13 @@ describe.each(THEMES)("Every page of the console, %s", (colorScheme) => {
       "teams-empty": "/team?team=none",
       "webhooks-empty": "/webhooks?team=research",
     };
-    const page = await windows.open("/audit", { colorScheme, viewport: { width, height: 900 } });
+    const page = await windows.open("/audit", { viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
       const answer = await page.goto(`${pages.url}/dashboard${path}`);
       // A team that the API has made holds no namespace that a manifest could be of, and the page says so.
       const status = path.endsWith("/manifest") ? 409 : 200;
       expect({ name, status: answer?.status() }).toEqual({ name, status });
-      await checkPage(page, `${name}-${colorScheme}`);
+      await checkPage(page, name);
     }
   });
 });

@@ -8,7 +8,7 @@ import type { Pages, Visitor } from "./pages.ts";
 /** Where pictures of the pages are put, for people to look at; without it none are taken. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 
-export const THEMES = ["light", "dark"] as const;
+const THEMES = ["light", "dark"] as const;
 /** A phone, half a screen, and a screen. */
 export const WIDTHS = [320, 900, 1_280] as const;
 /** Where a page that was opened on a screen must have room too. */
@@ -63,24 +63,29 @@ export class Windows {
 }
 
 /**
- * Looks for what a page breaks of the rules of accessibility, and for what has no room; and takes pictures of it.
+ * Looks for what a page breaks of the rules of accessibility, in either theme, and for what has no room; and takes
+ * pictures of it.
  *
- * @param name of the page and its theme: each picture has its width behind that
+ * @param name of the page: each picture has its theme and its width behind that
  */
 export async function checkPage(page: Page, name: string): Promise<void> {
   const { width = 0, height = 900 } = page.viewportSize() ?? {};
   expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
   for (const other of [width, ...(width === WIDTHS[2] ? OTHER_WIDTHS : [])]) {
     await page.setViewportSize({ width: other, height });
-    await takePicture(page, `${name}-${other}`);
+    await takePictures(page, name, other);
     expect({ name, width: other, cramped: await crampedOf(page) }).toEqual({ name, width: other, cramped: [] });
   }
   await page.setViewportSize({ width, height });
   expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
 }
 
-async function takePicture(page: Page, name: string): Promise<void> {
+async function takePictures(page: Page, name: string, width: number): Promise<void> {
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
-  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: null });
 }

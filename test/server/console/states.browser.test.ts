@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../env/browser.ts";
 import { type FilledPaths, fillInstallation } from "./filled-installation.ts";
-import { checkPage, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
+import { checkPage, openWindow, WIDTHS } from "./looked-at.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 let filled: Pages;
@@ -17,25 +17,23 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([browser?.close(), filled?.close(), empty?.close()]));
 
-type Look = { readonly colorScheme: (typeof THEMES)[number]; readonly width: (typeof WIDTHS)[number] };
-
 async function lookAt(
   { url }: Pages,
   cookie: string,
   named: Readonly<Record<string, string>>,
-  { colorScheme, width }: Look,
+  width: (typeof WIDTHS)[number],
 ): Promise<void> {
-  const look = { colorScheme, viewport: { width, height: 900 } };
+  const look = { viewport: { width, height: 900 } };
   const { context, page } = await openWindow(browser, { url }, { cookie, look });
   for (const [name, path] of Object.entries(named)) {
     const answer = await page.goto(`${url}/dashboard${path}`);
     expect({ name, status: answer?.status() }).toEqual({ name, status: 200 });
-    await checkPage(page, `${name}-${colorScheme}`);
+    await checkPage(page, name);
   }
   await context.close();
 }
 
-describe.each(THEMES)("Every page, %s,", (colorScheme) => {
+describe("Every page", () => {
   test.for(WIDTHS)("of an installation in use fits into a window of %i pixels", async (width) => {
     const { everything, declared, gateway, team } = paths;
     const named = {
@@ -47,18 +45,18 @@ describe.each(THEMES)("Every page, %s,", (colorScheme) => {
       ...{ "filled-now": "/now", "filled-usage": "/usage", "filled-usage-month": "/usage?usage=month" },
       ...{ "filled-audit": "/audit", "filled-webhooks": "/webhooks" },
     };
-    await lookAt(filled, filled.browser.cookie, named, { colorScheme, width });
+    await lookAt(filled, filled.browser.cookie, named, width);
   });
 
   test.for(WIDTHS)("of an empty installation fits into a window of %i pixels", async (width) => {
     const sections = ["keys", "libraries", "gateways", "team", "webhooks", "usage", "audit", "now"];
     const named = Object.fromEntries(sections.map((section) => [`none-${section}`, `/${section}`]));
     const all = { ...named, "none-create": "/keys/new", "none-find": "/keys/find" };
-    await lookAt(empty, empty.browser.cookie, all, { colorScheme, width });
+    await lookAt(empty, empty.browser.cookie, all, width);
   });
 
   test.for(WIDTHS)("of a person in no team fits into a window of %i pixels", async (width) => {
     const { browser: of } = await filled.as("newcomer@example.com");
-    await lookAt(filled, of.cookie, { "outsider-keys": "/keys", "outsider-team": "/team" }, { colorScheme, width });
+    await lookAt(filled, of.cookie, { "outsider-keys": "/keys", "outsider-team": "/team" }, width);
   });
 });

@@ -10,7 +10,7 @@ import { consoleRoutes } from "../../../../server/console/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { openEmbedded } from "../../../env/database/embedded-database.ts";
-import { checkPage, THEMES, WIDTHS } from "../../console/looked-at.ts";
+import { checkPage, WIDTHS } from "../../console/looked-at.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
@@ -71,7 +71,7 @@ describe("Signing in, in a browser", () => {
   });
 });
 
-describe.each(THEMES)("Every page of signing in, %s,", (colorScheme) => {
+describe("Every page of signing in", () => {
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const named = {
       "sign-in": "/sign-in",
@@ -79,8 +79,8 @@ describe.each(THEMES)("Every page of signing in, %s,", (colorScheme) => {
       "sign-in-failed": "/callback?code=x",
     };
     for (const [name, path] of Object.entries(named)) {
-      const page = await openPage(path, { colorScheme, viewport: { width, height: 900 } });
-      await checkPage(page, `${name}-${colorScheme}`);
+      const page = await openPage(path, { viewport: { width, height: 900 } });
+      await checkPage(page, name);
       await page.close();
     }
   });

@@ -7,10 +7,10 @@ import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { unique } from "../../../store/fixtures.ts";
-import { checkPage, THEMES, Windows } from "../looked-at.ts";
+import { checkPage, Windows } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
-const LOOKS = THEMES.flatMap((theme) => [390, 1_280].map((width) => [theme, width] as const));
+const WIDTHS = [390, 1_280];
 /** As long as names may be, without a place to break at. */
 const [WIDE, SHOWN_WIDE] = ["w".repeat(60), "W".repeat(100)];
 
@@ -37,45 +37,42 @@ async function expectNothingSpilt(page: Page): Promise<void> {
 }
 
 describe("The manifest beside the form", () => {
-  test.each(LOOKS)(
-    "follows what is typed, and has its faults at their fields, in %s at %d pixels",
-    async (theme, width) => {
-      const page = await windows.open("/keys/new", { colorScheme: theme, viewport: { width, height: 900 } });
-      const form = await page.locator("#create-key").boundingBox();
-      const panel = await page.locator("#as-manifest").boundingBox();
-      const isBeside = (panel?.x ?? 0) >= (form?.x ?? 0) + (form?.width ?? 0);
-      expect(isBeside).toBe(width > 1_000);
-      if (!isBeside) expect(panel?.y).toBeGreaterThanOrEqual((form?.y ?? 0) + (form?.height ?? 0));
-      expect(await page.getByRole("button", { name: "Show as manifest" }).count()).toBe(0);
-      expect(await page.locator(".notice:visible").count()).toBe(0);
+  test.for(WIDTHS)("follows what is typed, and has its faults at their fields, at %i pixels", async (width) => {
+    const page = await windows.open("/keys/new", { viewport: { width, height: 900 } });
+    const form = await page.locator("#create-key").boundingBox();
+    const panel = await page.locator("#as-manifest").boundingBox();
+    const isBeside = (panel?.x ?? 0) >= (form?.x ?? 0) + (form?.width ?? 0);
+    expect(isBeside).toBe(width > 1_000);
+    if (!isBeside) expect(panel?.y).toBeGreaterThanOrEqual((form?.y ?? 0) + (form?.height ?? 0));
+    expect(await page.getByRole("button", { name: "Show as manifest" }).count()).toBe(0);
+    expect(await page.locator(".notice:visible").count()).toBe(0);
 
-      await page.getByLabel("Name", { exact: true }).fill("checkout");
-      await page.getByLabel("Team").selectOption(WIDE);
-      await page.getByLabel("Shown as").fill(SHOWN_WIDE);
-      await page.getByLabel("MCP default library").selectOption(WIDE);
-      await page.getByLabel("Budget").selectOption("tokens");
-      await page.getByLabel("Amount").fill("many");
-      const fault = page.locator("#budgetAmount-error");
-      await fault.waitFor();
-      expect(await fault.innerText()).toContain("Amount: write a whole number of tokens");
-      expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
-      expect(await page.getByLabel("Amount").getAttribute("aria-describedby")).toContain("budgetAmount-error");
-      expect(await page.getByRole("button", { name: "Copy YAML" }).count()).toBe(0);
-      await checkPage(page, `forms-manifest-refused-${theme}`);
-      await expectNothingSpilt(page);
+    await page.getByLabel("Name", { exact: true }).fill("checkout");
+    await page.getByLabel("Team").selectOption(WIDE);
+    await page.getByLabel("Shown as").fill(SHOWN_WIDE);
+    await page.getByLabel("MCP default library").selectOption(WIDE);
+    await page.getByLabel("Budget").selectOption("tokens");
+    await page.getByLabel("Amount").fill("many");
+    const fault = page.locator("#budgetAmount-error");
+    await fault.waitFor();
+    expect(await fault.innerText()).toContain("Amount: write a whole number of tokens");
+    expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("Amount").getAttribute("aria-describedby")).toContain("budgetAmount-error");
+    expect(await page.getByRole("button", { name: "Copy YAML" }).count()).toBe(0);
+    await checkPage(page, "forms-manifest-refused");
+    await expectNothingSpilt(page);
 
-      await page.getByLabel("Amount").fill("5000");
-      await page.getByRole("button", { name: "Copy YAML" }).waitFor();
-      expect(await fault.count()).toBe(0);
-      expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe(null);
-      expect(await page.getByLabel("Amount").inputValue()).toBe("5000");
-      expect(await manifestIn(page)).toContain(`displayName: ${SHOWN_WIDE}`);
-      expect(await manifestIn(page)).toContain("tokens: 5000");
-      await checkPage(page, `forms-manifest-${theme}`);
-      await expectNothingSpilt(page);
-      expect(windows.complaints).toEqual([]);
-    },
-  );
+    await page.getByLabel("Amount").fill("5000");
+    await page.getByRole("button", { name: "Copy YAML" }).waitFor();
+    expect(await fault.count()).toBe(0);
+    expect(await page.getByLabel("Amount").getAttribute("aria-invalid")).toBe(null);
+    expect(await page.getByLabel("Amount").inputValue()).toBe("5000");
+    expect(await manifestIn(page)).toContain(`displayName: ${SHOWN_WIDE}`);
+    expect(await manifestIn(page)).toContain("tokens: 5000");
+    await checkPage(page, "forms-manifest");
+    await expectNothingSpilt(page);
+    expect(windows.complaints).toEqual([]);
+  });
 
   test("without script comes by a button, which makes nothing, and is without a dead one", async () => {
     const page = await windows.open("/keys/new", { javaScriptEnabled: false, viewport: { width: 390, height: 900 } });
@@ -103,17 +100,17 @@ describe("The manifest beside the form", () => {
 });
 
 describe("The form to edit a key", () => {
-  test.each(LOOKS)("shows and saves its budget and limits, in %s at %d pixels", async (theme, width) => {
+  test.for(WIDTHS)("shows and saves its budget and limits, at %i pixels", async (width) => {
     const budgets = [
       { tokens: 9_000, period: "Week" },
       { tokens: 90_000, period: "Total", onExhausted: "Alert" },
     ];
     const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE, budgets, rateLimit: { requestsPerMinute: 60 } };
     const { id } = (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
-    const page = await windows.open(`/keys/${id}/edit`, { colorScheme: theme, viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys/${id}/edit`, { viewport: { width, height: 900 } });
     expect(await page.getByLabel("Amount").inputValue()).toBe("9000");
     expect(await page.getByLabel("Requests a minute").inputValue()).toBe("60");
-    await checkPage(page, `forms-edit-${theme}`);
+    await checkPage(page, "forms-edit");
     await expectNothingSpilt(page);
     await page.getByLabel("Amount").fill("12000");
     await page.getByLabel("Requests at once").fill("5");
@@ -128,7 +125,7 @@ describe("The form to edit a key", () => {
 });
 
 describe("What is in use of a key", () => {
-  test.each(LOOKS)("is one section, in %s at %d pixels", async (theme, width) => {
+  test.for(WIDTHS)("is one section, at %i pixels", async (width) => {
     const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE };
     const { id } = (
       await pages.send("POST", "/keys", { name: `${WIDE}${unique("")}`.slice(0, 63), team: "payments", spec })
@@ -147,15 +144,15 @@ describe("What is in use of a key", () => {
       [{ keyId: id, slot, gatewayId: "gw", routeId: "", teamId: "t", model: "m".repeat(100), figures }],
       () => {},
     );
-    const page = await windows.open(`/keys/${id}`, { colorScheme: theme, viewport: { width, height: 900 } });
+    const page = await windows.open(`/keys/${id}`, { viewport: { width, height: 900 } });
     const section = page.getByRole("region", { name: "What is in use" });
     expect(await section.getByRole("img").count()).toBe(2);
     expect(await section.innerText()).toMatch(/Old versions that still work[\s\S]*Version 1 .* works until/);
-    await checkPage(page, `forms-in-use-${theme}`);
+    await checkPage(page, "forms-in-use");
     await section.getByText("By time").click();
     await expectNothingSpilt(page);
     await section.getByRole("link", { name: "Last 30 days" }).click();
-    await checkPage(page, `forms-in-use-month-${theme}`);
+    await checkPage(page, "forms-in-use-month");
     expect(windows.complaints).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts"
 import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
-import { checkPage, THEMES, Windows } from "../looked-at.ts";
+import { checkPage, Windows } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
@@ -113,7 +113,7 @@ describe("Selected keys in a browser", () => {
 
 const goneKey = `key_${"a".repeat(20)}`;
 
-describe.each(THEMES)("Every page of selected keys, %s", (colorScheme) => {
+describe("Every page of selected keys", () => {
   test.for([390, 1_280])("are accessible and fit into a window of %i pixels", async (width) => {
     const stem = unique("looked-at");
     const keys = await makeKeys(stem, ["Checkout assistant", "W".repeat(60), "Nightly reports", "Spare", "Old"]);
@@ -129,8 +129,8 @@ describe.each(THEMES)("Every page of selected keys, %s", (colorScheme) => {
       const { text } = await pages.get(`/keys/revoke?${new URLSearchParams(keys.map(({ id }) => ["keyId", id]))}`);
       return text.match(/of late from/g)?.length === 2;
     });
-    const page = await windows.open(`/keys?q=${stem}`, { colorScheme, viewport: { width, height: 900 } });
-    const picture = (name: string) => checkPage(page, `bulk-${name}-${colorScheme}`);
+    const page = await windows.open(`/keys?q=${stem}`, { viewport: { width, height: 900 } });
+    const picture = (name: string) => checkPage(page, `bulk-${name}`);
     await picture("list");
     await page.getByRole("button", { name: "Select all on this page" }).click();
     await picture("selected");

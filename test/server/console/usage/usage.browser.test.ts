@@ -5,7 +5,7 @@ import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts"
 import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { HOUR } from "../../../store/fixtures.ts";
-import { checkPage, openWindow, THEMES } from "../looked-at.ts";
+import { checkPage, openWindow } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 /** Phones, half a screen, a small and a large one. */
@@ -46,15 +46,15 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
 
-describe.each(THEMES)("Usage in a browser, %s", (colorScheme) => {
+describe("Usage in a browser", () => {
   test.for(LOOKED_AT)("is accessible and fits into a window of %i pixels", async (width) => {
-    const look = { colorScheme, viewport: { width, height: 900 } };
+    const look = { viewport: { width, height: 900 } };
     const { context, page, complaints } = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
     for (const [name, path] of Object.entries(paths)) {
       await page.goto(`${pages.url}/dashboard${path}`);
       await page.getByRole("link", { name: "Last 30 days" }).click();
       await page.getByText("By time").click();
-      await checkPage(page, `usage-of-${name}-${colorScheme}`);
+      await checkPage(page, `usage-of-${name}`);
     }
     expect(complaints).toEqual([]);
     await context.close();
