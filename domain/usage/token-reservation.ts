@@ -4,19 +4,15 @@ import type { AnswerUsage, Tokens } from "./tokens.ts";
 /** What a call is expected to use, in tokens. */
 export type ExpectedTokens = { readonly input: number; readonly output: number };
 
-/** What is known of a call before it is made. */
-type AskedCall = {
-  /** Of its body; undefined where that is not known. */
-  readonly bytes: number | undefined;
-  /** The most that it lets the model write; undefined where it does not say so, or where that was not read. */
-  readonly mostOutput: number | undefined;
-  /** Whether the model writes anything: to embed a text is to read alone. */
-  readonly isWritten: boolean;
+/** How much a call lets its model write. */
+export type OutputBound = {
+  /** The most tokens of an answer; undefined where the call does not say so. */
+  readonly most: number | undefined;
+  /** How many answers it asks for at once. */
+  readonly answers: number;
 };
 
-/** Of a body whose length is not known before it has come. */
-export const UNKNOWN_INPUT = 8_192;
-/** Of an answer that the call does not bound, or whose bound was not read. */
+/** Of an answer that the call does not bound. */
 export const UNKNOWN_OUTPUT = 1_024;
 /** No model writes more into an answer, whatever the call lets it have. */
 export const MOST_OUTPUT = 1_048_576;
@@ -38,13 +34,16 @@ type ReportedAnswer = {
 /** No upstream has done the call: it was refused, or failed. */
 export const NOT_DONE: CallEnd = { answer: undefined, givenUp: 0 };
 
-/** What a call may use: no text has more tokens than bytes, and no answer more than it is let have. */
-export function expectTokens({
-  bytes = UNKNOWN_INPUT,
-  mostOutput = UNKNOWN_OUTPUT,
-  isWritten,
-}: AskedCall): ExpectedTokens {
-  return { input: bytes, output: isWritten ? Math.min(mostOutput, MOST_OUTPUT) : 0 };
+/**
+ * What a call may use: no text has more tokens than bytes, and no answer more than it is let have.
+ *
+ * @param bytes of its body
+ * @param bound undefined where the model writes nothing: to embed a text is to read alone
+ */
+export function expectTokens(bytes: number, bound: OutputBound | undefined): ExpectedTokens {
+  if (bound === undefined) return { input: bytes, output: 0 };
+  const { most = UNKNOWN_OUTPUT, answers } = bound;
+  return { input: bytes, output: Math.min(most * answers, MOST_OUTPUT) };
 }
 
 /** What a call has used in the end, in tokens. The larger counts, an estimate no further than what was reserved. */

@@ -71,7 +71,7 @@ type ForwardedCall = {
   readonly resolveAgain: (last: Resolved) => Resolved | Problem;
   /** Takes what an answer reported, once it is over, however it ended. */
   readonly onAnswered: (answer: CountedAnswer) => void;
-  /** Takes once how it has ended, where what it used is settled. */
+  /** Takes once how it has ended, where what it used is settled: the body of such a call was read whole. */
   readonly onOver: ((end: CallEnd) => void) | undefined;
   /** The call in its caller's trace; null where nothing is traced. */
   readonly trace: RequestTrace | null;
@@ -321,12 +321,10 @@ class Exchange implements AttemptListener {
 
   /** @param isWhole whether the upstream's answer has come to its end */
   #count({ candidate, trace, atWork }: UpstreamAttempt, isWhole: boolean): void {
-    const { gatewayId, pathModel, request, onAnswered, onOver } = this.#call;
-    // No upstream works on a call of which it never has the whole.
-    const givenUp = request.complete ? atWork : 0;
+    const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const tap = this.#tap;
     if (tap === undefined) {
-      onOver?.({ answer: undefined, givenUp });
+      onOver?.({ answer: undefined, givenUp: atWork });
       trace?.end();
       return;
     }
@@ -334,7 +332,7 @@ class Exchange implements AttemptListener {
     const askedModel = candidate.model ?? pathModel;
     tap.end(isWhole, (usage, mostWritten) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
-      onOver?.({ answer: { usage, mostWritten }, givenUp });
+      onOver?.({ answer: { usage, mostWritten }, givenUp: atWork });
       trace?.end(usage);
     });
   }

@@ -100,8 +100,6 @@ type Calling<F extends CallFormat> = {
   readonly userAgent: string;
 };
 
-/** Of a body that is at hand. */
-const NO_HEAD = { contentEncoding: undefined, contentLength: undefined };
 /** Beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -134,7 +132,7 @@ export function createLibraryCaller<F extends CallFormat>(
       const isCounted =
         reportsUsage(found.format.operation) && (countsTokens(found.key, found.limits) || hasBudget(found.key));
       const expected = isCounted
-        ? await expectedTokens(found.format.operation, NO_HEAD, Buffer.from(bodyFor(found)))
+        ? await expectedTokens(found.format.operation, Buffer.from(bodyFor(found)))
         : undefined;
       const rates = await chargeRates(deps, found.key, found.limits, expected && expected.input + expected.output);
       const refusing = refusingRate(rates);

@@ -6,7 +6,7 @@ import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { ReceivedBody } from "../http/bodies/received-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
-/** The largest body that is read for its model (spec §4). */
+/** The largest body that is read for its model or its tokens (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;
 /** Up to this length a body is read in whole whatever the gateway: one write to the upstream instead of a stream. */
 export const SMALL_BODY: number = 64 * 1024;
@@ -98,5 +98,8 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
 const CUT_SHORT = problem("invalid_request", "The body ended before its declared end.");
 
 function tooLarge(): Problem {
-  return problem("payload_too_large", `A body whose model decides its route may have ${MAX_READ_BODY >> 20} MiB.`);
+  return problem(
+    "payload_too_large",
+    `A body that is read for its model or its tokens may have ${MAX_READ_BODY >> 20} MiB.`,
+  );
 }

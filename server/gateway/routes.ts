@@ -20,8 +20,7 @@ import { sendErrorResponse } from "./errors/error-response.ts";
 import { type ForwardingDeps, forward } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } from "./headers/headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
-import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
-import { readBody } from "./request-body.ts";
+import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
@@ -113,12 +112,15 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
-  // Most calls' bodies are not inspected, and so no promise either.
+  // Most calls' bodies are not read, and so no promise either.
   const counts = reportsUsage(call.operation);
-  const need = bodyNeed(sent, (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels));
+  const need = bodyNeed(sent, {
+    model: (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels),
+    tokens: counts && (countsTokens(key) || hasBudget(key)),
+  });
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
-    { model, body }: Omit<RequestedModel, "text">,
+    { model, body }: Pick<RequestedModel, "model"> & { readonly body: ForwardedBody },
     resolved: Resolved | Problem,
     onOver?: (end: CallEnd) => void,
   ): void => {
@@ -147,19 +149,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       trace: request.trace,
     });
   };
-  if (need !== "inspect" && !(counts && (countsTokens(key) || hasBudget(key)))) {
+  if (need === "stream" || need === "small") {
     proceed({ model: call.model, body: need }, resolveFor(deps, request, call.model));
     return;
   }
   let text: Buffer | undefined;
-  const read = async (): Promise<RequestedModel> => {
-    if (need === "inspect") return readModels(openCall, { request: raw, call, head, query: targetOf(request).query });
-    if (need === "stream") return { model: call.model, body: need, text: undefined };
-    const whole = await readBody(raw, openCall, head.contentLength);
-    return { model: call.model, body: () => whole, text: whole };
-  };
   const hold = async (): Promise<void> => {
-    const found = await read();
+    const read = need === "inspect" ? readModels : readCounted;
+    const found = await read(openCall, { request: raw, call, head, query: targetOf(request).query });
     text = found.text;
     if (reply.sent) return;
     const resolved = resolveAgain(deps, request, found.model);
@@ -167,7 +164,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const { limits } = resolved;
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     if (limits === undefined && !isCounted) return proceed(found, resolved);
-    const expected = isCounted ? await expectedTokens(call.operation, head, found.text) : undefined;
+    const expected = isCounted ? await expectedTokens(call.operation, found.text) : undefined;
     if (reply.sent) return;
     const models = resolved.candidates.map(({ model = found.model }) => model);
     const settle = await holdToBody(deps, request, reply, limits, expected && { tokens: expected, models });

@@ -100,6 +100,8 @@ describe("docs/security/threats.md", () => {
       "b226",
       "b227",
       "b228",
+      "b229",
+      "b230",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -17,25 +17,29 @@ import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 /** What is sent as the body: passed on as it comes, collected first as it is small, or made for each candidate. */
 export type ForwardedBody = "stream" | "small" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
 
-/** The model that a request names, and its body for each upstream that it may go to. */
+/** The model that a request names, and its body, which was read, for each upstream that it may go to. */
 export type RequestedModel = {
   readonly model: string | undefined;
   readonly body: ForwardedBody;
-  /** The body as it came, where it was read. */
-  readonly text: Buffer | undefined;
+  /** The body as it came. */
+  readonly text: Buffer;
 };
 
 /**
- * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the whole body, since
- * it may name one even where the path does.
+ * How much of a request's body is needed before it is forwarded (spec §4): the whole body where a model can matter, since
+ * it may name one even where the path does, and where tokens are counted, else nothing.
  */
-export function bodyNeed(head: RequestHead, needsModel: boolean): "stream" | "small" | "inspect" {
-  if (needsModel) return "inspect";
+export function bodyNeed(
+  head: RequestHead,
+  needs: { readonly model: boolean; readonly tokens: boolean },
+): "stream" | "small" | "count" | "inspect" {
+  if (needs.model) return "inspect";
+  if (needs.tokens) return "count";
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 
-/** A request whose body is inspected. */
-type InspectedRequest = {
+/** A request whose body is read. */
+type ReadRequest = {
   readonly request: IncomingMessage;
   readonly call: GatewayCall;
   readonly head: RequestHead;
@@ -44,10 +48,26 @@ type InspectedRequest = {
 };
 
 /**
+ * Reads a body whose tokens are counted, and whose model does not matter: an upstream that takes a text for whole before
+ * its body has ended would begin with what may never be charged (threats b230).
+ *
+ * @throws Problem 400, 413, 415, 429 or 503 for one that cannot be counted
+ */
+export async function readCounted(
+  openCall: OpenCall | null,
+  { request, call, head }: ReadRequest,
+): Promise<RequestedModel> {
+  requireUncompressed(head);
+  const text = await readBody(request, openCall, head.contentLength);
+  return { model: call.model, text, body: () => text };
+}
+
+/**
  * Reads a body that is inspected.
+ *
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
-export async function readModels(openCall: OpenCall | null, inspected: InspectedRequest): Promise<RequestedModel> {
+export async function readModels(openCall: OpenCall | null, inspected: ReadRequest): Promise<RequestedModel> {
   const { request, head, query } = inspected;
   requireReadable(head);
   requireNoModel(query);
@@ -78,20 +98,24 @@ async function modelOf(body: Buffer, call: GatewayCall): Promise<RequestedModel>
 }
 
 /** A body is inspected only where every reader would take it for the same JSON text. */
-function requireReadable({ contentType, contentEncoding }: RequestHead): void {
-  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
-    throw problem(
-      "unsupported_media_type",
-      "A compressed body cannot be read for its model: send it uncompressed.",
-      READ_CODINGS,
-    );
-  }
+function requireReadable(head: RequestHead): void {
+  requireUncompressed(head);
+  const { contentType } = head;
   if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {
     throw problem("unsupported_media_type", "The body must be JSON: send it with Content-Type: application/json.");
   }
   if (contentType?.match(CHARSET)?.some((charset) => !UTF8.test(charset))) {
     throw problem("invalid_request", "The body must be UTF-8, which is what JSON is: name no other charset.");
   }
+}
+
+function requireUncompressed({ contentEncoding }: RequestHead): void {
+  if (contentEncoding === undefined || contentEncoding.trim().toLowerCase() === "identity") return;
+  throw problem(
+    "unsupported_media_type",
+    "A compressed body cannot be read for its model or its tokens: send it uncompressed.",
+    READ_CODINGS,
+  );
 }
 
 /** Each charset that a media type names, in whatever notation. */

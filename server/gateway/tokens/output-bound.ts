@@ -1,60 +1,91 @@
 import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import type { OutputBound } from "../../../domain/usage/token-reservation.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 
 /** Names of members, and these as parsers may take them that look less closely. */
 type Names = { readonly exact: ReadonlySet<string>; readonly folded: ReadonlySet<string> };
-/** What a format calls the most tokens that an answer may have, and what it is within where it is not at the top. */
-type Bounds = { readonly names: Names; readonly within?: Names };
+/** How a format says how much an answer may have. */
+type Bounds = {
+  /** The most tokens of one answer. */
+  readonly most: Names;
+  /** How many answers there are to be. */
+  readonly answers?: Names;
+  /** What is answered, each element of a list by itself. */
+  readonly prompts?: Names;
+  /** What these are within where they are not at the top. */
+  readonly within?: Names;
+};
 
 const GEMINI: Bounds = {
-  names: namesOf("maxOutputTokens", "max_output_tokens"),
+  most: namesOf("maxOutputTokens", "max_output_tokens"),
+  answers: namesOf("candidateCount", "candidate_count"),
   within: namesOf("generationConfig", "generation_config"),
 };
 const BOUNDS: Readonly<Partial<Record<GatewayOperation, Bounds>>> = {
-  "gateway.chat_completions": { names: namesOf("max_tokens", "max_completion_tokens") },
-  "gateway.completions": { names: namesOf("max_tokens") },
-  "gateway.responses": { names: namesOf("max_output_tokens") },
-  "gateway.messages": { names: namesOf("max_tokens") },
+  "gateway.chat_completions": { most: namesOf("max_tokens", "max_completion_tokens"), answers: namesOf("n") },
+  "gateway.completions": {
+    most: namesOf("max_tokens"),
+    answers: namesOf("n", "best_of"),
+    prompts: namesOf("prompt"),
+  },
+  "gateway.responses": { most: namesOf("max_output_tokens") },
+  "gateway.messages": { most: namesOf("max_tokens") },
   "gateway.generate_content": GEMINI,
   "gateway.stream_generate_content": GEMINI,
 };
-/** No name that is looked for is shorter, or longer with each letter escaped, its quotes included. */
-const [SHORTEST_NAME, LONGEST_NAME] = [11, 144];
+/** What some upstreams go by before it: llama.cpp's own name, and what LiteLLM writes over the members beside it. */
+const OVERRULING = namesOf("n_predict", "extra_body");
+/** No name that is looked for is longer with each letter escaped, its quotes included. */
+const LONGEST_NAME = 144;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
+const QUOTE = 0x22;
 
 /**
- * The most tokens that a body lets the answer have, where it says so: the larger, where a format has two. Undefined for
- * what is no JSON, too, which the upstream may refuse; and where it says it twice, or in a spelling that some parsers take
- * for it and others do not: which one an upstream goes by is not known (threats b203).
+ * How much a body lets the answer have. The larger of two bounds, where a format has two; none for what is no JSON, which
+ * the upstream may refuse, nor where it is there twice, in a spelling that some parsers take for it and others do not, or
+ * beside what some upstreams take instead: which one an upstream goes by is not known (threats b203).
  */
-export async function outputBound(operation: GatewayOperation, body: Buffer): Promise<number | undefined> {
+export async function outputBound(operation: GatewayOperation, body: Buffer): Promise<OutputBound> {
   const bounds = BOUNDS[operation];
-  if (bounds === undefined) return undefined;
-  const { names, within } = bounds;
+  if (bounds === undefined) return { most: undefined, answers: 1 };
   const seen = new Set<string>();
   let most: number | undefined;
+  let answers = 1;
+  let prompts = 0;
   let isDoubtful = false;
-  const isOneOf = (wanted: Names, name: string): boolean => {
+  const isOneOf = (wanted: Names | undefined, name: string): boolean => {
     const folded = fold(name);
-    if (!wanted.folded.has(folded)) return false;
+    if (wanted === undefined || !wanted.folded.has(folded)) return false;
     if (seen.has(folded) || !wanted.exact.has(name)) isDoubtful = true;
     seen.add(folded);
     return true;
   };
-  const visitor: JsonVisitor<"top" | "within" | "bound"> = {
-    open: (context, isObject) => (isObject && context !== "bound" ? context : undefined),
+  const visitor: JsonVisitor<"top" | "within" | "most" | "answers" | "prompts" | "prompt"> = {
+    open: (context, isObject) => {
+      if (isObject) return context === "top" || context === "within" ? context : undefined;
+      if (context === "prompts") return "prompt";
+      // A prompt in tokens, which are numbers.
+      if (context === "prompt") prompts++;
+      return undefined;
+    },
     member: (object, start, end) => {
-      const length = end - start;
-      if (length < SHORTEST_NAME || length > LONGEST_NAME) return undefined;
+      if (end - start > LONGEST_NAME) return undefined;
       const name = nameIn(body.toString("utf8", start, end));
       if (name === undefined) return undefined;
-      if (object === "top" && within !== undefined) return isOneOf(within, name) ? "within" : undefined;
-      return isOneOf(names, name) ? "bound" : undefined;
+      if (object === "top" && OVERRULING.folded.has(fold(name))) isDoubtful = true;
+      if (object === "top" && bounds.within !== undefined) return isOneOf(bounds.within, name) ? "within" : undefined;
+      if (isOneOf(bounds.most, name)) return "most";
+      if (isOneOf(bounds.answers, name)) return "answers";
+      return isOneOf(bounds.prompts, name) ? "prompts" : undefined;
     },
     scalar: (context, start, end) => {
-      const value = context === "bound" ? Number(body.toString("latin1", start, end)) : Number.NaN;
-      if (Number.isSafeInteger(value) && value >= 0) most = Math.max(most ?? 0, value);
+      if (context === "prompt" && body[start] === QUOTE) prompts++;
+      if (context !== "most" && context !== "answers") return;
+      const value = Number(body.toString("latin1", start, end));
+      if (!Number.isSafeInteger(value) || value < 0) return;
+      if (context === "most") most = Math.max(most ?? 0, value);
+      else answers = Math.max(answers, value);
     },
   };
   const scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "top");
@@ -62,9 +93,9 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
     await inSlices((steps) => scanner.run(steps));
   } catch (error) {
     if (!(error instanceof BodyFault)) throw error;
-    return undefined;
+    isDoubtful = true;
   }
-  return isDoubtful ? undefined : most;
+  return { most: isDoubtful ? undefined : most, answers: answers * Math.max(1, prompts) };
 }
 
 /** Undefined for what is no JSON. */
@@ -81,7 +112,10 @@ function namesOf(...names: readonly string[]): Names {
   return { exact: new Set(names), folded: new Set(names.map(fold)) };
 }
 
-/** A name as parsers may take it that ignore its case, as Go's do, or which of two styles it is in, as Gemini's. */
+/**
+ * A name as parsers may take it that ignore its case, as Go's do, or which of two styles it is in, as Gemini's, or that
+ * take it to end at a NUL, as C's do.
+ */
 function fold(name: string): string {
-  return name.replaceAll("_", "").toUpperCase().toLowerCase();
+  return name.replace(/\0.*/s, "").replaceAll("_", "").toUpperCase().toLowerCase();
 }

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import {
   type CallEnd,
+  type ExpectedTokens,
   expectTokens,
   MOST_OUTPUT,
   NOT_DONE,
-  UNKNOWN_INPUT,
+  type OutputBound,
   UNKNOWN_OUTPUT,
   usedTokens,
 } from "../../../domain/usage/token-reservation.ts";
@@ -20,25 +21,14 @@ const answer = (usage: Partial<AnswerUsage>, mostWritten = 0): CallEnd => ({
 });
 const TOKENS = { ...NO_TOKENS, input: 10, cached: 7, cache_write_5m: 3, output: 20, reasoning: 5, tool_calls: 2 };
 
-test.each([
-  [
-    { bytes: 400, mostOutput: 50, isWritten: true },
-    { input: 400, output: 50 },
-  ],
-  [
-    { bytes: undefined, mostOutput: undefined, isWritten: true },
-    { input: UNKNOWN_INPUT, output: UNKNOWN_OUTPUT },
-  ],
-  [
-    { bytes: 400, mostOutput: Number.MAX_SAFE_INTEGER, isWritten: true },
-    { input: 400, output: MOST_OUTPUT },
-  ],
-  [
-    { bytes: 400, mostOutput: undefined, isWritten: false },
-    { input: 400, output: 0 },
-  ],
-])("b128: of %j is expected %j", (asked, expected) => {
-  expect(expectTokens(asked)).toEqual(expected);
+test.each<[number, OutputBound | undefined, ExpectedTokens]>([
+  [400, { most: 50, answers: 1 }, { input: 400, output: 50 }],
+  [400, { most: 50, answers: 3 }, { input: 400, output: 150 }],
+  [400, { most: undefined, answers: 3 }, { input: 400, output: 3 * UNKNOWN_OUTPUT }],
+  [400, { most: Number.MAX_SAFE_INTEGER, answers: 2 }, { input: 400, output: MOST_OUTPUT }],
+  [400, undefined, { input: 400, output: 0 }],
+])("b128: of %i bytes that let the answer have %j is expected %j", (bytes, bound, expected) => {
+  expect(expectTokens(bytes, bound)).toEqual(expected);
 });
 
 test.each<[string, CallEnd, number, number]>([

@@ -51,16 +51,22 @@ afterEach(async () => {
 const BODY = JSON.stringify({ model: "fast", max_tokens: 500 });
 const RESERVED = BODY.length + 500;
 
-function open(url: string, tokens: number, fields: Partial<GatewayRecord> = {}, body: string | ReadableStream = BODY) {
+function open(
+  url: string,
+  tokens: number,
+  fields: Partial<GatewayRecord> = {},
+  body: string | ReadableStream = BODY,
+  path = "chat/completions",
+) {
   harness.addGateway({ gatewayId: "gw_main", publicId: "main", upstreams: [upstreamOf(url)], ...fields });
-  return callWith({ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, body);
+  return callWith({ tokens, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, body, path);
 }
 
-function callWith(budget: Budget, body: string | ReadableStream) {
+function callWith(budget: Budget, body: string | ReadableStream, path = "chat/completions") {
   const items = [budget];
   key = harness.addKey({ budgets: { owner: "team-a c/ns/reader", items } });
   return (signal?: AbortSignal) =>
-    fetch(`${harness.url}/g/main/v1/chat/completions`, {
+    fetch(`${harness.url}/g/main/v1/${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body,
@@ -99,6 +105,16 @@ async function charged(): Promise<number> {
   });
   return sum().spent;
 }
+
+test("b229: of several answers, or answers to several prompts, each may be as long as the call lets one be", async () => {
+  const answers = JSON.stringify({ model: "fast", max_tokens: 500, n: 4 });
+  await giveUp(open(silent.url, 10_000, {}, answers));
+  expect(await charged()).toBe(answers.length + 4 * 500);
+  await start();
+  const prompts = JSON.stringify({ model: "fast", max_tokens: 500, n: 2, best_of: 3, prompt: ["a", [1, 2], "b"] });
+  await giveUp(open(silent.url, 10_000, {}, prompts, "completions"));
+  expect(await charged()).toBe(prompts.length + 9 * 500);
+});
 
 test("b177: a call that is given up while its upstream is connected to has used nothing", async () => {
   // It never answers TLS's greeting.
@@ -170,10 +186,40 @@ test("b208: a call whose caller leaves before an error is shown that was held ba
   expect(await charged()).toBe(0);
 });
 
-test("b208: a call whose body has not come to its end when it is given up has used nothing", async () => {
-  const halfOfIt = new ReadableStream({ start: (body) => body.enqueue(Buffer.from(BODY.slice(0, -1))) });
-  await giveUp(open(silent.url, 10_000, {}, halfOfIt));
-  expect(await charged()).toBe(0);
+test("b230: a body whose length is not declared is reserved by what is in it", async () => {
+  const text = `${" ".repeat(20_000)}${BODY}`;
+  await giveUp(open(silent.url, 100_000, {}, streamOf(text, true)));
+  expect(await charged()).toBe(text.length + 500);
+});
+
+test("b230: a call whose body has not come to its end is not made: some upstreams begin where its text is whole", async () => {
+  const leaving = new AbortController();
+  const unended = open(silent.url, 10_000, {}, streamOf(BODY, false))(leaving.signal).catch(() => {});
+  await giveUp(callWith({ tokens: 10_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }, BODY));
+  expect(connections.size).toBe(1);
+  leaving.abort();
+  await unended;
+  expect(await charged()).toBe(RESERVED);
+});
+
+function streamOf(text: string, ends: boolean): ReadableStream {
+  return new ReadableStream({
+    start(body) {
+      body.enqueue(Buffer.from(text));
+      if (ends) body.close();
+    },
+  });
+}
+
+test("b230: a body in a coding, whose tokens cannot be known, is refused where they are counted", async () => {
+  open(silent.url, 10_000);
+  const coded = await fetch(`${harness.url}/g/main/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-encoding": "gzip" },
+    body: gzipSync(BODY),
+    signal: AbortSignal.timeout(5_000),
+  });
+  expect([coded.status, coded.headers.get("accept-encoding"), connections.size]).toEqual([415, "identity", 0]);
 });
 
 /** Calls, leaves once this much of an answer is there, and says what that was charged. */

@@ -4,6 +4,7 @@ import { outputBound } from "../../../../server/gateway/tokens/output-bound.ts";
 
 type Row = readonly [operation: GatewayOperation, body: string, most: number | undefined];
 const CHAT = "gateway.chat_completions";
+const COMPLETIONS = "gateway.completions";
 const GEMINI = "gateway.generate_content";
 
 test.each<Row>([
@@ -24,7 +25,7 @@ test.each<Row>([
   [CHAT, "{", undefined],
   [CHAT, "", undefined],
 ])("b128: the answer's bound is read of %s from %s: %s", async (operation, body, most) => {
-  expect(await outputBound(operation, Buffer.from(body))).toBe(most);
+  expect(await outputBound(operation, Buffer.from(body))).toEqual({ most, answers: 1 });
 });
 
 test.each<readonly [GatewayOperation, string]>([
@@ -39,6 +40,26 @@ test.each<readonly [GatewayOperation, string]>([
   [GEMINI, '{"max_tokens":1,"maxOutputTokens":1}'],
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1},"generation_config":{}}'],
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1,"max_output_tokens":null}}'],
+  [CHAT, '{"max_tokens\\u0000x":9000,"max_tokens":1}'],
+  [CHAT, '{"max_tokens":1,"n":1,"N":100}'],
+  [CHAT, '{"max_tokens":1,"n_predict":9000}'],
+  [CHAT, '{"max_tokens":1,"extra_body":{"max_tokens":9000}}'],
+  [COMPLETIONS, '{"max_tokens":1,"prompt":"a","prompt":["a","b"]}'],
 ])("b203: a bound that the upstream may not go by is none: of %s, %s", async (operation, body) => {
-  expect(await outputBound(operation, Buffer.from(body))).toBeUndefined();
+  expect((await outputBound(operation, Buffer.from(body))).most).toBeUndefined();
+});
+
+test.each<readonly [GatewayOperation, string, number]>([
+  [CHAT, '{"n":4}', 4],
+  [CHAT, '{"n":null}', 1],
+  [CHAT, '{"n":0}', 1],
+  [CHAT, '{"best_of":4,"prompt":["a","b"]}', 1],
+  [COMPLETIONS, '{"n":2,"best_of":5,"prompt":"a"}', 5],
+  [COMPLETIONS, '{"prompt":[1,2,3]}', 1],
+  [COMPLETIONS, '{"prompt":["a",[1,2],"b"],"n":2}', 6],
+  [COMPLETIONS, '{"prompt":[],"n":2}', 2],
+  ["gateway.messages", '{"n":4}', 1],
+  [GEMINI, '{"generationConfig":{"candidateCount":8},"candidateCount":9}', 8],
+])("b229: the answers that a call of %s asks for are counted in %s: %i", async (operation, body, answers) => {
+  expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
 });
