@@ -122,11 +122,16 @@ function foldedNameAt(body: Buffer, start: number, end: number): string {
   let isPlain = true;
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = body[at] ?? 0;
-    if (byte >= 0x80 || byte === BACKSLASH) return foldedName(decodeString(body, start, end));
+    if (byte >= 0x80 || byte === BACKSLASH) return foldedName(upToNul(decodeString(body, start, end)));
     isPlain &&= isPlainByte(byte);
   }
   const name = body.toString("latin1", start + 1, end - 1);
-  return isPlain ? name.toLowerCase() : foldedName(name);
+  return isPlain ? name.toLowerCase() : foldedName(upToNul(name));
+}
+
+/** A name as parsers written in C may read it. One that begins with a NUL is none to them, and to others what follows. */
+function upToNul(name: string): string {
+  return name.replace(/(?<=[^\0])\0.*/s, "");
 }
 
 const BACKSLASH = 0x5c;

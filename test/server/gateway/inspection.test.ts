@@ -65,6 +65,8 @@ test.each([
   ["chat/completions", '{"model":"m","MODEL":"other"}'],
   ["chat/completions", '{"model":"m","_model":"other"}'],
   ["chat/completions", '{"model":"m","model\\u0000":"other"}'],
+  ["chat/completions", '{"model":"m","model\\u0000x":"other"}'],
+  ["chat/completions", '{"model":"m","engine\\u0000x":"other"}'],
   ["chat/completions", '{"model":"m","model ":"other"}'],
   ["chat/completions", '{"model":"m","fallbac\u212as":["other"]}'],
   ["responses", '{"model":"m","tools":[{"type":"image_generation","model":"other"}]}'],
