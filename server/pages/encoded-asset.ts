@@ -28,7 +28,7 @@ export function codingFor(accepted = ""): keyof EncodedAsset {
   const offers = accepted
     .toLowerCase()
     .split(",")
-    .map((offer) => offer.replaceAll(" ", "").split(";"));
+    .map((offer) => offer.replaceAll(/[ \t]/g, "").split(";"));
   const takes = (coding: string) => offers.some(([name, q = ""]) => name === coding && !/^q=0(\.0*)?$/.test(q));
   return COMPRESSED.find(takes) ?? "identity";
 }

@@ -39,6 +39,7 @@ describe("A file of the console", () => {
     ["gzip, deflate", "gzip", gunzipSync],
     ["GZIP;q=0.5", "gzip", gunzipSync],
     ["br;q=0, gzip;q=0.000", "identity", asItIs],
+    ["br;\tq=0,\tgzip", "gzip", gunzipSync],
     ["broken", "identity", asItIs],
   ])("is sent to a client that takes %j in %s, and is the same", async (accepted, coding, decode) => {
     for (const path of await pathsOfAssets()) {
