@@ -4,20 +4,28 @@ import { isSteeringName } from "./headers/steering-names.ts";
 
 /** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;
-/** Parameters by which some upstreams take a request for another one: its method, its headers or its body. */
+/**
+ * Parameters by which some upstreams take a request for another one: its method, its headers or its body, or have their
+ * answer leave out what it used.
+ */
 const OVERRIDES: ReadonlySet<string> = new Set([
   "$ct",
+  "$fields",
   "$httpheaders",
   "$httpmethod",
   "$req",
   "_method",
+  "fields",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",
 ]);
+/** By which Google's APIs choose the form of an answer, and the forms that are read for what it used. */
+const FORM: ReadonlySet<string> = new Set(["alt", "$alt"]);
+const READ_FORMS: ReadonlySet<string> = new Set(["json", "sse"]);
 /**
  * A query without the parameters that carry a key: `key` in any encoding, and any other one that holds a key of ours,
- * however often it is encoded. Nor does one pass that makes another request of this one, or says where it is to go. One of several that some
+ * however often it is encoded. Nor does one pass that makes another request of this one, says where it is to go, or keeps its answer from being read. One of several that some
  * upstreams read where a semicolon stands takes the others with it. The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
@@ -27,12 +35,15 @@ export function forwardedQuery(query: string): string {
 function mayPass(pair: string): boolean {
   const text = decodeWholly(pair);
   if (text === undefined || text.includes("inf_")) return false;
-  if (!pair.includes(";")) return isForwardedName(nameOf(text));
-  return pair.split(";").every((part) => isForwardedName(nameOf(decodeWholly(part) ?? "key")));
+  if (!pair.includes(";")) return isForwarded(text);
+  return pair.split(";").every((part) => isForwarded(decodeWholly(part) ?? "key"));
 }
 
-function isForwardedName(name: string): boolean {
+/** @param text a parameter, decoded */
+function isForwarded(text: string): boolean {
+  const name = nameOf(text);
   const lower = name.toLowerCase();
+  if (FORM.has(lower)) return READ_FORMS.has(text.slice(name.length + 1));
   return name !== "key" && !OVERRIDES.has(lower) && !isSteeringName(lower);
 }
 

@@ -102,6 +102,8 @@ describe("docs/security/threats.md", () => {
       "b228",
       "b229",
       "b230",
+      "b231",
+      "b232",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -17,7 +17,7 @@ const HOP_BY_HOP = [
 
 /**
  * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
- * claims for the request another origin, address, target or method than its own. Beside these stays what
+ * claims for the request another origin, address, target or method than its own, or has its answer leave out what it used. Beside these stays what
  * `isSteeringName` knows.
  */
 const NOT_FORWARDED = new Set<string>([
@@ -38,6 +38,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-cluster-client-ip",
   "x-envoy-original-path",
   "x-goog-api-key",
+  "x-goog-fieldmask",
   "x-host",
   "x-http-method",
   "x-http-method-override",
@@ -49,8 +50,8 @@ const NOT_FORWARDED = new Set<string>([
   "x-rewrite-url",
 ]);
 const FORWARDING_CLAIM = "x-forwarded-";
-/** What we decide on where we read a body for its model: another spelling would have an upstream read another body. */
-const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set(["content-encoding", "content-type"]);
+/** What we go by where we read a body or an answer: another spelling would have an upstream read or write another one. */
+const HOW_MESSAGES_ARE_READ: ReadonlySet<string> = new Set(["accept-encoding", "content-encoding", "content-type"]);
 
 /** What chooses a model and does not say so: of SageMaker's endpoints and of ModelMesh. */
 const MODEL_CHOICES: ReadonlySet<string> = new Set([
@@ -147,7 +148,7 @@ function staysHere(lower: string): boolean {
   if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || hyphenated.startsWith(OURS))
     return true;
   if (lower.includes("inf_") || isSteeringName(lower)) return true;
-  return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
+  return lower !== hyphenated && HOW_MESSAGES_ARE_READ.has(hyphenated);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
+import { isReadCoding } from "../tokens/decoded-reader.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
 import { type SeenNames, spellingOf } from "./header-names.ts";
 
@@ -57,11 +58,21 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
     else if (lower === "content-encoding")
       contentEncoding = contentEncoding === undefined ? value : `${contentEncoding},${value}`;
     if (notForwarded || lower === vendorHeader || value.includes("inf_")) continue;
-    forwarded.push(name, value);
+    forwarded.push(name, lower === "accept-encoding" ? readCodingsOf(value) : value);
   }
   if (listed !== undefined) forwarded = withoutListed(forwarded, listed);
   return { forwarded, contentLength, contentType, contentEncoding };
 }
+
+/** Of the codings in which a caller takes an answer those that are read for what it used. */
+function readCodingsOf(accepted: string): string {
+  if (USUAL_CODINGS.test(accepted)) return accepted;
+  const read = accepted.split(",").filter((offer) => isReadCoding((offer.split(";")[0] ?? "").trim().toLowerCase()));
+  return read.length === 0 ? "identity" : read.join(",").trim();
+}
+
+/** What most clients take, and all of it is read. */
+const USUAL_CODINGS = /^gzip, ?deflate(?:, ?br)?$/;
 
 /** A head without what an upstream may read a model in: for a request whose model is decided on. */
 export function withoutModels(head: RequestHead): RequestHead {

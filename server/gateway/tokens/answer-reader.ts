@@ -72,7 +72,8 @@ export class AnswerReader {
     return {
       tokens,
       model: typeof model === "string" ? model : undefined,
-      ending: this.#ending(isWhole, !isSound || Object.keys(reported).length > 0),
+      // No call uses nothing: some upstreams write zeros until they know.
+      ending: this.#ending(isWhole, !isSound || Object.values(reported).some((figure) => figure > 0)),
       isDoubtful: !isSound || !fits || isTwice,
     };
   }

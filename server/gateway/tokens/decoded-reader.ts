@@ -29,6 +29,11 @@ const CODINGS: Readonly<Record<string, Coding>> = {
   },
 };
 
+/** Whether answers in a coding are read, as long as few enough are. */
+export function isReadCoding(name: string): boolean {
+  return Object.hasOwn(CODINGS, name);
+}
+
 /** What waits to be decoded, in bytes: an answer that comes faster is not read. */
 const MAX_WAITING = 1 << 20;
 

@@ -130,3 +130,17 @@ test.each([
 ])("b40: what goes upstream of the query %s is: %s", (query, forwarded) => {
   expect(forwardedQuery(query)).toBe(forwarded);
 });
+
+test.each([
+  ["alt=sse&b=2", "alt=sse&b=2"],
+  ["%24alt=json;enum-encoding=int&prettyPrint=false", "%24alt=json;enum-encoding=int&prettyPrint=false"],
+  ["alt=proto&b=2", "b=2"],
+  ["$ALT=media&alt=ndjson&b=2", "b=2"],
+  ["fields=candidates&b=2", "b=2"],
+  ["%24fie%256cds=candidates(content)&b=2", "b=2"],
+])(
+  "b231: what goes upstream of the query %s is %s: no answer comes without its usage, or in a form that is not read",
+  (query, forwarded) => {
+    expect(forwardedQuery(query)).toBe(forwarded);
+  },
+);

@@ -199,6 +199,15 @@ describe("An answer's usage", () => {
     }
   });
 
+  test("b232: is said to be unreported where each of its figures is nothing, as some upstreams write before the last event", () => {
+    const none = { prompt_tokens: 0, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 0 } };
+    expect(read(JSON.stringify({ usage: none }), { dialect: "openai" }).ending).toBe("unreported");
+    const begun = events({ choices: [], usage: none });
+    expect(read(begun, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
+    const ended = events({ choices: [], usage: none }, { choices: [], usage: chatUsage });
+    expect(read(ended, { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("reported");
+  });
+
   test("is said to be unreported where a whole answer has none", () => {
     for (const text of ["", "{}", "null", "not json", '{"usage":null}', '{"a":{"usage":{"prompt_tokens":5}}}']) {
       expect(read(text, { dialect: "openai" }), text).toMatchObject({ tokens: NO_TOKENS, ending: "unreported" });

@@ -1,3 +1,4 @@
+import { request as httpRequest } from "node:http";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
@@ -107,6 +108,30 @@ test.for(Object.entries(CODINGS))(
     expect(await answered()).toMatchObject({ usage: { tokens: { input: 5, output: 7 }, ending: "reported" } });
   },
 );
+
+test.for([
+  ["gzip, deflate, br, zstd", "gzip, deflate, br"],
+  ["gzip;q=0.5,\tzstd;q=1, BR", "gzip;q=0.5, BR"],
+  ["zstd", "identity"],
+  ["*", "identity"],
+  ["identity", "identity"],
+  ["gzip,deflate", "gzip,deflate"],
+] as const)("b231: a caller who would take an answer in %s has it in what is read: %s", async ([taken, asked]) => {
+  upstream.answerWith((response) => response.end(JSON.stringify(chat)));
+  const path = `${harness.url}/g/${gateway.publicId}/v1/chat/completions`;
+  const status = await new Promise((resolve, reject) => {
+    const headers = { "x-api-key": key, "content-type": "application/json", "accept-encoding": taken };
+    const sent = httpRequest(path, { method: "POST", headers: { ...headers, ...ELSEWHERE } });
+    sent.on("response", (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+    sent.end("{}");
+  });
+  expect(status).toBe(200);
+  expect(upstream.received[0]?.headers["accept-encoding"]).toBe(asked);
+  for (const name of Object.keys(ELSEWHERE)) expect(upstream.received[0]?.headers).not.toHaveProperty(name);
+});
+
+/** In which some upstreams would read that an answer is to be in another coding, or to leave out its usage. */
+const ELSEWHERE = { accept_encoding: "zstd", "x-goog-fieldmask": "choices" };
 
 test("a stream in a coding that is cut counts what was seen", async () => {
   const zipped = createGzip();
