@@ -25,8 +25,9 @@ const FORM: ReadonlySet<string> = new Set(["alt", "$alt"]);
 const READ_FORMS: ReadonlySet<string> = new Set(["json", "sse"]);
 /**
  * A query without the parameters that carry a key: `key` in any encoding, and any other one that holds a key of ours,
- * however often it is encoded. Nor does one pass that makes another request of this one, says where it is to go, or keeps its answer from being read. One of several that some
- * upstreams read where a semicolon stands takes the others with it. The rest stays byte by byte.
+ * however often it is encoded. Nor does one pass that makes another request of this one, says where it is to go, or keeps
+ * its answer from being read. One of several that some upstreams read where a semicolon stands takes the others with it.
+ * The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
   return query === "" ? "" : query.split("&").filter(mayPass).join("&");

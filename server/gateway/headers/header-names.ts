@@ -17,8 +17,8 @@ const HOP_BY_HOP = [
 
 /**
  * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
- * claims for the request another origin, address, target or method than its own, or has its answer leave out what it used. Beside these stays what
- * `isSteeringName` knows.
+ * claims for the request another origin, address, target or method than its own, or has its answer leave out what it
+ * used. Beside these stays what `isSteeringName` knows.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
@@ -63,6 +63,7 @@ const MODEL_CHOICES: ReadonlySet<string> = new Set([
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
 const NOT_RETURNED = new Set<string>([
   ...HOP_BY_HOP,
+  "accept-ch",
   "alt-svc",
   "clear-site-data",
   "content-security-policy",
@@ -73,9 +74,14 @@ const NOT_RETURNED = new Set<string>([
   "refresh",
   "report-to",
   "reporting-endpoints",
+  "sec-session-challenge",
+  "sec-session-registration",
+  "secure-session-challenge",
+  "secure-session-registration",
   "service-worker-allowed",
   "set-cookie",
   "set-cookie2",
+  "set-login",
   "strict-transport-security",
   "www-authenticate",
   "x-content-type-options",

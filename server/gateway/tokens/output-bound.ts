@@ -36,7 +36,7 @@ const BOUNDS: Readonly<Partial<Record<GatewayOperation, Bounds>>> = {
 };
 /** What some upstreams go by before it: llama.cpp's own name, and what LiteLLM writes over the members beside it. */
 const OVERRULING = namesOf("n_predict", "extra_body");
-/** No name that is looked for is longer with each letter escaped, its quotes included. */
+/** No format has a longer name, with each letter escaped and its quotes: one that is longer can hide what it means. */
 const LONGEST_NAME = 144;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 const QUOTE = 0x22;
@@ -70,7 +70,10 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
       return undefined;
     },
     member: (object, start, end) => {
-      if (end - start > LONGEST_NAME) return undefined;
+      if (end - start > LONGEST_NAME) {
+        isDoubtful = true;
+        return undefined;
+      }
       const name = nameIn(body.toString("utf8", start, end));
       if (name === undefined) return undefined;
       if (object === "top" && OVERRULING.folded.has(fold(name))) isDoubtful = true;

@@ -337,13 +337,20 @@ test("b65: what an upstream answers cannot act on our origin", async () => {
         ["alt-svc", 'h3=":443"'],
         ["content-security-policy", "default-src *"],
         ["service-worker-allowed", "/"],
+        ["secure-session-registration", '(ES256); path="/g/a"; challenge="c"'],
+        ["sec-session-registration", '(ES256); path="/g/a"; challenge="c"'],
+        ["accept-ch", "sec-ch-ua-model"],
+        ["set-login", "logged-out"],
         ["x-ours", "kept"],
       ].flat(),
     );
     response.end("<script>alert(1)</script>");
   });
   const answer = await post(`${id}/v1/embeddings`);
-  const dropped = ["set-cookie", "clear-site-data", "strict-transport-security", "alt-svc", "service-worker-allowed"];
+  const dropped = [
+    ...["set-cookie", "clear-site-data", "strict-transport-security", "alt-svc", "service-worker-allowed"],
+    ...["secure-session-registration", "sec-session-registration", "accept-ch", "set-login"],
+  ];
   expect(dropped.map((name) => answer.headers.get(name))).toEqual(dropped.map(() => null));
   expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   expect(answer.headers.get("content-security-policy")).toMatch(/^sandbox; default-src 'none'/);

@@ -41,6 +41,7 @@ test.each<readonly [GatewayOperation, string]>([
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1},"generation_config":{}}'],
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1,"max_output_tokens":null}}'],
   [CHAT, '{"max_tokens\\u0000x":9000,"max_tokens":1}'],
+  [CHAT, `{"max_tokens\\u0000${"x".repeat(200)}":9000,"max_tokens":1}`],
   [CHAT, '{"max_tokens":1,"n":1,"N":100}'],
   [CHAT, '{"max_tokens":1,"n_predict":9000}'],
   [CHAT, '{"max_tokens":1,"extra_body":{"max_tokens":9000}}'],
