@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
 import { heldByPolicies } from "../../../domain/key/issuance/policy-violated.ts";
+import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
 import { AT_REST_SITUATION, observedKey } from "./situations.ts";
 
 const WHY = "spec.scopes: memory:write may not be given.";
