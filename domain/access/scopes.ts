@@ -15,6 +15,20 @@ export const PRESETS = {
 
 export type Preset = keyof typeof PRESETS;
 
+export function isPreset(text: string): text is Preset {
+  return Object.hasOwn(PRESETS, text);
+}
+
+/** The preset of exactly these scopes, in any order; undefined where there is none. */
+export function presetOf(scopes: readonly string[]): Preset | undefined {
+  return Object.keys(PRESETS)
+    .filter(isPreset)
+    .find((preset) => {
+      const granted: readonly string[] = PRESETS[preset];
+      return granted.length === scopes.length && granted.every((scope) => scopes.includes(scope));
+    });
+}
+
 /** A set of scopes as bits, one for each entry of {@link SCOPES}: what a decision reads. */
 export type ScopeSet = number;
 

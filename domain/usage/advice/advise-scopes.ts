@@ -1,4 +1,4 @@
-import { PRESETS, type Preset, SCOPES, type Scope } from "../../access/scopes.ts";
+import { PRESETS, presetOf, type Scope } from "../../access/scopes.ts";
 import { counted } from "../../counted.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
 import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
@@ -13,7 +13,7 @@ export function adviseScopes(use: KeyUse): AdvicePoint {
   if (unused.length === 0 || kept.length === 0) return point({}, ["All of them were needed.", ...reasons]);
   const said = [...reasons, `Not needed: ${unused.join(", ")}.`];
   if (preset === undefined) return point({ scopes: kept }, said);
-  const other = Object.entries(PRESETS).find(([, set]) => isSame(set, kept))?.[0] as Preset | undefined;
+  const other = presetOf(kept);
   const stands = `Preset ${preset} stands for ${PRESETS[preset].join(", ")}.`;
   return other === undefined
     ? point({ preset: undefined, scopes: kept }, [stands, ...said, "No preset is as narrow: the scopes are listed."])
@@ -48,8 +48,4 @@ function reasonForRoutes(use: KeyUse): string | undefined {
   const answers = use.answers.reduce((sum, { calls }) => sum + calls, 0);
   const without = requestsWithin(use, ["gateway:generate", "gateway:embed"]) - answers;
   return without > 0 ? `of ${counted(without, "call")} without an answer that is counted it is not known` : undefined;
-}
-
-function isSame(set: readonly Scope[], other: readonly Scope[]): boolean {
-  return SCOPES.every((scope) => set.includes(scope) === other.includes(scope));
 }

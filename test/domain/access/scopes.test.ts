@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import {
   isScope,
   PRESETS,
+  presetOf,
   productScopes,
   SCOPES,
   type Scope,
@@ -44,4 +45,12 @@ test("the presets are those of the spec", () => {
     MCPReadWrite: ["memory:read", "memory:write"],
     GatewayDefault: ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read"],
   });
+});
+
+test("scopes are those of a preset in any order, and of none with one more or one less", () => {
+  expect(presetOf(["memory:write", "memory:read"])).toBe("MCPReadWrite");
+  expect(presetOf(["memory:read", "memory:read"])).toBeUndefined();
+  for (const scopes of [[], ["memory:write"], [...PRESETS.GatewayDefault, "memory:write"]]) {
+    expect(presetOf(scopes)).toBeUndefined();
+  }
 });

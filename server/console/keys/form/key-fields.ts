@@ -1,4 +1,4 @@
-import { isScope, PRESETS, type Preset, type Scope } from "../../../../domain/access/scopes.ts";
+import { isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
@@ -165,10 +165,6 @@ export function productsOf({ preset, scopes }: Pick<KeyFields, "preset" | "scope
 
 export function productOfScope(scope: Scope): string {
   return scope.split(":")[0] ?? "";
-}
-
-function isPreset(text: string): text is Preset {
-  return Object.hasOwn(PRESETS, text);
 }
 
 function refOf(text: string): Ref {
