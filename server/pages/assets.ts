@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { sendShared } from "../http/answers/cached-text.ts";
 import { problem } from "../http/errors.ts";
 import { codingFor, type EncodedAsset, encodedAsset } from "./encoded-asset.ts";
+import { consoleSheet } from "./sheet.ts";
 
 /** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */
 type Asset = { readonly name: string; readonly type: string; readonly content: EncodedAsset };
 
-const FOLDER = new URL("assets/", import.meta.url);
 const HTMX = createRequire(import.meta.url).resolve("htmx.org/dist/htmx.min.js");
 
 const ASSETS = {
-  styles: asset("console.css", "text/css; charset=utf-8", ...sheets()),
-  script: asset("console.js", "text/javascript; charset=utf-8"),
-  htmx: asset("htmx.js", "text/javascript; charset=utf-8", HTMX),
-  icon: asset("icon.svg", "image/svg+xml"),
+  styles: asset("console.css", "text/css; charset=utf-8", Buffer.from(consoleSheet())),
+  script: asset("console.js", "text/javascript; charset=utf-8", ours("console.js")),
+  htmx: asset("htmx.js", "text/javascript; charset=utf-8", readFileSync(HTMX)),
+  icon: asset("icon.svg", "image/svg+xml", ours("icon.svg")),
 } as const;
 
 const BY_NAME: ReadonlyMap<string, Asset> = new Map(Object.values(ASSETS).map((asset) => [asset.name, asset]));
@@ -40,20 +40,11 @@ export function assetRoutes(app: FastifyInstance): void {
   });
 }
 
-/** The sheets of the console, in the order in which one may change what another says. */
-function sheets(): URL[] {
-  const within = (folder: string) =>
-    readdirSync(new URL(`styles/${folder}/`, FOLDER))
-      .sort()
-      .map((name) => `${folder}/${name}`);
-  const names = ["tokens.css", "elements.css", ...within("components"), ...within("pages"), "print.css"];
-  return names.map((name) => new URL(`styles/${name}`, FOLDER));
+function ours(file: string): Buffer {
+  return readFileSync(new URL(`assets/${file}`, import.meta.url));
 }
 
-/** A file by its name, of the file of that name in our folder, or else of those that are given, one after the other. */
-function asset(file: string, type: string, ...parts: (string | URL)[]): Asset {
-  const paths = parts.length > 0 ? parts : [new URL(file, FOLDER)];
-  const content = Buffer.concat(paths.map((path) => readFileSync(path)));
+function asset(file: string, type: string, content: Buffer): Asset {
   const hash = createHash("sha256").update(content).digest("base64url").slice(0, 16);
   const dot = file.lastIndexOf(".");
   return { name: `${file.slice(0, dot)}-${hash}${file.slice(dot)}`, type, content: encodedAsset(content) };
