@@ -19,7 +19,7 @@ const ABSOLUTE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeSty
  * @param now milliseconds since the epoch
  */
 export function ago(iso: string, now: number): Html {
-  return html`<time datetime="${iso}" title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</time>`;
+  return html`<span title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</span>`;
 }
 
 /** A moment as a calendar and a clock have it: in UTC, and by script in the reader's zone. */
@@ -30,7 +30,7 @@ export function moment(iso: string, now: number): Html {
 /** A moment to the second, as {@link moment}, over how long ago it was. Both in milliseconds since the epoch. */
 export function exactMoment(at: number, now: number): Html {
   const iso = rfc3339Millis(at);
-  return html`<time datetime="${iso}" data-local="second">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time><span class="line muted small">${relative(at - now)}</span>`;
+  return html`<time datetime="${iso}" data-local="second">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time><small>${relative(at - now)}</small>`;
 }
 
 export function absolute(iso: string): string {

@@ -57,8 +57,13 @@ const CRAMPED = `[
   ...[...document.querySelectorAll(".panel")]
     .filter((panel) => panel.scrollWidth > panel.clientWidth)
     .map((panel) => "a panel cuts what is in it: " + panel.innerText.slice(0, 60)),
-  ...[...document.querySelectorAll("td > *, dd")]
-    .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 240)
+  ...[...document.querySelectorAll("td, tbody th, dd")]
+    .filter((text) => {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const { width, height } = range.getBoundingClientRect();
+      return width < 96 && height > 240;
+    })
     .map((text) => "a column of letters: " + text.innerText.slice(0, 60)),
   ...[...document.querySelectorAll("p, li, dt, label, :is(h1, h2, h3, h4), .button, button")]
     .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 96)

@@ -95,7 +95,7 @@ function action({ kind }: StoredAuditEvent): Html {
 function about({ keyId, teamId, detail }: StoredAuditEvent, { names }: AuditPage): Content {
   const { id, name } = detail;
   const team = teamId === null ? undefined : (names.teams.get(teamId) ?? teamId);
-  const whose = team !== undefined && html`<span class="line muted small">${team}</span>`;
+  const whose = team !== undefined && html`<small>${team}</small>`;
   if (keyId !== null) {
     return html`<a class="name" href="/dashboard/keys/${keyId}">${names.keys.get(keyId)?.name ?? keyId}</a>${whose}`;
   }
@@ -110,7 +110,7 @@ function by({ actor, detail: { actorName, address, userAgent } }: StoredAuditEve
   const from = [isNamed && shortActor(actor), address, userAgent]
     .filter((text) => typeof text === "string")
     .join(" · ");
-  return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<span class="line muted small">${from}</span>`}`;
+  return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<small>${from}</small>`}`;
 }
 
 function shortActor(actor: string): string {

@@ -33,7 +33,7 @@ export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">, names:
   const others = Object.entries(detail).filter(([name, value]) => !OWN_PLACES.has(name) && value !== null);
   return html`${changes.length > 0 && html`<dl class="changes">${changes.map(([field, change]) => html`<dt>${field}</dt><dd>${beforeAndAfter(change, names)}</dd>`)}</dl>`}${
     typeof why === "string" && html`<span class="line">“${clamp(why)}”</span>`
-  }${others.length > 0 && html`<span class="line muted small">${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value, names))}`)}</span>`}`;
+  }${others.length > 0 && html`<small>${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value, names))}`)}</small>`}`;
 }
 
 function beforeAndAfter(change: unknown, names: ReferenceNames): Content {

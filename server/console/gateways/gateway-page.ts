@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
-import { table } from "../../pages/table.ts";
+import { type Column, table } from "../../pages/table.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
@@ -22,6 +22,15 @@ export type GatewayPage = GatewayFigures & {
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
+
+const UPSTREAMS: readonly Column[] = [
+  "Upstream",
+  "State",
+  "Last heard of",
+  "Credential",
+  "Base URL",
+  ["Dialect", "whole"],
+];
 
 export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
@@ -49,7 +58,6 @@ function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): H
   if (upstreams.length === 0) {
     return html`<p class="muted">None: it forwards nothing. Declare one under <code>spec.upstreams</code>.</p>`;
   }
-  const columns = ["Upstream", "State", "Last heard of", "Credential", "Base URL", "Dialect"];
   const rows = upstreams.map(({ name, dialect, baseUrl, hasCredential }) => {
     const state = stateOf(id, name);
     return [
@@ -61,7 +69,7 @@ function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): H
       dialect,
     ];
   });
-  return table("Upstreams", columns, rows);
+  return table("Upstreams", UPSTREAMS, rows);
 }
 
 function routes({ routes, routesOnly }: StoredGateway): Html {
@@ -72,7 +80,7 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
   const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, rateLimit }) => [
-    html`<strong>${model}</strong><span class="line muted small"><code>${routeId}</code></span>`,
+    html`<strong>${model}</strong><small><code>${routeId}</code></small>`,
     `${upstreamModel} at ${upstream}`,
     fallbacks.length === 0
       ? html`<span class="muted">None</span>`

@@ -65,7 +65,7 @@ function gatewayTable({ gateways, clusters, boundKeys, stateOf }: GatewayList): 
     const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
     const more = upstreams.length - SHOWN_UPSTREAMS;
     return [
-      html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><span class="line muted small"><code>${publicId}</code></span>`,
+      html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><small><code>${publicId}</code></small>`,
       upstreams.length === 0
         ? html`<span class="muted">None: it forwards nothing</span>`
         : html`${upstreams
@@ -73,8 +73,8 @@ function gatewayTable({ gateways, clusters, boundKeys, stateOf }: GatewayList): 
             .map(
               ({ name, hasCredential }) =>
                 html`<span class="line">${name} ${healthBadge(healthOf(stateOf(id, name), hasCredential))}</span>`,
-            )}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`,
-      html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`,
+            )}${more > 0 && html`<small>and ${more} more</small>`}`,
+      html`${routes.length}${routesOnly && html`<small>and no other model</small>`}`,
       countText(boundKeys.get(id)),
       team,
       declarationPlace(gateway, clusters),

@@ -1,3 +1,4 @@
+import { presetOf } from "../../../domain/access/scopes.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/shown/key-json.ts";
@@ -46,6 +47,11 @@ export function toneOfVersion({ state }: VersionJson): Tone {
 
 export function versionBadge(version: VersionJson): Html {
   return html`<span class="badge ${toneOfVersion(version)}">${inWords(version.state)}</span>`;
+}
+
+/** A key's scopes in few words: by the preset that has the same ones, or each. */
+export function scopesText({ scopes }: Pick<KeyJson, "scopes">): string {
+  return presetOf(scopes) ?? scopes.join(", ");
 }
 
 /** Whether any of a key's scopes is for gateways. */

@@ -71,9 +71,9 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
         gatewayLink(of),
         html`<bdi>${of.upstream}</bdi>`,
         of.failure,
-        html`${ago(rfc3339Millis(of.failedAt), now)}<span class="line muted small">${
+        html`${ago(rfc3339Millis(of.failedAt), now)}<small>${
           of.answeredAt === null ? "never answered" : html`answered ${ago(rfc3339Millis(of.answeredAt), now)}`
-        }</span>`,
+        }</small>`,
       ]),
     },
     {
@@ -98,7 +98,7 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
 function whose({ key, team, budget }: NearBudget): Content {
   if (team === null) return html`<bdi>${budget.policy ?? ""}</bdi>`;
   if (key === null) return html`<a href="/dashboard/team/${team.id}">${team.name}</a>`;
-  return html`<a href="/dashboard/keys/${key.id}">${key.name}</a><span class="line muted small">${team.name}</span>`;
+  return html`<a href="/dashboard/keys/${key.id}">${key.name}</a><small>${team.name}</small>`;
 }
 
 type List = {
@@ -137,7 +137,7 @@ function servers({ servers }: Now): List {
       html`${
         mayServe
           ? html`<span class="badge good">Serves</span>`
-          : html`<span class="badge bad">Silent</span><span class="line muted small">changes wait for it</span>`
+          : html`<span class="badge bad">Silent</span><small>changes wait for it</small>`
       }${lacksKey !== null && html`<span class="badge bad">Lacks an encryption key</span>`}`,
       seconds(silentMs),
       behind.toLocaleString("en-US"),

@@ -63,7 +63,7 @@ function callerTable({ callers, names, now }: RefusalsPage): Html {
 }
 
 function who({ keyId, principal, teamId }: RefusedCaller, { keys, teams }: EventNames): Content {
-  const team = teamId !== null && html`<span class="line muted small">${teams.get(teamId) ?? teamId}</span>`;
+  const team = teamId !== null && html`<small>${teams.get(teamId) ?? teamId}</small>`;
   if (keyId !== null) {
     return html`<a class="name" href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${team}`;
   }
@@ -72,7 +72,7 @@ function who({ keyId, principal, teamId }: RefusedCaller, { keys, teams }: Event
 
 function networksText(networks: readonly string[]): Content {
   const more = networks.length - NETWORKS;
-  return html`${networks.slice(0, NETWORKS).map((network) => html`<span class="line">${network}</span>`)}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`;
+  return html`${networks.slice(0, NETWORKS).map((network) => html`<span class="line">${network}</span>`)}${more > 0 && html`<small>and ${more} more</small>`}`;
 }
 
 function nothing({ span }: RefusalsPage): Html {

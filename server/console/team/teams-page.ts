@@ -42,7 +42,7 @@ function teamTable({ teams, roleIn, clusters }: TeamList): Html {
   const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
     return [
-      html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<span class="line muted small">${displayName}</span>`}`,
+      html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}`,
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       namespacesOf(namespaces),

@@ -83,7 +83,7 @@ function receivers({ webhooks, areMore }: WebhooksPage): Html {
     chips(events),
     hasSecret
       ? html`<span class="badge good">There</span>`
-      : html`<span class="badge bad">Missing</span><span class="line muted small">Nothing is sent. The team's condition ResolvedRefs says which Secret is looked for.</span>`,
+      : html`<span class="badge bad">Missing</span><small>Nothing is sent. The team's condition ResolvedRefs says which Secret is looked for.</small>`,
     waiting === MAX_COUNTED_DELIVERIES ? `${waiting} and more` : String(waiting),
   ]);
   return html`${table("Receivers", RECEIVERS, rows)}${
@@ -118,11 +118,11 @@ function cellsOf(delivery: LoggedDelivery, page: WebhooksPage): Content[] {
     exactMoment(at, now),
     html`<code>${event}</code>`,
     keyId === null
-      ? html`${name}<span class="line muted small">the team itself</span>`
-      : html`<a href="/dashboard/keys/${keyId}">${name}</a><span class="line muted small">${team}</span>`,
-    html`<code class="address">${url}</code><span class="line muted small">${id}</span>`,
+      ? html`${name}<small>the team itself</small>`
+      : html`<a href="/dashboard/keys/${keyId}">${name}</a><small>${team}</small>`,
+    html`<code class="address">${url}</code><small>${id}</small>`,
     state(delivery, now),
-    html`${tries}${triedAt !== null && html`<span class="line muted small">last ${ago(rfc3339Millis(triedAt), now)}</span>`}${
+    html`${tries}${triedAt !== null && html`<small>last ${ago(rfc3339Millis(triedAt), now)}</small>`}${
       mayRedeliver(delivery.teamId) &&
       html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${name}">Redeliver</button></form>`
     }`,
@@ -133,8 +133,8 @@ function state({ state, status, why, nextTryAt }: LoggedDelivery, now: number): 
   const { word, tone } = STATES[state];
   return html`<span class="badge ${tone}">${word}</span>${
     why !== null && html`<span class="line small">${why}</span>`
-  }${status !== null && why === null && html`<span class="line muted small">answered ${status}</span>`}${
+  }${status !== null && why === null && html`<small>answered ${status}</small>`}${
     nextTryAt !== null &&
-    html`<span class="line muted small">${nextTryAt <= now ? "being tried" : html`next try ${ago(rfc3339Millis(nextTryAt), now)}`}</span>`
+    html`<small>${nextTryAt <= now ? "being tried" : html`next try ${ago(rfc3339Millis(nextTryAt), now)}`}</small>`
   }`;
 }

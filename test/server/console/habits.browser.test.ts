@@ -83,3 +83,19 @@ test("HEAD is answered as GET, without the body", async () => {
   const stranger = await fetch(`${pages.url}/dashboard/keys`, { method: "HEAD", redirect: "manual" });
   expect([stranger.status, stranger.headers.get("location")]).toEqual([303, expect.stringMatching(/sign-in/)]);
 });
+
+test("where the rows of a table are cards, a screen reader still has its rows, its cells and the headings of both", async () => {
+  const { page, context } = await visit("/dashboard/keys", { viewport: { width: 390, height: 900 } });
+  expect(await page.evaluate("getComputedStyle(document.querySelector('tbody > tr')).display")).toBe("grid");
+  const { nodes } = await (await context.newCDPSession(page)).send("Accessibility.getFullAXTree");
+  const count = (role: string) => nodes.filter((node) => !node.ignored && node.role?.value === role).length;
+  const roles = ["table", "row", "columnheader", "rowheader", "cell"];
+  expect(roles.map((role) => [role, count(role)])).toEqual([
+    ["table", 1],
+    ["row", 2],
+    ["columnheader", 8],
+    ["rowheader", 1],
+    ["cell", 7],
+  ]);
+  await context.close();
+});

@@ -9,11 +9,10 @@ import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-sea
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
-import { chips } from "../../facts.ts";
 import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
 import { teamField } from "../../team-field.ts";
 import { ago } from "../../times.ts";
-import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "../key-words.ts";
+import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopesText, stateBadge } from "../key-words.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
 import { type SelectionRights, selectionBar, selectionBox } from "./selection-bar.ts";
 
@@ -58,12 +57,12 @@ const TRAITS: Readonly<Record<KeyTrait, string>> = {
 };
 const COLUMNS: readonly Column[] = [
   ["Name", "named"],
-  ["Prefix", "whole"],
-  ["State", "whole"],
-  "Scopes",
+  ["Prefix", "whole", "plain"],
+  ["State", "plain"],
+  ["Scopes", "word"],
   ["Bound to", "named"],
-  ["Last use", "whole"],
-  ["Expires", "whole"],
+  "Last use",
+  "Expires",
   ["Declared in", "named"],
 ];
 
@@ -115,8 +114,8 @@ function keyTable({ keys, clusters, now }: KeyList): Html {
     nameOf(key),
     html`<code>${key.prefix ?? "none yet"}</code>`,
     html`${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}`,
-    chips(key.scopes),
-    bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`),
+    scopesText(key),
+    bindingsOf(key).map((binding, i) => html`${i > 0 && html`<br>`}${binding}`),
     key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
     key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
     declarationOf(key, clusters),
@@ -126,7 +125,7 @@ function keyTable({ keys, clusters, now }: KeyList): Html {
 
 function nameOf({ id, name, displayName, team }: KeyJson): Html {
   const isNamed = displayName !== "" && displayName !== name;
-  return html`<span class="choice">${selectionBox({ id, name })}<span><a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span></span></span>`;
+  return html`${selectionBox({ id, name })}<a class="name" href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}</small>`;
 }
 
 /** By which names a team could have the viewer as a member. */

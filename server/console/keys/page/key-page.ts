@@ -175,7 +175,7 @@ function access({ key, budgets, now }: KeyPage): Html {
 
 /** Its own budgets, and where those of its team are, which hold too. */
 function budgetsOf(key: KeyJson, budgets: readonly BudgetUse[], now: number): Html {
-  return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<span class="line muted small">What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</span>`;
+  return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<small>What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</small>`;
 }
 
 /** The last networks that it was called from, each with the day in UTC. */

@@ -89,7 +89,7 @@ function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"
   const said = live === undefined ? "" : liveTrafficText(live, now);
   const isUsed = live !== undefined && isInUse(live, now);
   return [
-    html`${nameOf(id, key)}${key && html`<span class="line muted small">${key.team}${key.managedBy !== null && html` · managed by ${key.managedBy}`}</span>`}`,
+    html`${nameOf(id, key)}${key && html`<small>${key.team}${key.managedBy !== null && html` · managed by ${key.managedBy}`}</small>`}`,
     html`<code>${key?.prefix ?? "none yet"}</code>`,
     key && stateBadge(key.state),
     html`${isUsed && html`<span class="line"><span class="badge bad">In use</span></span>`}${said.charAt(0).toUpperCase()}${said.slice(1)}`,

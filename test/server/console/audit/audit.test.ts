@@ -70,7 +70,7 @@ describe("the audit log's page", () => {
     const fields = { etag: etag.replaceAll("&quot;", '"'), preset: "GatewayDefault", gateway: "models" };
     expect((await ada.post(path, fields)).status).toBe(303);
     const { text } = await viewer.get("/audit?action=key.policy_updated&about=bound");
-    expect(text).toMatch(/>Ada Lovelace<\/a><span class="line muted small">https:\/\/id\.example#ada · /);
+    expect(text).toMatch(/>Ada Lovelace<\/a><small>https:\/\/id\.example#ada · /);
     expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
   });
 

@@ -341,10 +341,10 @@ describe("rotating a key by its page", () => {
     const { text } = await pages.get(`/keys/${id}/rotate`);
     const [form = "", below = ""] = text.split("What works now");
     expect(form).toContain(">Rotate</button>");
-    const [newer = "", older = "", ...others] = below.split('<tr role="row"><td').slice(1);
+    const [newer = "", older = "", ...others] = below.split("<tr><td").slice(1);
     expect(others).toEqual([]);
-    expect(newer).toMatch(/<span>2<.*No end.*no use of it is known/s);
-    expect(older).toMatch(/<span>1<.*datetime=.*last used/s);
+    expect(newer).toMatch(/^[^>]*>2<.*No end.*no use of it is known/s);
+    expect(older).toMatch(/^[^>]*>1<.*datetime=.*last used/s);
     expect(older).toContain(`datetime="${body.versions.at(-1).retiresAt}"`);
     expect(older).toContain(secret.slice(0, 12));
     expect(below).not.toContain(secret);
@@ -370,10 +370,7 @@ describe("rotating a key by its page", () => {
     const { id, secret } = await makeKey();
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
     const [, below = ""] = (await pages.get(`/keys/${id}/rotate`)).text.split("What works now");
-    expect([below.split('<td role="cell" data-label="Version"').length, below.includes(secret.slice(0, 12))]).toEqual([
-      2,
-      false,
-    ]);
+    expect([below.split('<td data-label="Version"').length, below.includes(secret.slice(0, 12))]).toEqual([2, false]);
   });
 
   test("shows the new version, and the old one works on", async () => {
