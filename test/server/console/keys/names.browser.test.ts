@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** Runs in the page: where each letter of a text that stands within an element is, from left to right. */
 const PLACES = `(() => {
-  const walker = document.createTreeWalker(document.querySelector("#results td"), NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(document.querySelector("#results tbody th"), NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()); ) {
     const start = node.data.indexOf("payments");
     if (start < 0) continue;
