@@ -1,4 +1,4 @@
-import { isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
+import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
