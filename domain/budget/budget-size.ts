@@ -35,17 +35,25 @@ export function sizeOf(unit: string, parts: number): BudgetSize {
   return unit === TOKENS ? { tokens: parts } : { cost: decimal(parts), currency: unit };
 }
 
-/** Parts as people read them where the unit was said, such as `1200`, or `12.50 USD`. */
+/** Parts as people read them where the unit was said, such as `5,000,000`, or `1,250.00 USD`. */
 export function partsText(unit: string, parts: number): string {
-  return unit === TOKENS ? String(parts) : `${decimal(parts)} ${unit}`;
+  return unit === TOKENS ? grouped(parts, 0) : `${grouped(parts / PARTS, decimalsOf(parts))} ${unit}`;
 }
 
-/** A size as people read it, such as `1200 tokens` or `12.50 USD`. */
+/** A size as people read it, such as `5,000,000 tokens` or `1,250.00 USD`. */
 export function sizeText(size: BudgetSize): string {
   const text = partsText(budgetUnit(size), mostOf(size));
   return "cost" in size ? text : `${text} ${TOKENS}`;
 }
 
 function decimal(parts: number): string {
-  return (parts / PARTS).toFixed(parts % CENT === 0 ? 2 : 6);
+  return (parts / PARTS).toFixed(decimalsOf(parts));
+}
+
+function decimalsOf(parts: number): number {
+  return parts % CENT === 0 ? 2 : 6;
+}
+
+function grouped(amount: number, decimals: number): string {
+  return amount.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }

@@ -103,12 +103,12 @@ function owned(of: OwnedBudget["of"], owner: string, items: readonly Budget[]): 
   return items.map((item) => ({ ...item, of, id: `${of} ${owner} ${budgetUnit(item)} ${item.period}` }));
 }
 
-/** A budget as people read it, such as `5000000 tokens a month (Europe/Berlin), refuses`. */
+/** A budget as people read it, such as `5,000,000 tokens a month (Europe/Berlin), refuses`. */
 export function budgetText(budget: Budget): string {
   return `${budgetSize(budget)}, ${budget.onExhausted === "Refuse" ? "refuses" : "alerts"}`;
 }
 
-/** How much a budget has, such as `5000000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
+/** How much a budget has, such as `5,000,000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
 export function budgetSize(budget: Budget): string {
   const { period, timeZone } = budget;
   const [every, zone] = period === "Total" ? ["in all", ""] : [`a ${period.toLowerCase()}`, ` (${timeZone})`];

@@ -4,7 +4,7 @@ import type { Threshold } from "../../domain/budget/threshold.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../store/budgets/read-budgets.ts";
 import { type Html, html } from "../pages/html.ts";
-import { moment } from "./times.ts";
+import { ago, moment } from "./times.ts";
 
 /** How a threshold is said, and how serious it is. */
 const REACHED = {
@@ -20,16 +20,38 @@ const REACHED = {
  */
 export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
-    const { budget, spent, unsettled, reached, endsAt } = use;
-    const percent = Math.floor((100 * spent) / mostOf(budget));
-    const shown = (parts: number) => counted(budgetUnit(budget), parts);
+    const { budget, unsettled, endsAt } = use;
+    const { spent, left, percent, shown } = amountsOf(use);
     const lost =
       unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
-    const left = shown(Math.max(0, mostOf(budget) - spent - unsettled));
     const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";
-    const badge = reached && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
-    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${shown(spent)} used (${percent} %)${lost}; ${left} left${anew}${badge ?? ""}${bar(use)}</span>`;
+    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${spent} used (${percent} %)${lost}; ${left} left${anew}${badge(use)}${bar(use)}</span>`;
   });
+}
+
+/** The same in a list: how much is used, how much is left, and when it begins anew. */
+export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
+  return uses.map((use) => {
+    const { budget, endsAt } = use;
+    const { spent, left } = amountsOf(use);
+    const anew = Number.isFinite(endsAt) ? html`, begins anew ${ago(rfc3339Millis(endsAt), now)}` : "";
+    return html`<span class="line">${budgetSize(budget)}${badge(use)}<span class="line muted small">${spent} used, ${left} left${anew}${budget.policy !== undefined && ", shared"}</span>${bar(use)}</span>`;
+  });
+}
+
+/** In words, but the percentage. */
+function amountsOf({ budget, spent, unsettled }: BudgetUse) {
+  const shown = (parts: number) => partsText(budgetUnit(budget), parts);
+  return {
+    shown,
+    spent: shown(spent),
+    left: shown(Math.max(0, mostOf(budget) - spent - unsettled)),
+    percent: Math.floor((100 * spent) / mostOf(budget)),
+  };
+}
+
+function badge({ reached }: BudgetUse): Html | false {
+  return reached !== undefined && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
 }
 
 /** How much is used, drawn with attributes alone, as pages have no styles within them. */
@@ -39,8 +61,4 @@ function bar({ budget, spent, unsettled, reached }: BudgetUse): Html {
   const tone = reached === undefined ? "" : REACHED[reached].tone;
   const label = `${Math.floor((100 * (spent + unsettled)) / mostOf(budget))} % of ${budgetSize(budget)} can be used no more`;
   return html`<svg class="meter ${tone}" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="room" width="100" height="4"/><rect class="lost" width="${gone}" height="4"/><rect class="used" width="${part(spent)}" height="4"/></svg>`;
-}
-
-function counted(unit: string, parts: number): string {
-  return unit === "tokens" ? parts.toLocaleString("en-US") : partsText(unit, parts);
 }

@@ -28,6 +28,10 @@ export type BudgetUse = {
   readonly endsAt: number;
 };
 
+type BudgetOwner = { readonly id: string; readonly budgets: readonly OwnedBudget[] };
+/** What budgets have, by the ids of the keys or teams whose they are. */
+export type UsesByOwner = ReadonlyMap<string, readonly BudgetUse[]>;
+
 /** What has budgets among its limits. */
 type LimitedTeam = {
   readonly id: string;
@@ -37,9 +41,18 @@ type LimitedTeam = {
 
 /** A key's own budgets; none for a key without. */
 export async function budgetsOfKey(db: Db, keyId: string): Promise<readonly OwnedBudget[]> {
-  const { rows } = await sql<{ team_id: string; budgets: KeyBudgets }>`select team_id, budgets from key_records
-    where key_id = ${keyId} and budgets is not null limit 1`.execute(db);
-  return rows.flatMap(({ team_id: teamId, budgets }) => budgetsOf({ teamId, budgets, teamLimits: null }));
+  return (await budgetsOfKeys(db, [keyId])).flatMap(({ budgets }) => budgets);
+}
+
+/** Those of the keys that have any. */
+async function budgetsOfKeys(db: Db, keyIds: readonly string[]): Promise<BudgetOwner[]> {
+  const { rows } = await sql<{ id: string; team_id: string; budgets: KeyBudgets }>`
+    select distinct on (key_id) key_id as id, team_id, budgets from key_records
+    where key_id = any(${keyIds}::text[]) and budgets is not null`.execute(db);
+  return rows.map(({ id, team_id: teamId, budgets }) => ({
+    id,
+    budgets: budgetsOf({ teamId, budgets, teamLimits: null }),
+  }));
 }
 
 /** A team's budgets, and after them what it shares with others. */
@@ -59,6 +72,27 @@ export async function readKeyBudgets(db: Db, keyId: string, now: number): Promis
 /** The same of a team's. */
 export function readTeamBudgets(db: Db, team: LimitedTeam, now: number): Promise<readonly BudgetUse[]> {
   return readUses(db, budgetsOfTeam(team), now);
+}
+
+/** The same of several keys: those without budgets are left out. */
+export async function readBudgetsOfKeys(db: Db, keyIds: readonly string[], now: number): Promise<UsesByOwner> {
+  return keyIds.length === 0 ? new Map() : readByOwner(db, await budgetsOfKeys(db, keyIds), now);
+}
+
+/** The same of several teams. */
+export function readBudgetsOfTeams(db: Db, teams: readonly LimitedTeam[], now: number): Promise<UsesByOwner> {
+  return readByOwner(
+    db,
+    teams.map((team) => ({ id: team.id, budgets: budgetsOfTeam(team) })),
+    now,
+  );
+}
+
+/** What teams share is read once. */
+async function readByOwner(db: Db, owners: readonly BudgetOwner[], now: number): Promise<UsesByOwner> {
+  const distinct = new Map(owners.flatMap(({ budgets }) => budgets.map((budget) => [budget.id, budget] as const)));
+  const uses = new Map((await readUses(db, [...distinct.values()], now)).map((use) => [use.budget.id, use]));
+  return new Map(owners.map(({ id, budgets }) => [id, budgets.flatMap((budget) => uses.get(budget.id) ?? [])]));
 }
 
 /** What these budgets have now, in their order. */

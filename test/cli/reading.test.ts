@@ -435,7 +435,7 @@ spec: { teamSelector: {}, gracePeriod: 1h, budgets: [{ tokens: 900, period: Tota
     });
     expect(folder).toMatch(/^ {2}BudgetExhausted +False +BudgetLeft /m);
     for (const out of [folder, await ask(server)]) {
-      expect(out).toMatch(/^Budgets: +1000 tokens in all, refuses: 0 used \(0 %\)$/m);
+      expect(out).toMatch(/^Budgets: +1,000 tokens in all, refuses: 0 used \(0 %\)$/m);
     }
     rmSync(join(home.manifests, "budgeted.yaml"));
   });

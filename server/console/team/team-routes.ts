@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
-import { readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
+import { readBudgetsOfTeams, readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
 import { clusterNames } from "../../../store/cluster-names.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -37,7 +37,9 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
         ...{ query, nextId },
         clusters: await clusterNames(store.db),
         teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        budgets: await readBudgetsOfTeams(store.db, shown, clock.now()),
         roleIn: (teamId: string) => roleInWords(rights, teamId),
+        now: clock.now(),
       };
       return sendConsolePage(request, reply, { title: "Teams", section: "team", content: teamsContent(list) });
     },

@@ -1,7 +1,9 @@
+import type { BudgetUse, UsesByOwner } from "../../../store/budgets/read-budgets.ts";
 import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { listedBudgets } from "../budgets-text.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
@@ -15,12 +17,23 @@ export type TeamList = {
   readonly teams: readonly StoredTeam[];
   /** The last id of this page; null at the end. */
   readonly nextId: string | null;
+  /** By the ids of the teams. */
+  readonly budgets: UsesByOwner;
   /** The viewer's role in a team, in words. */
   roleIn(teamId: string): string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 };
 
 const PATH = "/dashboard/team";
-const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", ["Members", "number"], "Namespaces", "Declared in"];
+const COLUMNS: readonly Column[] = [
+  ["Team", "named"],
+  "Your role",
+  ["Members", "number"],
+  ["Budgets", "named"],
+  "Namespaces",
+  "Declared in",
+];
 
 export function teamsContent(list: TeamList): Html {
   const { query, teams, nextId } = list;
@@ -38,18 +51,23 @@ export function teamsContent(list: TeamList): Html {
   }</div>`;
 }
 
-function teamTable({ teams, roleIn, clusters }: TeamList): Html {
+function teamTable({ teams, roleIn, budgets, clusters, now }: TeamList): Html {
   const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
     return [
       html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}`,
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
+      budgetsIn(budgets.get(id), now),
       namespacesOf(namespaces),
       declarationPlace(team, clusters),
     ];
   });
   return table("Teams", COLUMNS, rows);
+}
+
+function budgetsIn(uses: readonly BudgetUse[] | undefined, now: number): Content {
+  return uses === undefined || uses.length === 0 ? html`<span class="muted">None</span>` : listedBudgets(uses, now);
 }
 
 function namespacesOf(namespaces: readonly string[]): Content {

@@ -10,11 +10,11 @@ const use = {
 
 test("describe shows what a budget has and has used, and when it begins anew", () => {
   expect(budgetTexts([monthly], [use])).toEqual([
-    "1000 tokens a month (Europe/Berlin), refuses: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
+    "1,000 tokens a month (Europe/Berlin), refuses: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
   ]);
   const total = { ...use, period: "Total", onExhausted: "Alert", held: 20, lost: 5, beginsAnewAt: null } as const;
   expect(budgetTexts([monthly], [total])).toEqual([
-    "1000 tokens in all, alerts: 820 used (82 %), 20 held by servers, 5 lost with servers that ended",
+    "1,000 tokens in all, alerts: 820 used (82 %), 20 held by servers, 5 lost with servers that ended",
   ]);
 });
 
@@ -27,11 +27,11 @@ test("describe shows what a budget of cost has and has used in its currency", ()
 
 test("describe says which budget is shared, and by which policy", () => {
   expect(budgetTexts([], [{ ...use, sharedBy: "staging" }])).toEqual([
-    "1000 tokens a month (Europe/Berlin), refuses, shared by PlatformKeyPolicy staging: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
+    "1,000 tokens a month (Europe/Berlin), refuses, shared by PlatformKeyPolicy staging: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
   ]);
 });
 
 test("describe shows what is declared alone where its use is not known, and nothing where there is no budget", () => {
-  expect(budgetTexts([monthly], undefined)).toEqual(["1000 tokens a month (Europe/Berlin), refuses"]);
+  expect(budgetTexts([monthly], undefined)).toEqual(["1,000 tokens a month (Europe/Berlin), refuses"]);
   expect([budgetTexts(undefined, undefined), budgetTexts([monthly], [])]).toEqual([undefined, undefined]);
 });

@@ -62,7 +62,7 @@ export const withUsedBudgets: WorldTests = (setup) => {
     await until("half is used", () => exhausted(world, "agent") === "False/BudgetHalfUsed");
     const anew = `${new Date(endsAt).toISOString().slice(0, 19)}Z`;
     expect(messageOf(world, "agent")).toBe(
-      `At least 50 % of the budget of 1000 tokens a month (UTC) are used; it begins anew at ${anew}.`,
+      `At least 50 % of the budget of 1,000 tokens a month (UTC) are used; it begins anew at ${anew}.`,
     );
     // A call more changes nothing that is said.
     await use(world, budget, 790, null);
@@ -74,7 +74,7 @@ export const withUsedBudgets: WorldTests = (setup) => {
     await use(world, budget, 960, 100);
     await until("it is used up", () => exhausted(world, "agent") === "True/BudgetExhausted");
     expect(messageOf(world, "agent")).toBe(
-      "The budget of 1000 tokens a month (UTC) is used up, and calls of models that it has no room for are refused;" +
+      "The budget of 1,000 tokens a month (UTC) is used up, and calls of models that it has no room for are refused;" +
         ` it begins anew at ${anew}. Wait until then, or raise it in spec.budgets.`,
     );
     expect(world.condition("Ready", "agent")).toBe("True/Ready");

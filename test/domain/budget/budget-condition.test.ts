@@ -28,8 +28,8 @@ test("the condition is there where there are budgets, and by the one that is use
 
 test("each budget that is half used is named, with when it begins anew", () => {
   expect(budgetConditions([standing(80), standing(100, total)])[0]?.message).toBe(
-    "At least 80 % of the budget of 1000 tokens a month (Europe/Berlin) are used; it begins anew at 2026-12-01T00:00:00Z." +
-      " The budget of 9000 tokens in all is used up, and calls of models go on; it does not begin anew." +
+    "At least 80 % of the budget of 1,000 tokens a month (Europe/Berlin) are used; it begins anew at 2026-12-01T00:00:00Z." +
+      " The budget of 9,000 tokens in all is used up, and calls of models go on; it does not begin anew." +
       " Wait until then, or raise it in spec.budgets.",
   );
 });

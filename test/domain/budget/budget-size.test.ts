@@ -11,10 +11,10 @@ import {
 } from "../../../domain/budget/budget-size.ts";
 
 test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
-  [{ tokens: 1_200 }, "tokens", 1_200, "1200 tokens"],
+  [{ tokens: 1_200 }, "tokens", 1_200, "1,200 tokens"],
   [{ cost: "250", currency: "USD" }, "USD", 250_000_000, "250.00 USD"],
   [{ cost: "0.000001", currency: "EUR" }, "EUR", 1, "0.000001 EUR"],
-  [{ cost: "9999999.999999", currency: "EUR" }, "EUR", 9_999_999_999_999, "9999999.999999 EUR"],
+  [{ cost: "9999999.999999", currency: "EUR" }, "EUR", 9_999_999_999_999, "9,999,999.999999 EUR"],
 ])("%j is so many parts of its unit, exactly, and back", (size, unit, parts, text) => {
   expect([budgetUnit(size), mostOf(size), sizeText(size)]).toEqual([unit, parts, text]);
   expect(partsIn(unit, inUnit(unit, parts))).toBe(parts);

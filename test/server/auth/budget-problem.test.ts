@@ -20,7 +20,7 @@ test("b129: says how much is used, what the call may use, and when the budget be
   expect(budgetProblem(exhausted, NOW)).toMatchObject({
     ...{ status: 429, code: "budget_exceeded", headers: { "retry-after": "30" } },
     detail:
-      "This key's budget of 5000000 tokens a month has no room for this call, which may use 1533: 4999200 are used. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may use less fits: lower the most that its answer may have.",
+      "This key's budget of 5,000,000 tokens a month has no room for this call, which may use 1,533: 4,999,200 are used. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may use less fits: lower the most that its answer may have.",
   });
 });
 
@@ -31,7 +31,7 @@ test("b129: asks for a wait of an hour at most, and for no repetition where it w
   const total = { ...budget, of: "team", period: "Total" } as const;
   const never = budgetProblem({ ...exhausted, budget: total, endsAt: Number.POSITIVE_INFINITY }, NOW);
   expect(never.headers).toEqual({ "x-should-retry": "false" });
-  expect(never.detail).toContain("The team's budget of 5000000 tokens in all has no room");
+  expect(never.detail).toContain("The team's budget of 5,000,000 tokens in all has no room");
 });
 
 test("b129: where calls under way hold the rest, and where the database is away, says to try again", () => {
@@ -39,7 +39,7 @@ test("b129: where calls under way hold the rest, and where the database is away,
   expect(budgetProblem({ kind: "away", budget }, NOW)).toMatchObject({
     ...{ status: 503, code: "unavailable" },
     detail:
-      "This key's budget of 5000000 tokens a month cannot be asked for room while the database does not answer: try again.",
+      "This key's budget of 5,000,000 tokens a month cannot be asked for room while the database does not answer: try again.",
   });
 });
 
@@ -47,7 +47,7 @@ test("b178: where others have the budget locked, does not say that the database 
   expect(budgetProblem({ kind: "busy", budget }, NOW)).toMatchObject({
     ...{ status: 503, code: "unavailable" },
     detail:
-      "This key's budget of 5000000 tokens a month cannot be asked for room yet, since others are before this call: try again.",
+      "This key's budget of 5,000,000 tokens a month cannot be asked for room yet, since others are before this call: try again.",
   });
 });
 
@@ -55,14 +55,14 @@ test("b179: where the team's own calls wait before it, says so, and when to try 
   expect(budgetProblem({ kind: "crowded", budget }, NOW)).toMatchObject({
     ...{ status: 429, code: "rate_limited", headers: { "retry-after": "1" } },
     detail:
-      "This key's budget of 5000000 tokens a month cannot be asked for room yet, since calls of its own team wait before this one: try again in 1 s.",
+      "This key's budget of 5,000,000 tokens a month cannot be asked for room yet, since calls of its own team wait before this one: try again in 1 s.",
   });
 });
 
 test("b129: what servers that ended hold is no reason to try again soon", () => {
   const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
   expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
-  expect(detail).toContain("10 are used, and servers that ended hold 4999000 more. It begins anew at");
+  expect(detail).toContain("10 are used, and servers that ended hold 4,999,000 more. It begins anew at");
 });
 
 const dollars: OwnedBudget = {
@@ -81,7 +81,7 @@ test("b149: says of a budget that teams share whose it is", () => {
   const shared = { ...dollars, of: "policy", policy: "staging", cost: "1000" } as const;
   const refusal = { ...exhausted, budget: shared, spent: 999_990_000, expected: 20_000 };
   expect(budgetProblem(refusal, NOW).detail).toBe(
-    "PlatformKeyPolicy staging's shared budget of 1000.00 USD a month has no room for this call, which may cost 0.02 USD: 999.99 USD are spent. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may cost less fits: lower the most that its answer may have.",
+    "PlatformKeyPolicy staging's shared budget of 1,000.00 USD a month has no room for this call, which may cost 0.02 USD: 999.99 USD are spent. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may cost less fits: lower the most that its answer may have.",
   );
 });
 

@@ -130,7 +130,7 @@ describe("A developer", () => {
     await openKey(page, "checkout");
     await until("a call is counted", async () => {
       await page.reload();
-      return /5000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; begins anew /.test(
+      return /5,000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; begins anew /.test(
         await mainText(page),
       );
     });

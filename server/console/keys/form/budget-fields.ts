@@ -25,7 +25,7 @@ export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: re
     own?.onExhausted === "Alert"
       ? "Of calls of models: once it is used up, they pass, and it is reported."
       : "Of calls of models: once it is used up, they are refused until it begins anew.",
-  )}<div class="for-budget stack">${textField("budgetAmount", "Amount", budgetAmount, errors, "Such as 1000000 tokens, or a cost of 250.00.")}
+  )}<div class="for-budget stack">${textField("budgetAmount", "Amount", budgetAmount, errors, "Such as 1,000,000 tokens, or a cost of 250.00.")}
 <div class="for-cost">${textField("budgetCurrency", "Currency", budgetCurrency, errors, "That of the servers' price list, such as USD.")}</div>
 ${chosenField("budgetPeriod", "Begins anew", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
     others.length > 0 &&

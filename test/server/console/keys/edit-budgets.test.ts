@@ -75,7 +75,7 @@ test("Of a budget the form keeps what it does not show, and leaves the key's oth
   const { text } = await pages.get(`/keys/${id}/edit`);
   expect(text).toContain("In Europe/Berlin.");
   expect(text).toContain("once it is used up, they pass, and it is reported");
-  expect(text).toContain("Beside it the key has 9000 tokens in all, refuses");
+  expect(text).toContain("Beside it the key has 9,000 tokens in all, refuses");
   expect((await save(id, { budgetAmount: "2000" })).status).toBe(303);
   expect((await specOf(id)).budgets).toEqual([
     { ...first, tokens: 2_000 },
@@ -120,7 +120,7 @@ test("b207: A form that is outdated takes none of a key's budgets for the one th
   expect((await save(id, { budgetOf: "" })).status).toBe(303);
   const outdated = await pages.post(`/keys/${id}/edit`, form);
   expect(outdated.status).toBe(412);
-  expect(outdated.text).toContain("Beside it the key has 9000 tokens a week");
+  expect(outdated.text).toContain("Beside it the key has 9,000 tokens a week");
   expect((await pages.post(`/keys/${id}/edit`, formIn(outdated.text))).status).toBe(303);
   expect((await specOf(id)).budgets).toEqual([{ ...first, tokens: 2_000 }, TOKENS]);
 });

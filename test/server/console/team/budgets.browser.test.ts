@@ -28,7 +28,7 @@ test("a bar shows how much of a budget is used, and a word how near its end is",
   const look = { viewport: { width: 900, height: 900 } };
   const { page, context, complaints } = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
   await page.goto(`${pages.url}/dashboard/team/${id}`);
-  const bar = page.getByRole("img", { name: "82 % of 10000 tokens in all can be used no more" });
+  const bar = page.getByRole("img", { name: "82 % of 10,000 tokens in all can be used no more" });
   const [room, used] = await Promise.all(["room", "used"].map((part) => bar.locator(`.${part}`).boundingBox()));
   expect((used?.width ?? 0) / (room?.width ?? 1)).toBeCloseTo(0.82, 2);
   expect(await page.getByText("80 % used", { exact: true }).count()).toBe(1);

@@ -79,13 +79,15 @@ describe("the page of a team", () => {
     );
     const { text } = await pages.get(`/team/${id}`);
     expect(text).toContain(
-      "10000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them; 4,960 left <",
+      "10,000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them; 4,960 left <",
     );
     expect(text).toContain('<span class="badge ">Half used</span>');
-    expect(text).toMatch(/aria-label="50 % of 10000 tokens in all can be used no more"><rect class="room" width="100"/);
+    expect(text).toMatch(
+      /aria-label="50 % of 10,000 tokens in all can be used no more"><rect class="room" width="100"/,
+    );
     expect(text).toMatch(/<rect class="lost" width="50.4" [^>]*><rect class="used" width="50" /);
-    expect(text).toContain('aria-label="0 % of 1000 tokens a day (Europe/Berlin) can be used no more"');
-    expect(text).toContain("1000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; begins anew");
+    expect(text).toContain('aria-label="0 % of 1,000 tokens a day (Europe/Berlin) can be used no more"');
+    expect(text).toContain("1,000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; begins anew");
   });
 
   test("says to each what they are, and marks them among the members", async () => {
@@ -136,6 +138,21 @@ describe("the list of teams", () => {
       "viewer",
       "admin",
     ]);
+  });
+
+  test("says of each team's budgets how much is used and left, and when they begin anew", async () => {
+    const budgets = [
+      { tokens: 50_000_000, period: "Total" },
+      { cost: "1250", currency: "EUR", period: "Month" },
+    ];
+    const { id } = (await pages.send("POST", "/teams", { name: "frugal", spec: { budgets } })).body;
+    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1 };
+    await writeLedger(pages.store.db, "one", [{ ...line, spent: 41_234_567, held: 0, wanted: 0, most: 50_000_000 }]);
+    const row = (await pages.get("/team")).text.split('<tr role="row">').find((one) => one.includes(">frugal<")) ?? "";
+    const words = row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    expect(words).toContain("50,000,000 tokens in all 80 % used 41,234,567 used, 8,765,433 left ");
+    expect(words).toMatch(/1,250\.00 EUR a month \(UTC\) 0\.00 EUR used, 1,250\.00 EUR left, begins anew in [\w ]+ /);
+    expect(row).toContain('aria-label="82 % of 50,000,000 tokens in all can be used no more"');
   });
 
   test("says to a person of no team how to be in one", async () => {
