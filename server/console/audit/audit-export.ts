@@ -8,6 +8,7 @@ import {
 import type { Db } from "../../../store/database/change.ts";
 import { problem } from "../../http/errors.ts";
 import { auditJson } from "../../management/audit/audit-json.ts";
+import type { AuditFormat } from "./audit-formats.ts";
 
 /** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
 const SLICE = 250;
@@ -25,6 +26,7 @@ export type AuditExport = {
   /** One of the caller's, or what stands in its place. */
   readonly teamId: string;
   readonly search: Omit<AuditSearch, "after" | "limit">;
+  readonly format: AuditFormat;
   /** Checks the caller's rights again: throws where they may read this no longer. */
   checkAgain(): Promise<void>;
 };
@@ -58,16 +60,23 @@ export function createAuditExports(): (task: AuditExport) => Readable {
   };
 }
 
-/** Every event that is found, the latest first, a line of JSON each. Those that come meanwhile are left out. */
-async function* linesOf({ db, search, checkAgain }: AuditExport): AsyncGenerator<string> {
+/**
+ * Every event that is found, the latest first, a line each, as many as the format may have. Those that come meanwhile are
+ * left out.
+ */
+async function* linesOf({ db, search, format, checkAgain }: AuditExport): AsyncGenerator<string> {
+  if (format.head !== "") yield format.head;
   let after: AuditPosition | undefined;
+  let written = 0;
   do {
     if (after !== undefined) await checkAgain();
     const { events, next }: FoundAudit = await searchAudit(db, { ...search, after, limit: SLICE });
-    const lines = (await auditJson(db, events, search.teamIds)).map((event) => `${JSON.stringify(event)}\n`);
-    if (lines.length > 0) yield lines.join("");
+    const fitting = (await auditJson(db, events, search.teamIds)).slice(0, format.most - written);
+    if (fitting.length > 0) yield fitting.map(format.lineOf).join("");
+    written += events.length;
     after = next ?? undefined;
-  } while (after !== undefined);
+  } while (after !== undefined && written <= format.most);
+  if (written > format.most) yield format.cut;
 }
 
 /** Passes on what comes, and calls `onStall` where the client does not take it. */

@@ -5,9 +5,11 @@ import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { EVENT_TITLES } from "../../management/audit/event-text.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { numeral } from "../column-chart.ts";
 import { countOnPage, foot, inAll, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
 import { exactMoment } from "../times.ts";
+import { AUDIT_CSV } from "./audit-formats.ts";
 import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";
 import type { ReferenceNames } from "./reference-names.ts";
@@ -48,7 +50,7 @@ ${filters(page)}
       next: next === null ? undefined : auditUrl({ ...query, after: next }, PATH),
       isPartial,
     })
-  }<div class="foot"><p class="muted small">The export has every event that these filters find, not this page alone.</p><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></div></div>`;
+  }<div class="foot"><p class="muted small">Exports have what these filters find, not this page alone: JSON Lines all of it, CSV at most ${numeral(AUDIT_CSV.most)} events.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div>`;
 }
 
 function filters({ query, teams, now }: AuditPage): Html {

@@ -25,8 +25,11 @@ export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQ
   };
 }
 
-/** The address of a page of the log that shows this. */
-export function auditUrl(query: Partial<AuditQuery>, path: "/dashboard/audit" | "/dashboard/audit/export"): string {
+/** The address of a page of the log that shows this, or of a file that has it. */
+export function auditUrl(
+  query: Partial<AuditQuery>,
+  path: "/dashboard/audit" | "/dashboard/audit/export" | "/dashboard/audit/export.csv",
+): string {
   const { team, actor, action, about, from, to, after } = query;
   const given = new URLSearchParams();
   for (const [name, text] of Object.entries({ team, actor, action, about })) {

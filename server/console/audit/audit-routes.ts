@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
@@ -12,6 +12,7 @@ import { sendConsolePage } from "../../pages/send-page.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { offeredTeams } from "../team-field.ts";
 import { createAuditExports } from "./audit-export.ts";
+import { AUDIT_CSV, type AuditFormat, JSON_LINES } from "./audit-formats.ts";
 import { auditContent } from "./audit-page.ts";
 import { readAuditQuery } from "./audit-query.ts";
 import { referenceNames } from "./reference-names.ts";
@@ -45,12 +46,24 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });
   });
 
-  app.get<Asked>("/audit/export", { config: { console: true } }, async (request, reply) => {
+  app.get<Asked>("/audit/export", { config: { console: true } }, (request, reply) =>
+    sendExport(request, reply, JSON_LINES),
+  );
+
+  app.get<Asked>("/audit/export.csv", { config: { console: true } }, (request, reply) =>
+    sendExport(request, reply, AUDIT_CSV),
+  );
+
+  async function sendExport(
+    request: FastifyRequest<Asked>,
+    reply: FastifyReply,
+    format: AuditFormat,
+  ): Promise<FastifyReply> {
     const query = readAuditQuery(request.query);
     const principal = principalOf(request);
     const search = await auditSearchOf(store.db, await rightsOf(store.db, principal), query);
     const lines = exportAudit({
-      ...{ db: store.db, actor: principal.actor, search },
+      ...{ db: store.db, actor: principal.actor, search, format },
       teamId: managedBodyHolder(deps.index, principal).teamId,
       async checkAgain() {
         const rights = await rightsOf(store.db, await principalNow(deps, request));
@@ -59,10 +72,10 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
       },
     });
     lines.once("error", (error) => log.warn({ error }, "an export of the audit log was aborted"));
-    const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.jsonl`;
+    const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.${format.ending}`;
     return reply
-      .type("application/x-ndjson; charset=utf-8")
+      .type(`${format.type}; charset=utf-8`)
       .header("content-disposition", `attachment; filename="${name}"`)
       .send(lines);
-  });
+  }
 }

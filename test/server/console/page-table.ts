@@ -22,6 +22,7 @@ export const PAGES: Readonly<Record<string, readonly [number, number, number, nu
   "/team/:team": [200, 200, 200, 404],
   "/audit": [200, 200, 200, 200],
   "/audit/export": [200, 200, 200, 200],
+  "/audit/export.csv": [200, 200, 200, 200],
   "/usage": [200, 200, 200, 200],
   "/refusals": [200, 200, 200, 200],
   "/webhooks": [200, 200, 200, 200],
@@ -32,6 +33,7 @@ export const PAGES: Readonly<Record<string, readonly [number, number, number, nu
 export const NOT_SEEN: ReadonlySet<string> = new Set([
   "/",
   "/audit/export",
+  "/audit/export.csv",
   "/keys/export.yaml?keyId=:key",
   "/keys/export.csv?keyId=:key",
   "/keys/:key/manifest.yaml",

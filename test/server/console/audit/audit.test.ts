@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuditExports } from "../../../../server/console/audit/audit-export.ts";
+import { AUDIT_CSV } from "../../../../server/console/audit/audit-formats.ts";
 import { endSession } from "../../../../store/sessions/sessions.ts";
 import { until } from "../../../env/until.ts";
 import { fillWithAudit } from "../../../store/filled-audit.ts";
@@ -165,6 +168,35 @@ describe("the audit log's export", () => {
     const lines = await exported("", viewer);
     expect(new Set(lines.map(({ team }) => team))).toEqual(new Set(["payments"]));
     expect(await exported("?team=research", viewer)).toEqual([]);
+  });
+
+  test("is a table for spreadsheets too, that runs nothing as a formula", async () => {
+    const { headers, text } = await pages.get(`/audit/export.csv?about=${key.id}`);
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(headers.get("content-disposition")).toMatch(/filename="keyplane-audit-[\w-]+\.csv"$/);
+    const [head, ...lines] = text.split("\r\n").slice(0, -1);
+    expect(head).toBe("Time (UTC),Action,Namespace,Name,Team,By,Their name,From,Why,Detail,Key id,Id");
+    expect(lines.map((line) => line.split(",")[1])).toEqual(["key.revoked", "key.activated", "key.reserved"]);
+    expect(lines[0]).toContain(`,reader,payments,`);
+    expect(lines[0]).toContain(`,it was ${HOSTILE},`);
+    expect((await viewer.get("/audit/export.csv?team=research")).text.split("\r\n")).toHaveLength(2);
+  });
+
+  test("says in a table what was cut", async () => {
+    const search = { kind: "team.created", teamIds: undefined, actor: undefined, about: undefined };
+    const of = (most: number) =>
+      textOf(
+        createAuditExports()({
+          ...{ db: pages.store.db, actor: "ada", teamId: "", format: { ...AUDIT_CSV, most } },
+          search: { ...search, from: undefined, to: undefined },
+          checkAgain: async () => {},
+        }),
+      );
+    expect((await of(1)).split("\r\n").slice(1, -1)).toEqual([
+      expect.stringContaining(",team.created,"),
+      expect.stringMatching(/^"Cut here: .* or export as JSON Lines, which has all\."$/),
+    ]);
+    expect(await of(2)).not.toContain("Cut here");
   });
 
   describe("of a long log", () => {
