@@ -10,6 +10,8 @@ import { refName } from "../keys/key-words.ts";
 import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
 import { moment } from "../times.ts";
+import type { SeenUsage } from "../usage/see-usage.ts";
+import { usagePanel } from "../usage/usage-panel.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
 import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";
 
@@ -19,6 +21,7 @@ export type GatewayPage = GatewayFigures & {
   readonly gateway: StoredGateway;
   /** Where clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
+  readonly usage: SeenUsage;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -36,6 +39,7 @@ export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
 <section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">From the calls of all replicas, within seconds: this page sends nothing to an upstream.</p></section>
+${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">

@@ -14,6 +14,8 @@ import { refName } from "../keys/key-words.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
 import { offeredTeams } from "../team-field.ts";
+import { seeUsage } from "../usage/see-usage.ts";
+import { usageRange } from "../usage/usage-ranges.ts";
 import { gatewayContent } from "./gateway-page.ts";
 import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
 
@@ -22,7 +24,7 @@ const PAGE = 50;
 /** Gateways with their routes, and how their upstreams were last heard of: of a credential no more than that there is one. */
 export function gatewayPageRoutes(
   app: FastifyInstance,
-  { store, clock }: Management,
+  { store, clock, prices }: Management,
   config: Pick<ServerConfig, "publicUrl">,
 ): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
@@ -49,22 +51,29 @@ export function gatewayPageRoutes(
     },
   );
 
-  app.get<{ Params: { id: string } }>("/gateways/:id", { config: { console: true } }, async (request, reply) => {
-    const rights = await rightsOf(store.db, principalOf(request));
-    const gateway = await seeObject(store.db, "gateway", rights, request.params.id);
-    const page = {
-      gateway,
-      clusters: await clusterNames(store.db),
-      publicUrl: reachedAt(request, config),
-      now: clock.now(),
-      ...(await figuresOf([gateway.id])),
-    };
-    return sendConsolePage(request, reply, {
-      title: refName(gateway),
-      section: "gateways",
-      content: gatewayContent(page),
-    });
-  });
+  app.get<{ Params: { id: string }; Querystring: Readonly<Record<string, unknown>> }>(
+    "/gateways/:id",
+    { config: { console: true } },
+    async (request, reply) => {
+      const rights = await rightsOf(store.db, principalOf(request));
+      const gateway = await seeObject(store.db, "gateway", rights, request.params.id);
+      // No other team's keys may call it, and a team's usage is found by an index.
+      const used = { gatewayIds: [gateway.id], teamIds: [gateway.teamId], prices: prices.current() };
+      const page = {
+        gateway,
+        clusters: await clusterNames(store.db),
+        publicUrl: reachedAt(request, config),
+        usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["key", "model"]),
+        now: clock.now(),
+        ...(await figuresOf([gateway.id])),
+      };
+      return sendConsolePage(request, reply, {
+        title: refName(gateway),
+        section: "gateways",
+        content: gatewayContent(page),
+      });
+    },
+  );
 
   async function figuresOf(ids: readonly string[]): Promise<GatewayFigures> {
     const [states, boundKeys] = await Promise.all([upstreamStates(store.db, ids), countBoundKeys(store.db, ids)]);

@@ -60,7 +60,7 @@ export function teamContent(page: TeamPage): Html {
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
 </div></div>
-${usagePanel(page.usage, `/dashboard/team/${team.id}`)}`;
+${usagePanel(page.usage, { path: `/dashboard/team/${team.id}`, team: name })}`;
 }
 
 const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {

@@ -20,6 +20,8 @@ export type Used = {
 /** What a page shows of usage. */
 export type SeenUsage = {
   readonly range: UsageRange;
+  /** Whether it is of a model or a gateway, by which requests are not counted, but answers. */
+  readonly isOfAnswers: boolean;
   /** Null where nothing is priced. */
   readonly currency: string | null;
   /** Milliseconds since the epoch, for each piece of the range. */
@@ -40,7 +42,7 @@ export async function seeUsage(
   db: Db,
   now: number,
   range: UsageRange,
-  of: Pick<UsageQuestion, "teamIds" | "keyIds" | "prices">,
+  of: Pick<UsageQuestion, "teamIds" | "keyIds" | "gatewayIds" | "model" | "prices">,
   by: readonly UsageGroup[],
 ): Promise<SeenUsage> {
   const times = piecesOf(range, now);
@@ -55,6 +57,7 @@ export async function seeUsage(
   for (const group of by) tables.push(await seeTable(db, { ...question, by: group, step: "total", limit: ROWS + 1 }));
   return {
     range,
+    isOfAnswers: of.gatewayIds !== undefined || of.model !== undefined,
     currency: of.prices?.currency ?? null,
     pieces: times.map((from) => ({ from, ...usedOf(found.get(from)) })),
     total: usedOf(total),

@@ -1,7 +1,5 @@
 import { counted } from "../../../domain/counted.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { TokenFigures } from "../../../domain/usage/token-count.ts";
-import { isWholeCost } from "../../../domain/usage/usage-cost.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { chartLegend, columnChart, numeral, shortNumeral } from "../column-chart.ts";
@@ -9,16 +7,9 @@ import { refName } from "../keys/key-words.ts";
 import type { ScopedRequests } from "../keys/page/requests-chart.ts";
 import { urlWithQuery } from "../query-text.ts";
 import type { SeenUsage, UsageTable, Used } from "./see-usage.ts";
+import { costText, figureColumns, gapsText, TOKEN_SERIES, tokensOf } from "./usage-figures.ts";
 import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";
 
-/** The kinds of tokens that a chart tells apart: no kind is part of another. */
-const KINDS: readonly { readonly name: string; of(figures: TokenFigures): number }[] = [
-  { name: "Input", of: ({ input }) => input },
-  { name: "Cached", of: ({ cached }) => cached },
-  { name: "Cache writes", of: ({ cache_write_5m, cache_write_1h }) => cache_write_5m + cache_write_1h },
-  { name: "Output", of: ({ output }) => output },
-  { name: "Reasoning", of: ({ reasoning }) => reasoning },
-];
 const REQUESTS_SERIES = 5;
 
 /** What tables are by, as their headings say it; of models no requests are counted. */
@@ -28,55 +19,73 @@ const TABLES = {
   model: { title: "By model", heading: "Model" },
 } as const;
 
+/** Where a panel is. */
+export type UsagePlace = {
+  /** Of its page. */
+  readonly path: string;
+  /** What the page's address has besides the range. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Whose keys they are, and a model's link leads to: a team's name; of all that the viewer sees where it is left out. */
+  readonly team?: string;
+};
+
 /** What a key's panel has of its own: its requests by scope, where the range has them, and what stands below. */
 type OwnUsage = { readonly requests: ScopedRequests | undefined; readonly below: Content };
 
-/**
- * Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them.
- *
- * @param path of the page that it is on
- */
-export function usagePanel(seen: SeenUsage, path: string): Html {
-  return panel("Usage", seen, path);
+/** Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them. */
+export function usagePanel(seen: SeenUsage, place: UsagePlace): Html {
+  return panel("Usage", seen, place);
 }
 
 /** A key's, with what is in use of it. */
-export function inUsePanel(seen: SeenUsage, path: string, own: OwnUsage): Html {
-  return panel("What is in use", seen, path, own);
+export function inUsePanel(seen: SeenUsage, place: UsagePlace, own: OwnUsage): Html {
+  return panel("What is in use", seen, place, own);
 }
 
-function panel(title: string, seen: SeenUsage, path: string, own?: OwnUsage): Html {
+function panel(title: string, seen: SeenUsage, place: UsagePlace, own?: OwnUsage): Html {
   const { range, total } = seen;
-  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">${title}</h2>${ranges(range, path)}</div>
-${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(range) : used(seen, own?.requests)}${own?.below}</section>`;
+  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">${title}</h2>${ranges(range, place)}</div>
+${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(seen) : used(seen, place, own?.requests)}${own?.below}</section>`;
 }
 
-function ranges(shown: UsageRange, path: string): Html {
+function ranges(shown: UsageRange, { path, query }: UsagePlace): Html {
   return html`<nav aria-label="Time"><ul class="tabs">${USAGE_RANGES.map(
     ({ name, title }) =>
-      html`<li><a href="${urlWithQuery(path, { usage: name })}#usage"${name === shown.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
+      html`<li><a href="${urlWithQuery(path, { ...query, usage: name })}#usage"${name === shown.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
   )}</ul></nav>`;
 }
 
-function nothing({ title }: UsageRange): Html {
-  return html`<p class="muted">${title}: no requests. They are counted as they are let through, and shown here some ten seconds later.</p>`;
+function nothing({ range: { title }, isOfAnswers }: SeenUsage): Html {
+  const said = isOfAnswers
+    ? "no answers of models. They are counted as they end"
+    : "no requests. They are counted as they are let through";
+  return html`<p class="muted">${title}: ${said}, and shown here some ten seconds later.</p>`;
 }
 
-function used({ range, pieces, total, tables, currency }: SeenUsage, scoped: ScopedRequests | undefined): Html {
-  const kinds = KINDS.map((kind, series) => ({ ...kind, series })).filter(({ of }) => of(total.figures) > 0);
+function used(seen: SeenUsage, place: UsagePlace, scoped: ScopedRequests | undefined): Html {
+  const { range, pieces, total, tables, currency, isOfAnswers } = seen;
+  const kinds = TOKEN_SERIES.map((kind, series) => ({ ...kind, series })).filter(({ of }) => of(total.figures) > 0);
   const label = (from: number) => (range.name === "month" ? monthDay(from) : clock(from));
   const chart = { title: "", labelEvery: range.labelEvery };
-  const requests =
+  const [calls, noun] = isOfAnswers ? (["Answers", "answer"] as const) : (["Requests", "request"] as const);
+  const callsOf = ({ requests = 0, figures }: Used) => (isOfAnswers ? figures.calls : requests);
+  const callsChart =
     scoped?.chart ??
     columnChart({
-      ...{ ...chart, title: "Requests", said: numeral(total.requests ?? 0) },
-      summary: `Requests, ${range.title.toLowerCase()}, ${range.every}: ${numeral(total.requests ?? 0)}. Each time is in the table below`,
-      columns: pieces.map(({ from, requests: count = 0 }) => ({
-        label: label(from),
+      ...{ ...chart, title: calls, said: numeral(callsOf(total)) },
+      summary: `${calls}, ${range.title.toLowerCase()}, ${range.every}: ${numeral(callsOf(total))}. Each time is in the table below`,
+      columns: pieces.map((piece) => ({
+        label: label(piece.from),
         pieces:
-          count === 0
+          callsOf(piece) === 0
             ? []
-            : [{ series: REQUESTS_SERIES, count, title: `${label(from)}: ${counted(count, "request")}` }],
+            : [
+                {
+                  series: REQUESTS_SERIES,
+                  count: callsOf(piece),
+                  title: `${label(piece.from)}: ${counted(callsOf(piece), noun)}`,
+                },
+              ],
       })),
     });
   const tokens = columnChart({
@@ -94,106 +103,48 @@ function used({ range, pieces, total, tables, currency }: SeenUsage, scoped: Sco
         })),
     })),
   });
-  return html`<div class="charts two"><div>${requests}${scoped?.legend}</div>${
+  const columns = figureColumns(!isOfAnswers, currency);
+  return html`<div class="charts two"><div>${callsChart}${scoped?.legend}</div>${
     kinds.length > 0 && html`<div>${tokens}${chartLegend("Kinds of tokens in the chart", kinds)}</div>`
   }</div>
-${costText(total, currency)}${tables.map((one) => groupTable(one, currency))}
+${costText(total, currency)}${tables.map((one) => groupTable(one, seen, place))}
 <details><summary>By time</summary>${table(
     "Usage by time",
-    ["From", ...FIGURES.map(([heading]) => heading), ...costHeading(currency)],
+    ["From", ...columns.map(([heading]) => heading)],
     pieces
-      .filter(({ requests: count, figures }) => (count ?? 0) + figures.calls > 0)
+      .filter((piece) => callsOf(piece) + piece.figures.calls > 0)
       .toReversed()
-      .map((piece) => [label(piece.from), ...cellsOf(piece), ...costCell(piece, currency)]),
+      .map((piece) => [label(piece.from), ...columns.map(([, shown]) => shown(piece))]),
     "figures",
   )}${scoped?.table}</details>
-<p class="muted small">Requests that were let through, and tokens as the models' answers reported them; no column is part of another. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
+<p class="muted small">${isOfAnswers ? "Answers of models with a status of success, and the tokens that they reported" : "Requests that were let through, and tokens as the models' answers reported them"}; no column is part of another. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
 }
 
-const FIGURES: readonly (readonly [heading: string, of: (figures: TokenFigures) => number])[] = [
-  ["Requests", () => 0],
-  ["Answers", ({ calls }) => calls],
-  ...KINDS.map(({ name, of }) => [name, of] as const),
-  ["Tool calls", ({ tool_calls }) => tool_calls],
-];
-
-/** In the order of {@link FIGURES}. */
-function cellsOf({ requests, figures }: Used): string[] {
-  return FIGURES.map(([heading, of]) => shortNumeral(heading === "Requests" ? (requests ?? 0) : of(figures)));
-}
-
-function costHeading(currency: string | null): string[] {
-  return currency === null ? [] : [`Cost in ${currency}`];
-}
-
-function costCell(row: Used, currency: string | null): string[] {
-  return currency === null ? [] : [amountText(row)];
-}
-
-/** With two decimals: `keyplane get usage` has all six. */
-function amountText({ cost, figures }: Used): string {
-  const cents = (cost.trillionths + CENT / 2n) / CENT;
-  const amount = cents === 0n && cost.trillionths > 0n ? "under 0.01" : amountOf(cents);
-  if (isWholeCost(cost, figures)) return amount;
-  return cost.trillionths === 0n ? "unknown" : `at least ${amount}`;
-}
-
-function amountOf(cents: bigint): string {
-  return `${(cents / 100n).toLocaleString("en-US")}.${String(cents % 100n).padStart(2, "0")}`;
-}
-
-/** In trillionths of a currency's unit. */
-const CENT = 10_000_000_000n;
-
-function costText(total: Used, currency: string | null): Html | string {
-  if (currency === null) return "";
-  const { unpricedTokens, unpricedToolCalls } = total.cost;
-  const parts = [
-    ...(unpricedTokens > 0 ? [`${numeral(unpricedTokens)} tokens`] : []),
-    ...(unpricedToolCalls > 0 ? [`${numeral(unpricedToolCalls)} calls of tools`] : []),
-  ];
-  return html`<p>Cost: <b>${amountText(total)} ${currency}</b>${parts.length > 0 && `; ${parts.join(" and ")} have no price`}</p>`;
-}
-
-function groupTable({ by, rows, isCut }: UsageTable, currency: string | null): Html | string {
+function groupTable({ by, rows, isCut }: UsageTable, { range, currency }: SeenUsage, place: UsagePlace): Html | string {
   if (rows.length === 0) return "";
   const { title, heading } = TABLES[by === "key" || by === "team" ? by : "model"];
-  const hasRequests = rows[0]?.requests !== undefined;
-  const figures = FIGURES.filter(([name]) => hasRequests || name !== "Requests").map(([name]) => name);
-  const columns: readonly Column[] = [[heading, "named"], ...figures, ...costHeading(currency)];
-  const cells = rows.map((row) => [
-    nameOf(by, row),
-    ...cellsOf(row).slice(hasRequests ? 0 : 1),
-    ...costCell(row, currency),
-  ]);
+  const figures = figureColumns(rows[0]?.requests !== undefined, currency);
+  const columns: readonly Column[] = [[heading, "named"], ...figures.map(([name]) => name)];
+  const cells = rows.map((row) => [nameOf(by, row, range, place), ...figures.map(([, shown]) => shown(row))]);
   return html`<h3>${title}</h3>${table(`Usage ${title.toLowerCase()}`, columns, cells, "figures")}${
     isCut &&
     html`<p class="muted small">The ${rows.length} of most requests and answers: <code>keyplane get usage</code> has all.</p>`
   }`;
 }
 
-function nameOf(by: UsageTable["by"], { group, name }: UsageTable["rows"][number]): Content {
-  if (by === "model") return html`<code>${group}</code>`;
+function nameOf(
+  by: UsageTable["by"],
+  { group, name }: UsageTable["rows"][number],
+  range: UsageRange,
+  { team = "" }: UsagePlace,
+): Content {
+  if (by === "model") {
+    const url = urlWithQuery("/dashboard/usage", { team, model: group, usage: range.name });
+    return html`<a href="${url}" aria-label="Keys that use ${group}"><code>${group}</code></a>`;
+  }
   if (name === undefined) return html`<code>${group}</code>`;
   const path = by === "team" ? `/dashboard/team/${group}` : `/dashboard/keys/${group}`;
-  return html`<a href="${path}">${refName(name)}</a>`;
-}
-
-function tokensOf(figures: TokenFigures): number {
-  return KINDS.reduce((sum, { of }) => sum + of(figures), 0);
-}
-
-/** What of the answers the numbers lack. */
-function gapsText({ cut, unreported, unread, doubtful }: TokenFigures): string {
-  const gaps = (
-    [
-      [cut, "ended early, and count what was seen"],
-      [unreported, "reported no usage"],
-      [unread, "came in a coding that is not read"],
-      [doubtful, "reported what cannot be"],
-    ] as const
-  ).flatMap(([count, what]) => (count === 0 ? [] : [`${numeral(count)} ${what}`]));
-  return gaps.length === 0 ? "" : ` Of the answers ${gaps.join("; ")}.`;
+  return html`<a href="${path}">${refName(name)}</a>${by === "key" && team === "" && html`<span class="line muted small">${name.team}</span>`}`;
 }
 
 function clock(at: number): string {

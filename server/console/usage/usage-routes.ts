@@ -1,30 +1,39 @@
 import type { FastifyInstance } from "fastify";
+import type { UsageGroup } from "../../../store/usage/usage-question.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Management } from "../../management/context.ts";
+import { requestedTeams } from "../../management/requested-teams.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
-import { html } from "../../pages/html.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
+import { queryText } from "../query-text.ts";
+import { offeredTeams } from "../team-field.ts";
 import { seeUsage } from "./see-usage.ts";
-import { usagePanel } from "./usage-panel.ts";
+import { usageContent } from "./usage-page.ts";
 import { usageRange } from "./usage-ranges.ts";
 
-const PATH = "/dashboard/usage";
+const ALL_MODELS: readonly UsageGroup[] = ["team", "model", "key"];
+/** Which keys use it, first of all. */
+const ONE_MODEL: readonly UsageGroup[] = ["key", "team"];
 
-/** What all of the viewer's teams used: for the installation's own all teams. */
+/** What all of the viewer's teams used, or one of them, of all models or of one: for the installation's own of all teams. */
 export function consoleUsageRoutes(app: FastifyInstance, { store, clock, prices }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/usage",
     { config: { console: true } },
     async (request, reply) => {
-      const teamIds = visibleTeams(await rightsOf(store.db, principalOf(request)));
+      const [team, model] = [queryText(request.query.team), queryText(request.query.model)];
+      const rights = await rightsOf(store.db, principalOf(request));
+      const asked = {
+        teamIds: await requestedTeams(store.db, rights, team),
+        model: model === "" ? undefined : model,
+        prices: prices.current(),
+      };
       const range = usageRange(request.query.usage);
-      const seen = await seeUsage(store.db, clock.now(), range, { teamIds, prices: prices.current() }, [
-        "team",
-        "model",
-        "key",
-      ]);
-      const whose = teamIds === undefined ? "All teams of this installation." : "The teams that you are a member of.";
-      const content = html`<div class="head"><h1>Usage</h1></div><p class="muted">${whose}</p>${usagePanel(seen, PATH)}`;
+      const content = usageContent({
+        ...{ team, model, isOfAll: visibleTeams(rights) === undefined },
+        teams: await offeredTeams(store.db, rights),
+        usage: await seeUsage(store.db, clock.now(), range, asked, model === "" ? ALL_MODELS : ONE_MODEL),
+      });
       return sendConsolePage(request, reply, { title: "Usage", section: "usage", content });
     },
   );

@@ -79,7 +79,7 @@ export function keyContent(page: KeyPage): Html {
   }</p></div>${keyActions(page)}</div>
 ${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
 ${strip(page)}
-${inUsePanel(page.usage, `/dashboard/keys/${key.id}`, {
+${inUsePanel(page.usage, { path: `/dashboard/keys/${key.id}` }, {
   requests: scopedRequests(requests, page.usage.range),
   below: oldVersionsInUse(key, lastUses, now),
 })}

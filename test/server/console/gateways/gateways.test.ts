@@ -2,6 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NO_FIGURES } from "../../../../domain/usage/token-count.ts";
+import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { until } from "../../../env/until.ts";
 import { type Pages, startPages } from "../pages.ts";
 
@@ -115,6 +117,24 @@ describe("a gateway's page", () => {
     expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("The upstream cannot be reached.");
     expect((await pages.get("/gateways")).text).toContain("Does not answer");
     expect(asked).toHaveLength(calls);
+  });
+
+  test("says which keys' calls were answered lately, and how many of each", async () => {
+    const { id: keyId, teamId } = (await pages.send("GET", "/keys?limit=1")).body.items[0];
+    const slot = Math.floor(Date.now() / 300_000) * 300_000;
+    const counts = [gateway.id, "another"].map((gatewayId, i) => ({
+      ...{ keyId, teamId, slot, gatewayId, routeId: "", model: "gpt-seen" },
+      figures: { ...NO_FIGURES, calls: 70 + i, input: 1_000 },
+    }));
+    await addTokenCounts(pages.store, counts, () => {});
+    for (const range of ["hour", "day"]) {
+      const { text } = await pages.get(`/gateways/${gateway.id}?usage=${range}`);
+      const byKey = /aria-label="Usage by key".*?<\/table>/s.exec(text)?.[0].replace(/<[^>]*>/g, " ");
+      expect(byKey).toMatch(/Answers.*caller\s+7\d\s/s);
+      expect(byKey).not.toMatch(/14\d|Requests/);
+      expect(text).toContain(`href="/dashboard/gateways/${gateway.id}?usage=hour#usage"`);
+      expect(text).toContain("gpt-seen");
+    }
   });
 
   test("keeps since when a credential is there until it is another", async () => {

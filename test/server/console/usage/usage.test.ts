@@ -93,6 +93,34 @@ describe("Usage in the console", () => {
     expect((await viewer.get(`/team/${payments.id}`)).status).toBe(404);
   });
 
+  test("of one model is by the keys that use it, over a day as over 30 days, and its name leads there", async () => {
+    const link = '<a href="/dashboard/usage?model=gpt&amp;usage=month" aria-label="Keys that use gpt">';
+    expect((await pages.get("/usage?usage=month")).text).toContain(link);
+    expect((await pages.get(`/keys/${research.key}?usage=month`)).text).toContain(link);
+    expect((await pages.get(`/team/${research.id}`)).text).toContain(
+      'href="/dashboard/usage?team=research&amp;model=gpt&amp;usage=day"',
+    );
+    for (const [range, answers, tokens] of [
+      ["day", "3", "3K"],
+      ["month", "7", "7K"],
+    ]) {
+      const panel = await panelOf(`/usage?model=gpt&usage=${range}`);
+      expect(panel).toMatch(new RegExp(`Answers ${answers} .*By key .*research-key research ${answers} ${tokens} `));
+      expect(panel).not.toMatch(/payments|Requests/);
+    }
+    expect((await pages.get("/usage?model=gpt")).text).toContain("Of answers of <code>gpt</code> alone");
+  });
+
+  test("of one model in a team is of that team's keys alone, and another model of theirs has none", async () => {
+    expect(await panelOf("/usage?model=claude&team=payments")).toMatch(/By key .*payments-key 3 21K /);
+    expect(await panelOf("/usage?model=claude&team=research")).toContain("Last day: no answers of models.");
+    expect(await panelOf("/usage?model=%3Cb%3E")).toContain("Last day: no answers of models.");
+    const text = (await pages.get("/usage?model=claude&team=payments")).text;
+    expect(text).toContain('href="/dashboard/usage?team=payments&amp;model=claude&amp;usage=month#usage"');
+    const viewer = await pages.as("research-viewer");
+    expect((await viewer.get("/usage?model=claude&team=payments&usage=month")).text).not.toContain("payments-key");
+  });
+
   test("is drawn by attributes alone, and says in words what is in the chart", async () => {
     const { text } = await pages.get("/usage");
     expect(text).not.toMatch(/ style=|<style/);

@@ -1,0 +1,81 @@
+import type { TokenFigures } from "../../../domain/usage/token-count.ts";
+import { isWholeCost } from "../../../domain/usage/usage-cost.ts";
+import { type Html, html } from "../../pages/html.ts";
+import { numeral, shortNumeral } from "../column-chart.ts";
+import type { Used } from "./see-usage.ts";
+
+/** The kinds of tokens that a chart tells apart: no kind is part of another. */
+export const TOKEN_SERIES: readonly { readonly name: string; of(figures: TokenFigures): number }[] = [
+  { name: "Input", of: ({ input }) => input },
+  { name: "Cached", of: ({ cached }) => cached },
+  { name: "Cache writes", of: ({ cache_write_5m, cache_write_1h }) => cache_write_5m + cache_write_1h },
+  { name: "Output", of: ({ output }) => output },
+  { name: "Reasoning", of: ({ reasoning }) => reasoning },
+];
+
+/** The figures of a table's rows, in the order of its columns. */
+export type FigureColumns = readonly (readonly [heading: string, shown: (used: Used) => string])[];
+
+/**
+ * Columns of what was used.
+ *
+ * @param hasRequests whether requests are counted by what is asked
+ * @param currency null where nothing is priced
+ */
+export function figureColumns(hasRequests: boolean, currency: string | null): FigureColumns {
+  return [...(hasRequests ? [REQUESTS] : []), ...ANSWERED, ...(currency === null ? [] : [costColumn(currency)])];
+}
+
+const REQUESTS: FigureColumns[number] = ["Requests", ({ requests = 0 }) => shortNumeral(requests)];
+const ANSWERED: FigureColumns = [
+  ["Answers", ({ figures }) => shortNumeral(figures.calls)],
+  ...TOKEN_SERIES.map(({ name, of }) => [name, ({ figures }: Used) => shortNumeral(of(figures))] as const),
+  ["Tool calls", ({ figures }) => shortNumeral(figures.tool_calls)],
+];
+
+function costColumn(currency: string): FigureColumns[number] {
+  return [`Cost in ${currency}`, amountText];
+}
+
+/** With two decimals: `keyplane get usage` has all six. */
+function amountText({ cost, figures }: Used): string {
+  const cents = (cost.trillionths + CENT / 2n) / CENT;
+  const amount = cents === 0n && cost.trillionths > 0n ? "under 0.01" : amountOf(cents);
+  if (isWholeCost(cost, figures)) return amount;
+  return cost.trillionths === 0n ? "unknown" : `at least ${amount}`;
+}
+
+function amountOf(cents: bigint): string {
+  return `${(cents / 100n).toLocaleString("en-US")}.${String(cents % 100n).padStart(2, "0")}`;
+}
+
+/** In trillionths of a currency's unit. */
+const CENT = 10_000_000_000n;
+
+/** What all of it cost, and what of it has no price; nothing where nothing is priced. */
+export function costText(total: Used, currency: string | null): Html | string {
+  if (currency === null) return "";
+  const { unpricedTokens, unpricedToolCalls } = total.cost;
+  const parts = [
+    ...(unpricedTokens > 0 ? [`${numeral(unpricedTokens)} tokens`] : []),
+    ...(unpricedToolCalls > 0 ? [`${numeral(unpricedToolCalls)} calls of tools`] : []),
+  ];
+  return html`<p>Cost: <b>${amountText(total)} ${currency}</b>${parts.length > 0 && `; ${parts.join(" and ")} have no price`}</p>`;
+}
+
+export function tokensOf(figures: TokenFigures): number {
+  return TOKEN_SERIES.reduce((sum, { of }) => sum + of(figures), 0);
+}
+
+/** What of the answers the numbers lack. */
+export function gapsText({ cut, unreported, unread, doubtful }: TokenFigures): string {
+  const gaps = (
+    [
+      [cut, "ended early, and count what was seen"],
+      [unreported, "reported no usage"],
+      [unread, "came in a coding that is not read"],
+      [doubtful, "reported what cannot be"],
+    ] as const
+  ).flatMap(([count, what]) => (count === 0 ? [] : [`${numeral(count)} ${what}`]));
+  return gaps.length === 0 ? "" : ` Of the answers ${gaps.join("; ")}.`;
+}
