@@ -7,11 +7,16 @@ export function causeText(cause: string): string {
 
 /** What ends a refusal of this cause, and when; nothing of one that a later build has. */
 export function causeAdvice(cause: string): string {
-  return ADVICE[cause.replace(LIMIT_OWNER, "")] ?? "";
+  return ADVICE[causeParts(cause).kind] ?? "";
 }
 
-/** Whose limit or budget it is stands before the cause, where it is not the key's own. */
-const LIMIT_OWNER = /^(?:team|policy|route)_/;
+/** A cause without whose limit or budget it is, which stands before it where it is not the key's own. */
+export function causeParts(cause: string): { readonly of: "key" | "team" | "policy" | "route"; readonly kind: string } {
+  const of = LIMIT_OWNERS.find((owner) => cause.startsWith(`${owner}_`));
+  return of === undefined ? { of: "key", kind: cause } : { of, kind: cause.slice(of.length + 1) };
+}
+
+const LIMIT_OWNERS = ["team", "policy", "route"] as const;
 
 const ANOTHER_KEY = "Give what sends it a key that works.";
 const NO_KEY = "It is no key of this installation: correct what sends it, or find it by its network.";

@@ -9,8 +9,9 @@ import { sendConsolePage } from "../../pages/send-page.ts";
 import { queryText } from "../query-text.ts";
 import { offeredTeams } from "../team-field.ts";
 import { refusalSpan } from "./refusal-spans.ts";
-import { refusalsContent } from "./refusals-page.ts";
+import { REFUSED_ROWS, refusalsContent } from "./refusals-page.ts";
 import { callersRefused } from "./refused-callers.ts";
+import { readRefusingBudgets } from "./refused-until.ts";
 
 /** How many of the latest rows of the audit log are added up. */
 const LOOKED_THROUGH = 1_000;
@@ -31,10 +32,12 @@ export function refusalRoutes(app: FastifyInstance, { store, clock }: Pick<Manag
         ...{ from: now - span.ms, to: undefined, actor: undefined, about: undefined },
         ...{ after: undefined, limit: LOOKED_THROUGH },
       });
+      const callers = callersRefused(found.events);
       const content = refusalsContent({
         ...{ team, span, now },
         teams: await offeredTeams(store.db, rights),
-        callers: callersRefused(found.events),
+        callers,
+        budgets: await readRefusingBudgets(store.db, callers.slice(0, REFUSED_ROWS), now),
         lookedBackTo: found.next === null ? undefined : Math.floor(Number(found.next.at) / 1_000),
         names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
       });

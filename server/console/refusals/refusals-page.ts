@@ -11,6 +11,7 @@ import { ago, moment } from "../times.ts";
 import { causeAdvice, causeText } from "./cause-words.ts";
 import { REFUSAL_SPANS, type RefusalSpan } from "./refusal-spans.ts";
 import type { RefusedCaller } from "./refused-callers.ts";
+import { type RefusingBudgets, refusedUntil } from "./refused-until.ts";
 
 /** What the page of refusals shows. */
 export type RefusalsPage = {
@@ -21,13 +22,15 @@ export type RefusalsPage = {
   readonly callers: readonly RefusedCaller[];
   /** How far back was looked, in milliseconds since the epoch; undefined for the whole span. */
   readonly lookedBackTo: number | undefined;
+  readonly budgets: RefusingBudgets;
   readonly names: EventNames;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
 const PATH = "/dashboard/refusals";
-const ROWS = 50;
+/** Of callers: those that were refused last. */
+export const REFUSED_ROWS = 50;
 const NETWORKS = 3;
 const COLUMNS: readonly Column[] = [
   ["Who", "named"],
@@ -48,13 +51,13 @@ export function refusalsContent(page: RefusalsPage): Html {
 <div id="results" class="panel flush">${callers.length === 0 ? nothing(page) : callerTable(page)}<div class="foot"><p class="muted small" role="status">${boundsText(page)}</p><a class="button" href="${auditUrl({ team, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></div></div>`;
 }
 
-function callerTable({ callers, names, now }: RefusalsPage): Html {
+function callerTable({ callers, budgets, names, now }: RefusalsPage): Html {
   const rows = callers
-    .slice(0, ROWS)
+    .slice(0, REFUSED_ROWS)
     .map((caller) => [
       who(caller, names),
       causeText(caller.cause),
-      causeAdvice(caller.cause),
+      html`${refusedUntil(caller, budgets, now)}${causeAdvice(caller.cause)}`,
       numeral(caller.count),
       networksText(caller.networks),
       ago(rfc3339Millis(caller.lastAt), now),
@@ -80,7 +83,8 @@ function nothing({ span }: RefusalsPage): Html {
 }
 
 function boundsText({ callers, span, lookedBackTo, now }: RefusalsPage): Content {
-  const cut = callers.length > ROWS && ` The ${ROWS} that were refused last are shown, of ${callers.length}.`;
+  const cut =
+    callers.length > REFUSED_ROWS && ` The ${REFUSED_ROWS} that were refused last are shown, of ${callers.length}.`;
   const back =
     lookedBackTo !== undefined &&
     html` There are too many to look through: only those since ${moment(rfc3339Millis(lookedBackTo), now)} are counted.`;

@@ -7,6 +7,7 @@ import { table } from "../../../pages/table.ts";
 import { auditUrl } from "../../audit/audit-query.ts";
 import { numeral } from "../../column-chart.ts";
 import { causeAdvice, causeText } from "../../refusals/cause-words.ts";
+import { type RefusingBudgets, refusedUntil } from "../../refusals/refused-until.ts";
 import { ago, moment } from "../../times.ts";
 
 /** Old versions that still work: until when, and who was last seen to use each. Nothing where there is none. */
@@ -28,11 +29,16 @@ export function useOf(use: LastUse | undefined, now: number): Html | string {
 }
 
 /** Requests with the key that were refused within the last day, by cause. */
-export function refusedLately(refusals: readonly KeyRefusals[], keyId: string, now: number): Html {
+export function refusedLately(
+  refusals: readonly KeyRefusals[],
+  { id: keyId, teamId }: Pick<KeyJson, "id" | "teamId">,
+  budgets: RefusingBudgets,
+  now: number,
+): Html {
   if (refusals.length === 0) return html`<p class="muted">None within the last day.</p>`;
   const rows = refusals.map(({ cause, count, lastAt }) => [
     causeText(cause),
-    causeAdvice(cause),
+    html`${refusedUntil({ keyId, teamId, cause, lastAt }, budgets, now)}${causeAdvice(cause)}`,
     numeral(count),
     ago(rfc3339Millis(lastAt), now),
   ]);

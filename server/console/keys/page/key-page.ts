@@ -20,6 +20,7 @@ import type { Viewer } from "../../../pages/viewer.ts";
 import { shownBudgets } from "../../budgets-text.ts";
 import { chips, type Facts, factList } from "../../facts.ts";
 import { shownLimits } from "../../limits-text.ts";
+import type { RefusingBudgets } from "../../refusals/refused-until.ts";
 import { ago, moment } from "../../times.ts";
 import type { SeenUsage } from "../../usage/see-usage.ts";
 import { inUsePanel } from "../../usage/usage-panel.ts";
@@ -61,6 +62,7 @@ export type KeyPage = {
   readonly lastUses: readonly LastUse[];
   /** Of the last day. */
   readonly refusals: readonly KeyRefusals[];
+  readonly refusingBudgets: RefusingBudgets;
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   readonly viewer: Viewer;
@@ -79,12 +81,16 @@ export function keyContent(page: KeyPage): Html {
   }</p></div>${keyActions(page)}</div>
 ${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
 ${strip(page)}
-${inUsePanel(page.usage, { path: `/dashboard/keys/${key.id}` }, {
-  requests: scopedRequests(requests, page.usage.range),
-  below: oldVersionsInUse(key, lastUses, now),
-})}
+${inUsePanel(
+  page.usage,
+  { path: `/dashboard/keys/${key.id}` },
+  {
+    requests: scopedRequests(requests, page.usage.range),
+    below: oldVersionsInUse(key, lastUses, now),
+  },
+)}
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key.id, now)}</section>
+<section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key, page.refusingBudgets, now)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
 ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}

@@ -18,6 +18,7 @@ import { showKey } from "../../../management/keys/shown/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../../management/rights.ts";
 import { sendConsolePage } from "../../../pages/send-page.ts";
 import { viewerOf } from "../../../pages/viewer.ts";
+import { readRefusingBudgets } from "../../refusals/refused-until.ts";
 import { seeUsage } from "../../usage/see-usage.ts";
 import { usageRange } from "../../usage/usage-ranges.ts";
 import { keyContent } from "./key-page.ts";
@@ -67,6 +68,8 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const { key, rights } = await seeKey(management, request);
       const events = await listKeyEvents(store.db, key.id, { beforeId, limit: EVENTS + 1 });
       const shown = events.slice(0, EVENTS);
+      const refusals = await readKeyRefusals(store.db, key.id, clock.now() - DAY_MS);
+      const refused = refusals.map(({ cause }) => ({ keyId: key.id, teamId: key.teamId, cause }));
       const used = { keyIds: [key.id], prices: prices.current() };
       const content = keyContent({
         key,
@@ -79,7 +82,8 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         budgets: await readKeyBudgets(store.db, key.id, clock.now()),
         advice: key.state === "revoked" ? undefined : await adviseKey(store.db, key, clock.now()),
         lastUses: (await readKnownUsage(store.db, key.id)).lastUses,
-        refusals: await readKeyRefusals(store.db, key.id, clock.now() - DAY_MS),
+        refusals,
+        refusingBudgets: await readRefusingBudgets(store.db, refused, clock.now()),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

@@ -178,7 +178,7 @@ describe("a key's page", () => {
     const panel = (await pages.get(`/keys/${id}`)).text.split('id="refused"')[1]?.split("</section>")[0] ?? "";
     const words = panel.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     expect(words).toMatch(
-      /Rate limited There is room again within a minute.* 1,500 .* Scope missing Add the scope.* 5 /,
+      /Rate limited Until .* at the latest There is room again within a minute.* 1,500 .* Scope missing Add the scope.* 5 /,
     );
     expect(words).not.toContain("long ago");
     const history = (await pages.get(`/keys/${id}`)).text.split('id="history"')[1] ?? "";

@@ -1,5 +1,9 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { periodAt } from "../../../../domain/budget/period.ts";
+import { absolute } from "../../../../server/console/times.ts";
 import { appendRefusals } from "../../../../store/audit/refusals.ts";
+import { writeLedger } from "../../../../store/budgets/budget-ledger.ts";
 import { type Pages, startPages, type Visitor } from "../pages.ts";
 
 let pages: Pages;
@@ -75,6 +79,43 @@ describe("the page of refusals", () => {
     expect((await rowsOf("?last=day", vera)).map(([who]) => who)).toEqual(Array(3).fill("caller-0 payments"));
     expect(await rowsOf("?team=research", vera)).toEqual([]);
     expect((await (await pages.as("stranger")).get("/refusals")).text).toContain("No request was refused");
+  });
+
+  test("says until when a budget and a limit refuse, on the key's page too", async () => {
+    const budget = { tokens: 5_000_000, period: "Month" };
+    const team = (await pages.send("POST", "/teams", { name: "spent", spec: { budgets: [budget] } })).body;
+    const endless = { preset: "GatewayDefault", budgets: [{ tokens: 1_000, period: "Total" }] };
+    const key = (await pages.send("POST", "/keys", { name: "spender", team: "spent", spec: endless })).body;
+    const { name, endsAt } = periodAt("Month", "UTC", Date.now());
+    const { rows } = await sql<{ owner: string }>`
+      select budgets ->> 'owner' as owner from key_records where key_id = ${key.id}`.execute(pages.store.db);
+    const amounts = { held: 0, wanted: 0, turn: 1 };
+    await writeLedger(pages.store.db, "one", [
+      ...[{ ...amounts, budget: `team ${team.id} tokens Month`, period: name, endsAt, spent: 5e6, most: 5e6 }],
+      ...rows.map(({ owner }) => ({
+        ...{ ...amounts, budget: `key ${owner} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY },
+        ...{ spent: 1_000, most: 1_000 },
+      })),
+    ]);
+    const refused = (reason: string, minutes: number) => ({
+      ...{ keyId: key.id, teamId: team.id, actor: "replica:a", at: Date.now() - minutes * MINUTE },
+      detail: { reason, count: 1, network: "192.0.2.0/24" },
+    });
+    await appendRefusals(pages.store, [
+      ...[refused("team_budget_exceeded", 5), refused("budget_exceeded", 6)],
+      ...[refused("rate_limited", 0), refused("team_rate_limited", 7)],
+    ]);
+    const anew = `Until ${absolute(new Date(endsAt).toISOString())}`;
+    const page = (await pages.get(`/keys/${key.id}`)).text.split('id="refused"')[1]?.split("</section>")[0] ?? "";
+    const words = page.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    const advices = (await rowsOf("?team=spent")).map(([, cause, advice]) => `${cause}: ${advice}`).join("\n");
+    for (const text of [words, advices]) {
+      expect(text).toContain(anew);
+      expect(text).toContain(", when 5,000,000 tokens a month (UTC) begin anew ");
+      expect(text).toContain("Until the budget is raised: 1,000 tokens in all do not begin anew ");
+      expect(text).toMatch(/Rate limited:? Until [\w :,]+ UTC \([\w ]+\) at the latest /);
+      expect(text).toMatch(/Team rate limited:? Over since [\w :,]+ UTC \(\d minutes ago\) /);
+    }
   });
 
   test("says how far back it has looked where there are more than it adds up", async () => {

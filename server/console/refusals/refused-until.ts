@@ -1,0 +1,82 @@
+import { budgetSize } from "../../../domain/budget/budget.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import {
+  type BudgetUse,
+  readBudgetsOfKeys,
+  readBudgetsOfTeams,
+  type UsesByOwner,
+} from "../../../store/budgets/read-budgets.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { listObjects } from "../../../store/objects/objects.ts";
+import { type Content, type Html, html } from "../../pages/html.ts";
+import { moment } from "../times.ts";
+import { causeParts } from "./cause-words.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Refusals of one cause, of a key where it is known. */
+type Refused = {
+  readonly keyId: string | null;
+  readonly teamId: string | null;
+  readonly cause: string;
+  /** The last that has a row of the log, in milliseconds since the epoch. */
+  readonly lastAt: number;
+};
+
+/** What the budgets have now by which calls were refused. */
+export type RefusingBudgets = { readonly keys: UsesByOwner; readonly teams: UsesByOwner };
+
+/**
+ * Reads the budgets by which calls were refused: those of all keys at once, and those of all teams.
+ *
+ * @param now milliseconds since the epoch
+ */
+export async function readRefusingBudgets(
+  db: Db,
+  refused: readonly Pick<Refused, "keyId" | "teamId" | "cause">[],
+  now: number,
+): Promise<RefusingBudgets> {
+  const exceeded = refused.filter(({ cause }) => causeParts(cause).kind === "budget_exceeded");
+  const [own, others] = [exceeded.filter(isOwn), exceeded.filter((one) => !isOwn(one))];
+  const teamIds = [...new Set(others.flatMap(({ teamId }) => teamId ?? []))];
+  const teams = teamIds.length === 0 ? [] : await listObjects(db, "team", { teamIds, limit: teamIds.length });
+  return {
+    keys: await readBudgetsOfKeys(db, [...new Set(own.flatMap(({ keyId }) => keyId ?? []))], now),
+    teams: await readBudgetsOfTeams(db, teams, now),
+  };
+}
+
+function isOwn({ cause }: Pick<Refused, "cause">): boolean {
+  return causeParts(cause).of === "key";
+}
+
+/** Until when calls like these are refused, as a line, as far as that is known; nothing where it is not. */
+export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: number): Html | string {
+  const { of, kind } = causeParts(refused.cause);
+  if (kind === "rate_limited") return untilRoom(refused.lastAt, now);
+  if (kind !== "budget_exceeded") return "";
+  const uses = isOwn(refused) ? budgets.keys.get(refused.keyId ?? "") : budgets.teams.get(refused.teamId ?? "");
+  const refusing = uses?.filter(({ budget }) => budget.of === of && budget.onExhausted === "Refuse") ?? [];
+  return refusing.length === 0 ? "" : untilAnew(refusing, now);
+}
+
+/** A row of the log has the refusals of its minute, and a limit of requests has room for one within a minute. */
+function untilRoom(lastAt: number, now: number): Html {
+  const at = (Math.floor(lastAt / MINUTE_MS) + 2) * MINUTE_MS;
+  const shown = moment(rfc3339Millis(at), now);
+  return at > now ? line(html`Until ${shown} at the latest`) : line(html`Over since ${shown}`);
+}
+
+function untilAnew(refusing: readonly BudgetUse[], now: number): Html {
+  const usedUp = refusing.filter(({ reached }) => reached === 100);
+  const last = usedUp.toSorted((a, b) => b.endsAt - a.endsAt)[0];
+  if (last === undefined) return line("Not used up at present: calls that it has room for pass");
+  const size = budgetSize(last.budget);
+  return Number.isFinite(last.endsAt)
+    ? line(html`Until ${moment(rfc3339Millis(last.endsAt), now)}, when ${size} begin anew`)
+    : line(`Until the budget is raised: ${size} do not begin anew`);
+}
+
+function line(said: Content): Html {
+  return html`<strong class="line">${said}</strong>`;
+}
