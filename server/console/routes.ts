@@ -10,6 +10,7 @@ import { protectPages } from "../pages/headers.ts";
 import { showProblems } from "../pages/problem-page.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { consoleAuditRoutes } from "./audit/audit-routes.ts";
+import { createExports } from "./exports.ts";
 import { gatewayPageRoutes } from "./gateways/gateway-routes.ts";
 import { keyActRoutes } from "./keys/act/act-routes.ts";
 import { keyExportRoutes } from "./keys/act/export-routes.ts";
@@ -18,6 +19,7 @@ import { keyEditRoutes } from "./keys/form/edit-routes.ts";
 import { keyFindRoutes } from "./keys/list/find-routes.ts";
 import { keyListRoutes } from "./keys/list/list-routes.ts";
 import { keyPageRoutes } from "./keys/page/key-routes.ts";
+import { foundKeyRoutes } from "./keys/selected/found-routes.ts";
 import { selectedKeyRoutes } from "./keys/selected/selected-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { nowRoutes } from "./now/now-routes.ts";
@@ -30,6 +32,7 @@ import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, keyring, clock, prices } = deps;
   const management: Management = { store, keyring, clock, prices, receipts: createReceipts(store, clock) };
+  const startExport = createExports();
   protectPages(app, deps.config);
   app.addHook("onRequest", refuseForeignHosts(deps.config));
   showProblems(app, deps.log);
@@ -42,6 +45,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyFindRoutes(app, management);
   keyCreateRoutes(app, management, deps.config.publicUrl);
   selectedKeyRoutes(app, management, deps);
+  foundKeyRoutes(app, management, deps, startExport);
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
@@ -53,5 +57,5 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   consoleUsageRoutes(app, management);
   refusalRoutes(app, management);
   nowRoutes(app, management);
-  consoleAuditRoutes(app, deps);
+  consoleAuditRoutes(app, deps, startExport);
 }

@@ -3,15 +3,14 @@ import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { managedBodyHolder } from "../../auth/management/body-holder.ts";
-import { principalNow } from "../../auth/management/principal-now.ts";
 import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
-import { requestedTeams } from "../../management/requested-teams.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import type { ServerDeps } from "../../product/deps.ts";
+import { checkSameTeams, type StartExport } from "../exports.ts";
 import { offeredTeams } from "../team-field.ts";
-import { createAuditExports } from "./audit-export.ts";
+import { auditLines } from "./audit-export.ts";
 import { AUDIT_CSV, type AuditFormat, JSON_LINES } from "./audit-formats.ts";
 import { auditContent } from "./audit-page.ts";
 import { readAuditQuery } from "./audit-query.ts";
@@ -25,9 +24,8 @@ const PAGE = 50;
  * The audit log. A person who has a role in a team may read the team's events, since they may look at what the events
  * are about. Events of no team are for the installation's own alone.
  */
-export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void {
+export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, startExport: StartExport): void {
   const { store, clock, log } = deps;
-  const exportAudit = createAuditExports();
 
   app.get<Asked>("/audit", { config: { console: true } }, async (request, reply) => {
     const query = readAuditQuery(request.query);
@@ -62,14 +60,13 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps): void
     const query = readAuditQuery(request.query);
     const principal = principalOf(request);
     const search = await auditSearchOf(store.db, await rightsOf(store.db, principal), query);
-    const lines = exportAudit({
-      ...{ db: store.db, actor: principal.actor, search, format },
+    const lines = startExport({
+      actor: principal.actor,
       teamId: managedBodyHolder(deps.index, principal).teamId,
-      async checkAgain() {
-        const rights = await rightsOf(store.db, await principalNow(deps, request));
-        const teamIds = await requestedTeams(store.db, rights, query.team);
-        if (String(teamIds) !== String(search.teamIds)) throw new Error("what they may read has changed");
-      },
+      pieces: auditLines({
+        ...{ db: store.db, search, format },
+        checkAgain: () => checkSameTeams(deps, request, query.team, search.teamIds),
+      }),
     });
     lines.once("error", (error) => log.warn({ error }, "an export of the audit log was aborted"));
     const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.${format.ending}`;

@@ -7,6 +7,7 @@ export const PAGES: Readonly<Record<string, readonly [number, number, number, nu
   "/keys/revoke?keyId=:key": [200, 200, 403, 404],
   "/keys/export.yaml?keyId=:key": [200, 200, 403, 404],
   "/keys/export.csv?keyId=:key": [200, 200, 200, 404],
+  "/keys/found.csv": [200, 200, 200, 200],
   "/keys/:key": [200, 200, 200, 404],
   "/keys/:key/edit": [200, 200, 403, 404],
   "/keys/:key/rotate": [200, 200, 403, 404],
@@ -36,5 +37,6 @@ export const NOT_SEEN: ReadonlySet<string> = new Set([
   "/audit/export.csv",
   "/keys/export.yaml?keyId=:key",
   "/keys/export.csv?keyId=:key",
+  "/keys/found.csv",
   "/keys/:key/manifest.yaml",
 ]);

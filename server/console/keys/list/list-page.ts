@@ -13,6 +13,7 @@ import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
 import { teamField } from "../../team-field.ts";
 import { ago } from "../../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopesText, stateBadge } from "../key-words.ts";
+import { exportFoot } from "./export-foot.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
 import { type SelectionRights, selectionBar, selectionBox } from "./selection-bar.ts";
 
@@ -150,11 +151,11 @@ function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
 function footOf({ query, keys, next, previous, isPartial, total }: KeyList): Html | string {
   if (next === null && previous === null && keys.length === 0) return "";
   const partly = "More keys may match: they are still to be looked through.";
-  return foot({
+  return html`${foot({
     said: isPartial ? partly : `${countOnPage(keys.length, "key", "keys")}, ${inAll(total)}`,
     first: previous === null ? undefined : listUrl({ ...query, after: undefined, before: undefined }),
     previous: previous === null ? undefined : listUrl({ ...query, after: undefined, before: previous }),
     next: next === null ? undefined : listUrl({ ...query, after: next, before: undefined }),
     isPartial: isPartial && query.before === undefined,
-  });
+  })}${exportFoot(query)}`;
 }

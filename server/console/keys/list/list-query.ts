@@ -50,7 +50,10 @@ function positionIn(text: unknown, order: KeyOrder): KeyPosition | undefined {
 }
 
 /** The address of a list, from another place on where that is given. */
-export function listUrl(filters: KeyListFilters): string {
+export function listUrl(
+  filters: KeyListFilters,
+  path: "/dashboard/keys" | "/dashboard/keys/found.csv" = "/dashboard/keys",
+): string {
   const { text, state, scope, trait, model, bound, team, order, after, before } = filters;
   const given = new URLSearchParams();
   if (text !== "") given.set("q", text);
@@ -64,7 +67,7 @@ export function listUrl(filters: KeyListFilters): string {
   if (after !== undefined) given.set("after", writePosition(after));
   if (before !== undefined) given.set("before", writePosition(before));
   const search = given.toString();
-  return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
+  return `${path}${search === "" ? "" : `?${search}`}`;
 }
 
 function writePosition({ place, id }: KeyPosition): string {

@@ -53,7 +53,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: KeyListFilters, rights: Rights) {
-    const { text, state, scope, trait, model, bound, team, order, after, before } = query;
+    const { text, team, after, before } = query;
     const teamIds = await requestedTeams(store.db, rights, team);
     const ids =
       text === "" || after !== undefined || before !== undefined ? [] : await identifyKeys(store.db, text, teamIds);

@@ -44,10 +44,12 @@ const COLUMNS = [
   ...["Declared in", "Cluster", "Id"],
 ];
 
-/** The columns of the list as CSV; of a key that the caller does not see, that it was not found. */
-export function csvOf(ids: readonly string[], keys: ReadonlyMap<string, KeyJson>, clusters: ClusterNames): string {
-  const lines = ids.map((id) => csvLine(cellsOf(id, keys.get(id), clusters)));
-  return [csvLine(COLUMNS), ...lines].map((line) => `${line}\r\n`).join("");
+/** The first line of a table of keys: the columns of the list. */
+export const KEYS_CSV_HEAD = `${csvLine(COLUMNS)}\r\n`;
+
+/** Lines of a table of keys; of a key that the caller does not see, that it was not found. */
+export function keysCsv(ids: readonly string[], keys: ReadonlyMap<string, KeyJson>, clusters: ClusterNames): string {
+  return ids.map((id) => `${csvLine(cellsOf(id, keys.get(id), clusters))}\r\n`).join("");
 }
 
 function cellsOf(id: string, key: KeyJson | undefined, clusters: ClusterNames): string[] {

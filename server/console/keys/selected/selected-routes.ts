@@ -17,7 +17,7 @@ import type { ServerDeps } from "../../../product/deps.ts";
 import { NOTHING_TYPED } from "../act/act-pages.ts";
 import { formErrorsOf } from "../form/form-errors.ts";
 import { sendKeyPage } from "../page/key-routes.ts";
-import { csvOf, manifestsOf } from "./export-selected.ts";
+import { KEYS_CSV_HEAD, keysCsv, manifestsOf } from "./export-selected.ts";
 import { readTraffic } from "./key-traffic.ts";
 import { confirmationOf, revokedContent, revokeSelectedContent, type SelectedRevocation } from "./selected-pages.ts";
 import { readSelection, revocationUrl, type Selection, seeSelected } from "./selection.ts";
@@ -46,7 +46,8 @@ function exportRoutes(app: FastifyInstance, management: Management): void {
     const selection = readSelection(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const seen = await seeSelected(store.db, rights, selection);
-    const text = csvOf(selection.ids, await shownById(management, [...seen.values()]), await clusterNames(store.db));
+    const keys = await shownById(management, [...seen.values()]);
+    const text = `${KEYS_CSV_HEAD}${keysCsv(selection.ids, keys, await clusterNames(store.db))}`;
     return sendFile(reply, "csv", "text/csv", text);
   });
 

@@ -1,0 +1,61 @@
+import { csvLine } from "../../../../domain/csv.ts";
+import type { ClusterNames } from "../../../../store/cluster-names.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
+import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
+import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
+import { KEYS_CSV_HEAD, keysCsv } from "./export-selected.ts";
+
+/** Keys that a file has at most. */
+export const MOST_EXPORTED_KEYS = 5_000;
+/** Keys that are read at a time, and how often: a search for what is rare reads many keys for few. */
+const SLICE = 250;
+const MOST_SLICES = 100;
+
+/** What an export of keys works with. */
+type FoundExport = {
+  readonly db: Db;
+  readonly search: Omit<KeySearch, "after" | "limit">;
+  /** Keys that the search's text identifies exactly, which come in place of what it finds. */
+  readonly identified: readonly string[];
+  readonly clusters: ClusterNames;
+  /** Keys as the list shows them. */
+  show(keys: readonly ListedKey[]): Promise<KeyJson[]>;
+  /** Checks the caller's rights again: throws where they may read this no longer. */
+  checkAgain(): Promise<void>;
+};
+
+/**
+ * The keys that a search finds on all its pages, in its order, as a table for spreadsheets. Its last line says what was
+ * cut.
+ *
+ * @param most keys of the table
+ */
+export async function* foundCsv(
+  { db, search, identified, clusters, show, checkAgain }: FoundExport,
+  most = MOST_EXPORTED_KEYS,
+): AsyncGenerator<string> {
+  const linesOf = async (keys: readonly ListedKey[]) => {
+    const shown = new Map((await show(keys)).map((key) => [key.id, key]));
+    return keysCsv([...shown.keys()], shown, clusters);
+  };
+  yield KEYS_CSV_HEAD;
+  if (identified.length > 0) return yield await linesOf(await findKeys(db, identified));
+  let after: KeyPosition | undefined;
+  let written = 0;
+  for (let slice = 0; slice < MOST_SLICES; slice++) {
+    if (slice > 0) await checkAgain();
+    const { keys, next } = await searchKeys(db, { ...search, after, limit: Math.min(SLICE, most - written) });
+    if (keys.length > 0) yield await linesOf(keys);
+    written += keys.length;
+    if (next === null) return;
+    if (written >= most) return yield cutLine(`there are more keys than the ${most.toLocaleString("en-US")} first`);
+    after = next;
+  }
+  yield cutLine("more keys may match than were looked through");
+}
+
+function cutLine(what: string): string {
+  return `${csvLine([`Cut here: ${what}. Search for fewer.`])}\r\n`;
+}
