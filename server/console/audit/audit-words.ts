@@ -1,6 +1,7 @@
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
+import { numeral } from "../column-chart.ts";
 import type { ReferenceNames } from "./reference-names.ts";
 
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
@@ -56,6 +57,7 @@ function textOf(value: unknown, names: ReferenceNames): string {
     if (value.length === 0) return "none";
     return value.map((one) => textOf(one, names)).join(value.some(isRecord) ? ";\n" : ", ");
   }
+  if (typeof value === "number") return numeral(value);
   if (!isRecord(value)) return JSON.stringify(value);
   return Object.entries(value)
     .map(([name, inner]) => `${name}: ${textOf(inner, names)}`)

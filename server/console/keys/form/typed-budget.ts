@@ -1,6 +1,7 @@
 import type { BudgetSpec } from "../../../../domain/budget/budget.ts";
 import type { BudgetPeriod } from "../../../../domain/budget/period.ts";
 import { type FormBody, field } from "../../../pages/forms.ts";
+import { numeral } from "../../column-chart.ts";
 
 /** A budget as the form of a key has it: what was typed, whatever it is. */
 export type TypedBudget = {
@@ -50,7 +51,7 @@ export function typedBudgetOf([first]: readonly BudgetSpec[], currency: string):
   const { tokens, cost } = first;
   return {
     budgetOf: cost === undefined ? "tokens" : "cost",
-    budgetAmount: cost ?? String(tokens ?? ""),
+    budgetAmount: cost ?? (tokens === undefined ? "" : numeral(tokens)),
     budgetCurrency: first.currency ?? currency,
     budgetPeriod: first.period,
     budgetWas: nameOf(first),
