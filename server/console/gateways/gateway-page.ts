@@ -65,12 +65,11 @@ function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): H
   const rows = upstreams.map(({ name, dialect, baseUrl, hasCredential }) => {
     const state = stateOf(id, name);
     return [
-      html`<strong>${name}</strong>`,
+      html`<strong>${name}</strong><span class="line muted small">${dialect}</span>`,
       healthBadge(healthOf(state, hasCredential)),
       lastHeard(state, now),
       credentialWords(state, hasCredential, now),
       html`<code>${baseUrl}</code>`,
-      dialect,
     ];
   });
   return table("Upstreams", UPSTREAMS, rows);
@@ -100,12 +99,10 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
     { title: "OpenAI SDK", url: `${base}/v1`, id: "url-openai" },
     { title: "Gemini and Anthropic SDKs", url: base, id: "url-base" },
   ];
-  return factList(
-    urls.map(({ title, url, id }) => [
-      title,
-      html`<code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" hidden aria-label="Copy the base URL of ${title}">Copy</button>`,
-    ]),
-  );
+  return html`<dl class="facts lines">${urls.map(
+    ({ title, url, id }) =>
+      html`<dt>${title}</dt><dd><code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" hidden aria-label="Copy the base URL of ${title}">Copy</button></dd>`,
+  )}</dl>`;
 }
 
 function facts({ gateway, clusters, boundKeys, now }: GatewayPage): Html {

@@ -24,7 +24,7 @@ export function usageContent({ usage, team, model, teams, isOfAll }: UsagePage):
   const query = { team, model };
   return html`<div class="head"><h1>Usage</h1></div>
 <form class="panel" role="search" aria-label="Usage" ${searchForm(PATH)}><input type="hidden" name="usage" value="${usage.range.name}"><div class="filters short">
-<div class="field"><label for="model">Model</label><input id="model" name="model" type="search" aria-keyshortcuts="/" value="${model}" placeholder="Any: a whole name, as answers have it" maxlength="${MAX_NAME_LENGTH}" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="model">Model</label><input id="model" name="model" type="search" aria-keyshortcuts="/" value="${model}" placeholder="Any" maxlength="${MAX_NAME_LENGTH}" autocomplete="off" spellcheck="false"></div>
 ${teamField(team, teams)}<button>Search</button></div></form>
 <div id="results" class="stack"><p class="muted">${whose}${
     model !== "" &&

@@ -42,7 +42,7 @@ const WEBHOOK = {
 };
 
 /** The paths of its pages below the console's own that show most, by their names. */
-export type FilledPaths = Readonly<Record<"everything" | "declared" | "gateway" | "team", string>>;
+export type FilledPaths = Readonly<Record<"everything" | "declared" | "gateway" | "team" | "model", string>>;
 
 export async function fillInstallation(pages: Pages): Promise<FilledPaths> {
   const send = async (...asked: Parameters<Pages["send"]>) => {
@@ -64,11 +64,11 @@ export async function fillInstallation(pages: Pages): Promise<FilledPaths> {
   const keys = await makeKeys(send);
   const everything = await makeKeyWithEverything(pages, send);
   const declared = await makeDeclaredKey(pages);
-  await countUsage(pages, team.id, [everything, declared, ...keys.slice(0, 7)]);
+  await countUsage(pages, { teamId: team.id, gatewayId: gateway.id }, [everything, declared, ...keys.slice(0, 7)]);
   await breakThings(pages, team.id, everything);
   return {
     ...{ everything: `/keys/${everything}`, declared: `/keys/${declared}` },
-    ...{ gateway: `/gateways/${gateway.id}`, team: `/team/${team.id}` },
+    ...{ gateway: `/gateways/${gateway.id}`, team: `/team/${team.id}`, model: `/usage?model=${MODELS[0]}` },
   };
 }
 
@@ -172,7 +172,11 @@ async function makeDeclaredKey({ store }: Pages): Promise<string> {
 }
 
 /** A working day, and a month before it. */
-async function countUsage({ store }: Pages, teamId: string, keyIds: readonly string[]): Promise<void> {
+async function countUsage(
+  { store }: Pages,
+  { teamId, gatewayId }: { readonly teamId: string; readonly gatewayId: string },
+  keyIds: readonly string[],
+): Promise<void> {
   const now = Math.floor(Date.now() / SLOT) * SLOT;
   const slots = [
     ...Array.from({ length: 24 * 12 }, (_, i) => now - i * SLOT),
@@ -189,7 +193,7 @@ async function countUsage({ store }: Pages, teamId: string, keyIds: readonly str
       MODELS.map((model, j) => {
         const calls = weight(slot, i + j);
         const figures = { calls, input: calls * 900, cached: calls * 400, output: calls * 260, reasoning: calls * 80 };
-        const of = { keyId, slot, gatewayId: "gw", routeId: "", model, teamId };
+        const of = { keyId, slot, gatewayId, routeId: "", model, teamId };
         return { ...of, figures: { ...NO_FIGURES, ...figures, cut: i % 2, tool_calls: i } };
       }),
     ),

@@ -35,7 +35,7 @@ async function lookAt(
 
 describe("Every page", () => {
   test.for(WIDTHS)("of an installation in use fits into a window of %i pixels", async (width) => {
-    const { everything, declared, gateway, team } = paths;
+    const { everything, declared, gateway, team, model } = paths;
     const named = {
       ...{ "filled-list": "/keys", "filled-list-suspended": "/keys?state=suspended" },
       ...{ "filled-key": everything, "filled-key-hour": `${everything}?usage=hour` },
@@ -43,6 +43,7 @@ describe("Every page", () => {
       ...{ "filled-team": team, "filled-revoke": `${everything}/revoke`, "filled-rotate": `${everything}/rotate` },
       ...{ "filled-edit": `${everything}/edit`, "filled-create": "/keys/new" },
       ...{ "filled-now": "/now", "filled-usage": "/usage", "filled-usage-month": "/usage?usage=month" },
+      ...{ "filled-usage-model": model, "filled-teams": "/team", "filled-refusals": "/refusals" },
       ...{ "filled-audit": "/audit", "filled-webhooks": "/webhooks" },
     };
     await lookAt(filled, filled.browser.cookie, named, width);

@@ -42,5 +42,14 @@ export function refusedLately(
     numeral(count),
     ago(rfc3339Millis(lastAt), now),
   ]);
-  return html`${table("Refused lately", ["Cause", ["What to do", "named"], ["Requests", "number"], ["Last", "whole"]], rows)}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="${auditUrl({ about: keyId, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></p>`;
+  return html`${table(
+    "Refused lately",
+    [
+      ["Cause", "whole"],
+      ["What to do", "named"],
+      ["Requests", "number"],
+      ["Last", "whole"],
+    ],
+    rows,
+  )}<p class="muted small">Of the last day, as the audit log has them: of very many at once a sample, a minute behind. <a href="${auditUrl({ about: keyId, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></p>`;
 }

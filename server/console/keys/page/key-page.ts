@@ -95,11 +95,11 @@ ${inUsePanel(
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
 ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
-  }</section>
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
+  }</section></div></div>
 ${page.advice && advicePanel(page.advice)}`;
 }
 
@@ -204,7 +204,7 @@ function facts({ key, clusters, now }: KeyPage): Html {
   ]);
 }
 
-const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);
+const COLUMNS = ["Version", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);
 
 function versions(key: KeyJson, now: number): Html {
   if (key.versions.length === 0)
@@ -213,8 +213,7 @@ function versions(key: KeyJson, now: number): Html {
     const { number, prefix, activatedAt, mintedAt, lastUsedAt } = version;
     const end = endOfVersion(version, key);
     return [
-      String(number),
-      html`<code>${prefix}</code>`,
+      html`<strong>${number}</strong><span class="line muted small"><code>${prefix}</code></span>`,
       html`${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}`,
       ago(activatedAt ?? mintedAt, now),
       end === null ? "No end" : ago(end, now),

@@ -20,12 +20,15 @@ beforeAll(async () => {
   const { id: teamId } = (await pages.send("POST", "/teams", { name: "payments", spec: {} })).body;
   const now = Math.floor(Date.now() / HOUR) * HOUR;
   const times = [0, -1, -2, -3, -5, -8, -12, -20, -40, -60, -80, -100, -140].map((hours) => now + hours * HOUR);
-  for (const name of ["nightly-reports-of-all-subsidiaries", "checkout"]) {
+  const upstreams = [{ name: "u", dialect: "openai", baseURL: "https://u.example", credential: "sk-credential" }];
+  const gateway = { name: "g".repeat(63), team: "payments", spec: { upstreams, routes: [] } };
+  const { id: gatewayId } = (await pages.send("POST", "/gateways", gateway)).body;
+  for (const name of ["nightly-reports-of-all-subsidiaries", "w".repeat(63)]) {
     const key = (await pages.send("POST", "/keys", { name, team: "payments", spec: { preset: "MCPReadOnly" } })).body;
     paths.key = `/keys/${key.id}`;
     const counts = times.flatMap((slot, i) =>
       MODELS.map((model, j) => ({
-        ...{ keyId: key.id, slot, gatewayId: "gw", routeId: "", model, teamId },
+        ...{ keyId: key.id, slot, gatewayId, routeId: "", model, teamId },
         figures: {
           ...NO_FIGURES,
           ...{ calls: 1_234 * (j + 1), cut: 3, unreported: 7, input: 1_234_567 * (i + 1), cached: 765_432 * (j + 1) },
@@ -42,7 +45,8 @@ beforeAll(async () => {
     }));
     await addRequestCounts(pages.store, requests, () => {});
   }
-  Object.assign(paths, { usage: "/usage", team: `/team/${teamId}` });
+  Object.assign(paths, { usage: "/usage", team: `/team/${teamId}`, gateway: `/gateways/${gatewayId}` });
+  Object.assign(paths, { model: `/usage?model=${MODELS[2]}` });
 });
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
 
