@@ -63,7 +63,7 @@ export function costText(total: Used, currency: string | null): Html | string {
   return html`<p>Cost: <b>${amountText(total)} ${currency}</b>${parts.length > 0 && `; ${parts.join(" and ")} have no price`}</p>`;
 }
 
-export function tokensOf(figures: TokenFigures): number {
+export function allTokensOf(figures: TokenFigures): number {
   return TOKEN_SERIES.reduce((sum, { of }) => sum + of(figures), 0);
 }
 

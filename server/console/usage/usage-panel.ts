@@ -7,7 +7,7 @@ import { refName } from "../keys/key-words.ts";
 import type { ScopedRequests } from "../keys/page/requests-chart.ts";
 import { urlWithQuery } from "../query-text.ts";
 import type { SeenUsage, UsageTable, Used } from "./see-usage.ts";
-import { costText, figureColumns, gapsText, TOKEN_SERIES, tokensOf } from "./usage-figures.ts";
+import { allTokensOf, costText, figureColumns, gapsText, TOKEN_SERIES } from "./usage-figures.ts";
 import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";
 
 const REQUESTS_SERIES = 5;
@@ -89,7 +89,7 @@ function used(seen: SeenUsage, place: UsagePlace, scoped: ScopedRequests | undef
       })),
     });
   const tokens = columnChart({
-    ...{ ...chart, title: "Tokens", said: shortNumeral(tokensOf(total.figures)) },
+    ...{ ...chart, title: "Tokens", said: shortNumeral(allTokensOf(total.figures)) },
     summary: `Tokens, ${range.title.toLowerCase()}, ${range.every}: ${kinds.map(({ name, of }) => `${numeral(of(total.figures))} ${name.toLowerCase()}`).join(", ")}. Each time is in the table below`,
     columns: pieces.map(({ from, figures }) => ({
       label: label(from),

@@ -47,7 +47,7 @@ test("Budgets and limits are shown as the form to make a key shows them, and sta
   const limits = { requestsPerMinute: 60, scope: "Installation", concurrent: 3 };
   const id = await makeKey({ budgets: [TOKENS], rateLimit: limits, allowedCIDRs: ["10.0.0.0/8"] });
   expect(await openForm(id)).toMatchObject({
-    ...{ budgetOf: "tokens", budgetAmount: "9000", budgetPeriod: "Week", networks: "10.0.0.0/8" },
+    ...{ budgetOf: "tokens", budgetAmount: "9,000", budgetPeriod: "Week", networks: "10.0.0.0/8" },
     ...{ requestsPerMinute: "60", rateScope: "Installation", concurrent: "3" },
   });
   const before = await specOf(id);
@@ -108,7 +108,7 @@ test("A budget that another has given the key meanwhile is shown beside the form
   const outdated = await pages.post(`/keys/${id}/edit`, form);
   expect(outdated.status).toBe(412);
   expect(outdated.text).toContain("<dt>Budget</dt><dd>tokens</dd>");
-  expect(outdated.text).toContain("<dt>Amount</dt><dd>5000</dd>");
+  expect(outdated.text).toContain("<dt>Amount</dt><dd>5,000</dd>");
   expect(outdated.text).not.toContain("<dt>Currency</dt>");
   expect((await specOf(id)).budgets).toMatchObject([{ tokens: 5_000 }]);
 });

@@ -155,7 +155,7 @@ describe("a key's page", () => {
       "<dt>Last use",
     ];
     order.push("<dt>Expires", ">What is in use<", "Old versions that still work", ">Refused lately<");
-    order.push(">Versions<", ">Access<", ">History<", ">Facts<", `<code>${id}</code>`);
+    order.push(">Versions<", ">Access<", ">Facts<", `<code>${id}</code>`, ">History<");
     const places = order.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
