@@ -50,7 +50,7 @@ ${filters(page)}
       next: next === null ? undefined : auditUrl({ ...query, after: next }, PATH),
       isPartial,
     })
-  }<div class="foot"><p class="muted small">Exports have what these filters find, not this page alone: JSON Lines all of it, CSV at most ${numeral(AUDIT_CSV.most)} events.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div>`;
+  }<div class="foot"><p class="muted small">Exports have all that these filters find; as CSV ${numeral(AUDIT_CSV.most)} events at most.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div>`;
 }
 
 function filters({ query, teams, now }: AuditPage): Html {
