@@ -26,14 +26,7 @@ export type GatewayPage = GatewayFigures & {
   readonly now: number;
 };
 
-const UPSTREAMS: readonly Column[] = [
-  "Upstream",
-  "State",
-  "Last heard of",
-  "Credential",
-  "Base URL",
-  ["Dialect", "whole"],
-];
+const UPSTREAMS: readonly Column[] = [["Upstream", "named"], "State", "Last heard of", "Credential", "Base URL"];
 
 export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
@@ -65,7 +58,7 @@ function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): H
   const rows = upstreams.map(({ name, dialect, baseUrl, hasCredential }) => {
     const state = stateOf(id, name);
     return [
-      html`<strong>${name}</strong><span class="line muted small">${dialect}</span>`,
+      html`<strong>${name}</strong><small>${dialect}</small>`,
       healthBadge(healthOf(state, hasCredential)),
       lastHeard(state, now),
       credentialWords(state, hasCredential, now),

@@ -3,7 +3,7 @@ import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import { findBindings, findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/search/key-search.ts";
+import { findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { showKeys } from "../../../management/keys/shown/shown-key.ts";
@@ -13,6 +13,7 @@ import { sendConsolePage } from "../../../pages/send-page.ts";
 import { offeredTeams } from "../../team-field.ts";
 import { listContent } from "./list-page.ts";
 import { type KeyListFilters, readListQuery } from "./list-query.ts";
+import { keySearchOf } from "./list-search.ts";
 
 const PAGE = 50;
 
@@ -61,13 +62,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
       const keys = await findKeys(store.db, ids);
       return { keys, next: null, previous: null, isPartial: false, isExact: true, total: exactly(keys.length) };
     }
-    const at = clock.now();
-    const search: KeySearch = {
-      ...{ name: text, teamIds, order, after, limit: PAGE },
-      ...{ state: state && { is: state, at }, scope, trait: trait && { is: trait, at } },
-      model: model === "" ? undefined : model,
-      boundTo: bound === "" ? undefined : await findBindings(store.db, bound, teamIds),
-    };
+    const search = { ...(await keySearchOf(store.db, query, teamIds, clock.now())), after, limit: PAGE };
     return { ...(await pageOf(search, before)), isExact: false };
   }
 

@@ -108,7 +108,7 @@ describe("The form to edit a key", () => {
     const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE, budgets, rateLimit: { requestsPerMinute: 60 } };
     const { id } = (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
     const page = await windows.open(`/keys/${id}/edit`, { viewport: { width, height: 900 } });
-    expect(await page.getByLabel("Amount").inputValue()).toBe("9000");
+    expect(await page.getByLabel("Amount").inputValue()).toBe("9,000");
     expect(await page.getByLabel("Requests a minute").inputValue()).toBe("60");
     await checkPage(page, "forms-edit");
     await expectNothingSpilt(page);
