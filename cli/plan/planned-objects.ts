@@ -3,7 +3,7 @@
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
 import type { MintReason } from "../../domain/key/issuance/issuance-policy.ts";
-import type { KeyAction } from "../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { liveTrafficText } from "../../domain/key/stored/live-traffic.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored/stored-key.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";

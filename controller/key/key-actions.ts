@@ -1,7 +1,7 @@
 import { errorText } from "../../domain/error-text.ts";
 import { isHeal } from "../../domain/key/issuance/issuance-policy.ts";
+import type { KeyAction, StoreAction } from "../../domain/key/plan/key-action.ts";
 import { policyChange, whyIssued } from "../../domain/key/plan/key-history.ts";
-import type { KeyAction, StoreAction } from "../../domain/key/plan/plan-key.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";

@@ -5,7 +5,10 @@ import { recordedLabels } from "../../domain/key/declaration/recorded-labels.ts"
 import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
 import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
 import { isOutdated } from "../../domain/key/observed/observed-key.ts";
-import { type KeyAction, type KeyPlan, planEnd, planKey, waitsForTeam } from "../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../domain/key/plan/key-action.ts";
+import { planEnd } from "../../domain/key/plan/plan-end.ts";
+import { type KeyPlan, planKey } from "../../domain/key/plan/plan-key.ts";
+import { waitsForTeam } from "../../domain/key/plan/plan-policy.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";

@@ -1,7 +1,7 @@
 /** The longest name of what manages a key, in code points. */
 export const MAX_MANAGED_BY = 2_048;
 
-/** What no name of anything has: what a terminal or a page would obey. */
+/** Control and format characters, and breaks of lines: a terminal or a page would act on them. */
 const UNSEEN = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}";
 
 /** The URN of a Pulumi resource, which has the names that its author chose. */

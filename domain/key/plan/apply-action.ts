@@ -9,7 +9,7 @@ import {
 } from "../stored/stored-key.ts";
 import { versionEnd } from "../stored/version-end.ts";
 import { MAX_RETIRING, retiringEndsAt, succeededBy } from "../stored/version-room.ts";
-import type { KeyAction } from "./plan-key.ts";
+import type { KeyAction } from "./key-action.ts";
 
 /** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
 export class ActionRefusedError extends Error {

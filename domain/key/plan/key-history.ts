@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MintReason } from "../issuance/issuance-policy.ts";
 import { type KeyPolicy, type StoredKey, versionIn } from "../stored/stored-key.ts";
 import { versionEnd } from "../stored/version-end.ts";
-import type { KeyAction } from "./plan-key.ts";
+import type { KeyAction } from "./key-action.ts";
 
 const WHY: Readonly<Record<MintReason, string>> = {
   FirstVersion: "",

@@ -33,7 +33,7 @@ export function isNoWider(after: KeyPolicy, before: KeyPolicy): boolean {
   return CHECKS.every((isKept) => isKept(after, before));
 }
 
-/** Null is anything. */
+/** Null allows anything. */
 function isWithin(after: readonly string[] | null, before: readonly string[] | null): boolean {
   return before === null || (after?.every((one) => before.includes(one)) ?? false);
 }

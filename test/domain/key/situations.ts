@@ -1,7 +1,7 @@
 /** The situations of a key that the tables of its rules begin at. */
 import type { Reason } from "../../../domain/conditions.ts";
 import type { ObservedKey } from "../../../domain/key/observed/observed-key.ts";
-import type { KeyAction } from "../../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../../domain/key/plan/key-action.ts";
 import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
 import type { LastUse } from "../../../domain/key/stored/known-usage.ts";
 import type { StoredKey, StoredVersion } from "../../../domain/key/stored/stored-key.ts";

@@ -6,7 +6,7 @@ import {
   resolveReferences,
   type UnresolvedReference,
 } from "../../../../domain/key/observed/resolve-references.ts";
-import { policyOf } from "../../../../domain/key/plan/plan-key.ts";
+import { policyOf } from "../../../../domain/key/plan/plan-policy.ts";
 import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
 import type { FieldDiagnostic } from "../../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../../domain/manifest/identity.ts";

@@ -7,7 +7,8 @@ import { dependsOnUsage } from "../../../../domain/key/conditions/stale-consumer
 import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declaration/declared-key.ts";
 import type { ObservedKey } from "../../../../domain/key/observed/observed-key.ts";
 import { applyAction } from "../../../../domain/key/plan/apply-action.ts";
-import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../../../domain/key/plan/key-action.ts";
+import { type KeyPlan, planKey } from "../../../../domain/key/plan/plan-key.ts";
 import { NO_VERDICT } from "../../../../domain/key/policies/hold-to-policies.ts";
 import type { KnownUsage } from "../../../../domain/key/stored/known-usage.ts";
 import type { StoredKey } from "../../../../domain/key/stored/stored-key.ts";

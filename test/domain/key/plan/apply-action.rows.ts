@@ -1,6 +1,6 @@
 /** What is stored of a key after an action, each rule as one change of the key or of the action. */
 import type { DeclaredKey } from "../../../../domain/key/declaration/declared-key.ts";
-import type { KeyAction } from "../../../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../../../domain/key/plan/key-action.ts";
 import type { StoredVersion } from "../../../../domain/key/stored/stored-key.ts";
 import { type Change, DAY, HOUR, MINUTE, NOW, type RuleSet, SECOND } from "../../rule-table.ts";
 import { KEY, type KeySituation, reserved, retiring, version, versions } from "../situations.ts";

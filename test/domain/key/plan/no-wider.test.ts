@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isNoWider } from "../../../../domain/key/plan/no-wider.ts";
-import { planEnd, planKey } from "../../../../domain/key/plan/plan-key.ts";
+import { planEnd } from "../../../../domain/key/plan/plan-end.ts";
+import { planKey } from "../../../../domain/key/plan/plan-key.ts";
 import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { AT_REST_SITUATION, KEY, observedKey, version, versions } from "../situations.ts";

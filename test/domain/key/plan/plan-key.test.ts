@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_OVERLAP } from "../../../../domain/key/declaration/declared-key.ts";
 import type { ObservedSecret } from "../../../../domain/key/observed/observed-key.ts";
-import { type KeyAction, planEnd, planKey } from "../../../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../../../domain/key/plan/key-action.ts";
+import { planEnd } from "../../../../domain/key/plan/plan-end.ts";
+import { planKey } from "../../../../domain/key/plan/plan-key.ts";
 import { NOW, stateOf } from "../../rule-table.ts";
 import { HOUR, plan, publishedInVain, redeclared, rotated, step, type World } from "../exploration/world.ts";
 import { observedKey } from "../situations.ts";
-import { ENDS, KEY_RULES } from "./plan-key.rows.ts";
+import { ENDS } from "./plan-end.rows.ts";
+import { KEY_RULES } from "./plan-key.rows.ts";
 
 describe.each(KEY_RULES.tables)("$decision", ({ rows }) => {
   it.each(rows)("$rule", (row) => {

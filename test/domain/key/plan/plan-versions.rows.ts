@@ -2,7 +2,7 @@
 import { DAY, MINUTE, NOW, SECOND } from "../../rule-table.ts";
 import { type KeyTable, NOTHING } from "../situations.ts";
 
-const source = "domain/key/plan/plan-key.ts";
+const source = "domain/key/plan/plan-versions.ts";
 
 export const VERSIONS: KeyTable = {
   decision: "Versions that begin and end",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
-import { planEnd, planKey } from "../../../../domain/key/plan/plan-key.ts";
+import { planEnd } from "../../../../domain/key/plan/plan-end.ts";
+import { planKey } from "../../../../domain/key/plan/plan-key.ts";
 import { NO_VERDICT } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { NOW } from "../../rule-table.ts";
 import { AT_REST_SITUATION, observedKey } from "../situations.ts";

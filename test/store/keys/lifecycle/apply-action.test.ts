@@ -7,7 +7,7 @@ import {
   applyAction,
   withRotationRequest,
 } from "../../../../domain/key/plan/apply-action.ts";
-import type { KeyAction } from "../../../../domain/key/plan/plan-key.ts";
+import type { KeyAction } from "../../../../domain/key/plan/key-action.ts";
 import { isLiving, type StoredKey } from "../../../../domain/key/stored/stored-key.ts";
 import type { KeptEnd } from "../../../../domain/key/stored/version-end.ts";
 import type { Tx } from "../../../../store/database/change.ts";

@@ -1,0 +1,53 @@
+import type { MintReason } from "../issuance/issuance-policy.ts";
+import type { KeyPolicy, RevocationReason } from "../stored/stored-key.ts";
+import type { KeptEnd } from "../stored/version-end.ts";
+import type { SupersededReservation } from "../stored/version-room.ts";
+
+/** One step, with one effect. */
+export type KeyAction =
+  | { readonly do: "AddFinalizer" }
+  | {
+      readonly do: "Reserve";
+      readonly number: number;
+      readonly newKey: boolean;
+      readonly policy: KeyPolicy;
+      readonly why: MintReason;
+      /** A lost reservation that makes way for this one. */
+      readonly supersedes: Omit<SupersededReservation, "from"> | null;
+    }
+  | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
+  /** Makes a key that was made by hand the declaration's own; its policy is the next step. */
+  | { readonly do: "TakeOver"; readonly keyId: string }
+  /** Notes that the version may be read from here on, and writes the Secret. */
+  | { readonly do: "Publish"; readonly number: number }
+  | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
+  /** `expiresAfter` counts anew from the mint of each version that lives, but for those whose end is kept. */
+  | {
+      readonly do: "UpdatePolicy";
+      /** Of the declaration that is applied with it, or was before. */
+      readonly generation: number;
+      readonly policy: KeyPolicy;
+      readonly expiresAfter: number | null;
+      readonly keptEnds?: readonly KeptEnd[];
+    }
+  /** Ends the old versions whose deadline has passed. */
+  | { readonly do: "Retire" }
+  /** Ends an old version before its deadline: its successor has been adopted. */
+  | { readonly do: "RetireAdopted"; readonly number: number }
+  | { readonly do: "Render" }
+  | { readonly do: "Restart"; readonly version: number }
+  | { readonly do: "Revoke"; readonly reason: RevocationReason }
+  | { readonly do: "DetachSecret" }
+  | { readonly do: "Release" }
+  | { readonly do: "DeleteSecret" }
+  | { readonly do: "ReleaseFinalizer" }
+  /** At rest until something changes, or until `requeueAt`. */
+  | { readonly do: "Nothing" }
+  /** Waits for replicas to confirm the last change, with nothing else to do. No status is written yet. */
+  | { readonly do: "Wait" };
+
+/** An action on the store alone, which many keys may take in one transaction. */
+export type StoreAction = Extract<KeyAction, { do: "Revoke" | "UpdatePolicy" }>;
+
+export const NOTHING: KeyAction = { do: "Nothing" };
+export const WAIT: KeyAction = { do: "Wait" };

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import type { DeclaredKey } from "../declaration/declared-key.ts";
+import { heldByPolicies } from "../issuance/policy-violated.ts";
+import { isOutdated, type ObservedDeclaration, type ResolvedReferences } from "../observed/observed-key.ts";
+import {
+  isLiving,
+  type KeyPolicy,
+  numbersOf,
+  type StoredKey,
+  type StoredVersion,
+  versionIn,
+} from "../stored/stored-key.ts";
+import { versionEnd } from "../stored/version-end.ts";
+import type { StoreAction } from "./key-action.ts";
+import { isNoWider } from "./no-wider.ts";
+
+/** Gives the store the policy that is declared; undefined where it has it, or has it from a later generation. */
+export function planPolicy(
+  observed: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  const { declared, references, verdict } = observed;
+  if (isOutdated(observed, key)) return undefined;
+  if (heldByPolicies(observed) !== undefined) return planHeld(observed, key);
+  const policy = policyOf(declared, references);
+  const isAsDeclared =
+    key.generation === observed.generation && samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict);
+  if (isAsDeclared) return undefined;
+  if (waitsForTeam(observed, key)) return planSuspension(observed, key);
+  const { expiresAfter } = declared;
+  return { do: "UpdatePolicy", generation: observed.generation, policy, expiresAfter, keptEnds: verdict.keptEnds };
+}
+
+/** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
+export function waitsForTeam({ declared, references }: ObservedDeclaration, key: StoredKey): boolean {
+  return references.teamId === null && isWider(key, policyOf(declared, references), declared);
+}
+
+function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKey): boolean {
+  const endsLater = (version: StoredVersion) =>
+    (versionEnd(version, expiresAfter) ?? Number.POSITIVE_INFINITY) > (version.expiresAt ?? Number.POSITIVE_INFINITY);
+  return !isNoWider(policy, key.policy) || key.versions.filter(isLiving).some(endsLater);
+}
+
+/**
+ * A declaration that breaks a policy can suspend the key and nothing else. What policies ask comes to hold of the key as
+ * it was issued: else an edit that is not applied would keep off all that comes later. Only one that suspends counts as
+ * applied, so that no earlier one lets the key work again.
+ */
+function planHeld(
+  { declared, generation, verdict }: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  const { expiresAt, expiresAfter, state } = declared;
+  const suspended = key.policy.suspended || state === "Suspended";
+  const policy = { ...key.policy, ...numbersOf(declared), expiresAt, suspended };
+  if (samePolicy(key.policy, policy) && endsAsDeclared(key, declared, verdict)) return undefined;
+  const isSuspending = suspended && !key.policy.suspended;
+  const applied = isSuspending ? generation : key.generation;
+  return { do: "UpdatePolicy", generation: applied, policy, expiresAfter, keptEnds: verdict.keptEnds };
+}
+
+/** A declaration that waits can suspend the key and nothing else. */
+function planSuspension(
+  { declared, generation }: ObservedDeclaration,
+  key: StoredKey,
+): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
+  if (declared.state !== "Suspended" || key.policy.suspended) return undefined;
+  const active = versionIn(key, "active");
+  const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
+  const keptEnds = key.versions.filter(isLiving).map(({ number, expiresAt }) => ({ number, expiresAt }));
+  return { do: "UpdatePolicy", generation, policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
+}
+
+/** What the store should say of the key, but for its secret. */
+export function policyOf(declared: DeclaredKey, references: ResolvedReferences): KeyPolicy {
+  return {
+    displayName: declared.displayName,
+    scopes: declared.scopes,
+    boundGatewayId: references.gatewayId,
+    libraryIds: references.libraryIds,
+    mcpDefaultLibraryId: references.mcpDefaultLibraryId,
+    allowedModels: declared.allowedModels,
+    suspended: declared.state === "Suspended",
+    expiresAt: declared.expiresAt,
+    rateLimit: declared.rateLimit,
+    concurrent: declared.concurrent,
+    tokenLimit: declared.tokenLimit,
+    budgets: declared.budgets,
+    subject: declared.subject,
+    allowedCIDRs: declared.allowedCIDRs,
+  };
+}
+
+/** Compares by content; the order of the lists does not matter, since they are sets. */
+function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
+  const sorted = (policy: KeyPolicy): KeyPolicy => ({
+    ...policy,
+    scopes: [...policy.scopes].sort(),
+    libraryIds: policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
+    allowedModels: policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
+  });
+  return isDeepStrictEqual(sorted(a), sorted(b));
+}
+
+/** Whether each version that lives ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */
+function endsAsDeclared(
+  key: StoredKey,
+  { expiresAfter }: DeclaredKey,
+  { keptEnds }: ObservedDeclaration["verdict"],
+): boolean {
+  return key.versions
+    .filter(isLiving)
+    .every((version) => version.expiresAt === versionEnd(version, expiresAfter, keptEnds));
+}

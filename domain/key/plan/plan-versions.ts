@@ -1,0 +1,60 @@
+import type { DeclaredKey } from "../declaration/declared-key.ts";
+import { adoptedVersion } from "../issuance/adoption.ts";
+import { mayMint } from "../issuance/issuance-block.ts";
+import { type MintReason, wantedVersion } from "../issuance/issuance-policy.ts";
+import { isRewriteEarly } from "../observed/altered-secret.ts";
+import { deliveredVersion, type ObservedKey } from "../observed/observed-key.ts";
+import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
+import { retireOldAt, retiringEndsAt, roomAt, succeededBy, supersededReservation } from "../stored/version-room.ts";
+import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
+
+/** A key whose policy is as declared: what its versions and its Secret want. */
+export function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
+  const { declared, secret, held } = observed;
+  const delivered = deliveredVersion(observed, key);
+  const isSteady = now >= observed.steadyFrom;
+  if (isSteady && key.versions.some((version) => version.state === "retiring" && retiringEndsAt(version) <= now)) {
+    return { do: "Retire" };
+  }
+  if (delivered?.state === "reserved") return planActivation(key, delivered, declared, now);
+  const adopted = isSteady ? adoptedVersion(observed, key, now) : undefined;
+  if (adopted !== undefined) return { do: "RetireAdopted", number: adopted.number };
+
+  const wanted = wantedVersion(observed, key, now);
+  if (wanted !== undefined && wanted.from <= now) {
+    if (!mayMint(observed, now)) return NOTHING;
+    if (held === null) return planReservation(key, declared, wanted.why, now);
+    if (isRewriteEarly(observed, held, now)) return NOTHING;
+    return observed.confirmed ? { do: "Publish", number: held } : WAIT;
+  }
+
+  if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
+  if (!secret.rendered && !secret.immutable && !isRewriteEarly(observed, delivered.number, now))
+    return { do: "Render" };
+  if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
+    return { do: "Restart", version: delivered.number };
+  }
+  return NOTHING;
+}
+
+function planReservation(key: StoredKey, declared: DeclaredKey, why: MintReason, now: number): KeyAction {
+  const superseded = supersededReservation(key, declared, now);
+  if (superseded !== undefined && superseded.from > now) return NOTHING;
+  const supersedes = superseded === undefined ? null : { number: superseded.number, endsAt: superseded.endsAt };
+  return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why, supersedes };
+}
+
+/**
+ * The version in the Secret works already. Where there is no room yet for those that it succeeds, as for reservations
+ * that may have been read, or with an overlap that was declared meanwhile, they go on as they are until there is.
+ */
+export function planActivation(
+  key: StoredKey,
+  { number }: StoredVersion,
+  declared: DeclaredKey,
+  now: number,
+): KeyAction {
+  const oldEndsAt = retireOldAt(key, declared, now);
+  const isRoom = roomAt(key, oldEndsAt, now, succeededBy(number, key.versions).length) <= now;
+  return isRoom ? { do: "Activate", number, retireOldAt: oldEndsAt } : NOTHING;
+}
