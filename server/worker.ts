@@ -17,7 +17,7 @@ import { openBudgetGrants } from "./budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "./calls/open-streams.ts";
 import { SharedCalls } from "./calls/shared-calls.ts";
 import { createQuestionEmbedder } from "./embedding/question.ts";
-import { createTextEmbedder } from "./gateway/embed-texts.ts";
+import { createTextEmbedder } from "./gateway/library/embed-texts.ts";
 import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
 import { IndexMirror } from "./key-index/index-mirror.ts";
 import { Lease } from "./key-index/lease.ts";

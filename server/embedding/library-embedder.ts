@@ -13,8 +13,8 @@ import {
   type WaitingAtom,
   walkSome,
 } from "../../store/memory/embedding/turns.ts";
-import type { EmbedResult } from "../gateway/embed-request.ts";
-import type { TextEmbedder } from "../gateway/embed-texts.ts";
+import type { EmbedResult } from "../gateway/library/embed-request.ts";
+import type { TextEmbedder } from "../gateway/library/embed-texts.ts";
 import type { CountEmbedded } from "./metrics.ts";
 
 type Embedding = {

@@ -2,7 +2,7 @@ import type { Reach } from "../../store/memory/atom.ts";
 import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
 import { keepNewest } from "../context/bounded-map.ts";
 import { SharedCache } from "../context/shared-cache.ts";
-import type { EmbedRequest, EmbedResult } from "../gateway/embed-request.ts";
+import type { EmbedRequest, EmbedResult } from "../gateway/library/embed-request.ts";
 
 /** How long a search waits for the vectors of its question at most. Milliseconds. */
 const TIMEOUT_MS = 1_000;

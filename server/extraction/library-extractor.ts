@@ -19,7 +19,7 @@ import {
   settleExtraction,
 } from "../../store/memory/extraction/turns.ts";
 import { findNearDuplicates } from "../../store/memory/near-duplicates.ts";
-import type { TextGenerator } from "../gateway/generate-text.ts";
+import type { TextGenerator } from "../gateway/library/generate-text.ts";
 import type { CountRead } from "./metrics.ts";
 
 type Extraction = {

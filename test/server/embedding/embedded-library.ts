@@ -7,7 +7,7 @@ import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";
 import { startLibraryEmbedder } from "../../../server/embedding/library-embedder.ts";
-import { createTextEmbedder } from "../../../server/gateway/embed-texts.ts";
+import { createTextEmbedder } from "../../../server/gateway/library/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";

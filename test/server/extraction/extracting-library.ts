@@ -8,7 +8,7 @@ import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";
 import { startLibraryExtractor } from "../../../server/extraction/library-extractor.ts";
-import { createTextGenerator, type TextGenerator } from "../../../server/gateway/generate-text.ts";
+import { createTextGenerator, type TextGenerator } from "../../../server/gateway/library/generate-text.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";

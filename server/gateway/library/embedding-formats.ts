@@ -1,5 +1,5 @@
-import type { CallFormat, CallFormats } from "./library-call.ts";
-import { memberOf } from "./member-of.ts";
+import { memberOf } from "../member-of.ts";
+import type { CallFormat, CallFormats } from "./call-format.ts";
 
 /** How a dialect is asked for vectors, and how it answers. Pure. */
 export type EmbeddingFormat = CallFormat & {

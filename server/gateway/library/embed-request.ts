@@ -1,4 +1,5 @@
-import type { FailedCall, LibraryModel } from "./library-call.ts";
+import type { FailedCall } from "./failed-call.ts";
+import type { LibraryModel } from "./library-way.ts";
 
 /** Texts to be embedded by a library's key. */
 export type EmbedRequest = LibraryModel & {

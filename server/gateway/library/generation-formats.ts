@@ -1,5 +1,5 @@
-import type { CallFormat, CallFormats } from "./library-call.ts";
-import { memberOf } from "./member-of.ts";
+import { memberOf } from "../member-of.ts";
+import type { CallFormat, CallFormats } from "./call-format.ts";
 
 type Asked = { readonly instructions: string; readonly material: string; readonly maxTokens: number };
 

@@ -1,18 +1,18 @@
 /** Calls of models for libraries whose limits have to be asked for, or whose time ends. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { KeyRecord } from "../../../domain/access/key-record.ts";
-import { keyDigest } from "../../../domain/key/secret/key-format.ts";
-import type { BudgetGrants } from "../../../server/budgets/budget-grants.ts";
-import { EMBEDDING_FORMATS } from "../../../server/gateway/embedding-formats.ts";
-import { createLibraryCaller } from "../../../server/gateway/library-call.ts";
-import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
-import { until } from "../../env/until.ts";
-import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
-import type { Harness } from "../harness.ts";
-import { cellsInMemory } from "../limits/cells.ts";
-import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
-import { rawUpstream } from "./raw-upstream.ts";
-import { startUpstream, type Upstream } from "./upstream.ts";
+import type { KeyRecord } from "../../../../domain/access/key-record.ts";
+import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
+import type { BudgetGrants } from "../../../../server/budgets/budget-grants.ts";
+import { EMBEDDING_FORMATS } from "../../../../server/gateway/library/embedding-formats.ts";
+import { createLibraryCaller } from "../../../../server/gateway/library/library-call.ts";
+import { InstallationLimits } from "../../../../server/limits/installation-limits.ts";
+import { until } from "../../../env/until.ts";
+import { budgetsOn, ledgerInMemory } from "../../budgets/ledger.ts";
+import type { Harness } from "../../harness.ts";
+import { cellsInMemory } from "../../limits/cells.ts";
+import { routeOf, startGateway, upstreamOf } from "../gateway.ts";
+import { rawUpstream } from "../raw-upstream.ts";
+import { startUpstream, type Upstream } from "../upstream.ts";
 
 const LIMIT = { requestsPerMinute: 60, burst: 2, scope: "Installation" } as const;
 

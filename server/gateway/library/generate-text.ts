@@ -1,5 +1,7 @@
+import type { FailedCall } from "./failed-call.ts";
 import { GENERATION_FORMATS } from "./generation-formats.ts";
-import { type CallerDeps, createLibraryCaller, type FailedCall, type LibraryModel } from "./library-call.ts";
+import { type CallerDeps, createLibraryCaller } from "./library-call.ts";
+import type { LibraryModel } from "./library-way.ts";
 
 /** What a model is to answer, by a library's key. */
 export type GenerateRequest = LibraryModel & {

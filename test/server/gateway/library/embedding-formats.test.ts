@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkVectors, EMBEDDING_FORMATS } from "../../../server/gateway/embedding-formats.ts";
+import { checkVectors, EMBEDDING_FORMATS } from "../../../../server/gateway/library/embedding-formats.ts";
 
 describe("The vectors of an upstream", () => {
   const good = [

@@ -1,0 +1,176 @@
+import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import type { Consumer } from "../../usage/usage-recorder.ts";
+import { upstreamTarget } from "../request-target.ts";
+import { createAddressGuard } from "../upstream/addresses.ts";
+import { createUpstreamPools, type ReachableUpstream } from "../upstream/pools.ts";
+import {
+  mayGoOnAfter,
+  mayRefuseCredential,
+  REFUSED_CREDENTIAL_REASON,
+  refusesCredential,
+} from "../upstream/upstream-failure.ts";
+import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "../upstream/upstream-outcomes.ts";
+import type { CallFormat, CallFormats } from "./call-format.ts";
+import {
+  concurrencyFailure,
+  type FailedCall,
+  failedCall,
+  isCallTimeout,
+  isOverrun,
+  statusFailure,
+  whyCallFailed,
+} from "./failed-call.ts";
+import { type LibraryPostAnswer, postForLibrary } from "./library-post.ts";
+import { reserveForLibrary } from "./library-reservation.ts";
+import { findLibraryWay, type LibraryModel, type LibraryWay } from "./library-way.ts";
+
+type LibraryCall<F> = LibraryModel & {
+  readonly timeoutMs: number;
+  /** Of the answer, in bytes. */
+  readonly maxAnswer: number;
+  body(format: F, model: string): object;
+};
+
+type LibraryAnswer<F> =
+  | {
+      readonly kind: "answered";
+      readonly format: F;
+      /** Parsed, unchecked; undefined for what is no JSON. */
+      readonly answer: unknown;
+      /** Which upstream and model gave it. */
+      readonly servedBy: string;
+    }
+  | FailedCall;
+
+/** Calls models for libraries, as a gateway's callers do. */
+export type LibraryCaller<F> = {
+  /** Never fails. */
+  call(request: LibraryCall<F>): Promise<LibraryAnswer<F>>;
+  close(): Promise<void>;
+};
+
+export type CallerDeps = Pick<
+  ServerDeps,
+  "index" | "installationLimits" | "budgets" | "streams" | "usage" | "clock" | "log" | "store" | "config"
+>;
+
+type Calling<F extends CallFormat> = {
+  readonly formats: CallFormats<F>;
+  /** What the calls count as in the use of a key. */
+  readonly userAgent: string;
+};
+
+/** Beside those of the gateway's callers. */
+const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
+
+/**
+ * Makes what calls models for libraries. Each call is decided as a request with the library's key is, on this replica's
+ * index, and is cut when the key ends; it goes by the gateway's own rules for addresses, credentials and models, and
+ * counts as a use of the key. A route's fallbacks are not asked: the library declares one model.
+ */
+export function createLibraryCaller<F extends CallFormat>(
+  deps: CallerDeps,
+  { formats, userAgent }: Calling<F>,
+): LibraryCaller<F> {
+  const { clock, config } = deps;
+  const consumer: Consumer = { ip: "127.0.0.1", headers: { "user-agent": userAgent } };
+  const pools = createUpstreamPools(createAddressGuard(config.allowedPrivateUpstreams), clock.monotonic, SLOTS);
+  const outcomes = new UpstreamOutcomes(clock.now);
+  const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
+
+  return {
+    async call(request) {
+      const { timeoutMs, maxAnswer } = request;
+      const found = findLibraryWay(deps, formats, request);
+      if ("kind" in found) return found;
+      const bodyFor = ({ format, model }: LibraryWay<F>) => JSON.stringify(request.body(format, model));
+      const reservation = await reserveForLibrary(deps, found, () => bodyFor(found));
+      if ("kind" in reservation) return reservation;
+      // Its key may have been revoked, or its gateway have changed, meanwhile.
+      const way = findLibraryWay(deps, formats, request);
+      if ("kind" in way) {
+        reservation.takeBack();
+        return way;
+      }
+      const { key, gatewayId, routeId, limits, upstream, model, format } = way;
+      const body = bodyFor(way);
+      const { dialect } = upstream;
+      /** How many upstreams are given up where the call ends now; undefined once its answer says how it has ended. */
+      const ending: { givenUp: 0 | 1 | undefined } = { givenUp: 0 };
+      const cut = new AbortController();
+      const call = deps.streams.track(key, () => cut.abort());
+      if (typeof call === "string") {
+        reservation.takeBack();
+        return concurrencyFailure(call);
+      }
+      if (limits !== undefined && limits.concurrent !== null && !call.countFor(limits.id, limits.concurrent)) {
+        call.end();
+        reservation.takeBack();
+        return concurrencyFailure("route");
+      }
+      const now = clock.now();
+      deps.usage.record(key, now, consumer);
+      deps.usage.countRequest(key, format.operation, now);
+      try {
+        const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream, key.teamId);
+        if (!slots.tryTake()) return failedCall("too many calls of libraries are under way at this upstream");
+        try {
+          const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");
+          const [name, credential] = credentialHeader;
+          const headers = { ...format.headers, [name]: credential };
+          const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
+          const { operation } = format;
+          const onUsage = (usage: AnswerUsage, mostWritten: number) => {
+            deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
+            reservation.settle(dialect, { answer: { usage, mostWritten }, givenUp: 0 });
+          };
+          const onSent = () => {
+            ending.givenUp = 1;
+          };
+          const onHead = (isTapped: boolean) => {
+            ending.givenUp = isTapped ? undefined : 0;
+          };
+          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onSent, onHead, onUsage };
+          const answer = await postForLibrary(pool, asked);
+          outcomes.answered(gatewayId, upstream, answer.status);
+          if (isCredentialRefused(upstream, answer)) {
+            outcomes.refusedCredential(gatewayId, upstream);
+            return failedCall("the upstream refuses the gateway's credential");
+          }
+          if (answer.status !== 200) return statusFailure(answer.status, answer.headers);
+          const servedBy = `${upstream.name} ${upstream.dialect} ${model}`;
+          return { kind: "answered", format, answer: parsed(answer.text), servedBy };
+        } finally {
+          slots.release();
+        }
+      } catch (error) {
+        const isGivenUp = cut.signal.aborted || isCallTimeout(error) || mayGoOnAfter(error);
+        if (!isGivenUp && ending.givenUp !== undefined) ending.givenUp = 0;
+        const why = cut.signal.aborted ? "the library's key may no longer be used" : whyCallFailed(error, timeoutMs);
+        outcomes.failed(gatewayId, upstream, why);
+        return { ...failedCall(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
+      } finally {
+        const { givenUp } = ending;
+        if (givenUp !== undefined) reservation.settle(dialect, { answer: undefined, givenUp });
+        call.end();
+      }
+    },
+    async close() {
+      clearInterval(flush);
+      await pools.close();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCredentialRefused(upstream: ReachableUpstream, { status, text }: LibraryPostAnswer): boolean {
+  return refusesCredential(status) || (mayRefuseCredential(upstream, status) && REFUSED_CREDENTIAL_REASON.test(text));
+}

@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import type { Pool } from "undici";
+import type { Dialect } from "../../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
+import { openTap } from "../tokens/answer-tap.ts";
+import { assertFewInterimAnswers } from "../upstream/interim-answers.ts";
+
+type Post = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  /** Bytes. */
+  readonly maxAnswer: number;
+  readonly operation: GatewayOperation;
+  readonly dialect: Dialect;
+  /** Takes what an answer reported, once it is over, however it ended. */
+  readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
+  /** Called once the call is on a connection: no upstream has any of it before. */
+  readonly onSent: () => void;
+  /** Called once the answer's head is there, with whether {@link onUsage} will be called for it. */
+  readonly onHead: (isTapped: boolean) => void;
+};
+
+export type LibraryPostAnswer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+};
+
+/** The answer has more bytes than may be. */
+export class TooLongError extends Error {}
+
+/**
+ * Posts a body to an upstream, and reads the answer to its end.
+ *
+ * @throws TooLongError; and what undici throws, or `signal` is aborted with
+ */
+export async function postForLibrary(pool: Pool, asked: Post): Promise<LibraryPostAnswer> {
+  const { path, headers: given, body, signal, maxAnswer, onUsage } = asked;
+  let interimAnswers = 0;
+  const {
+    statusCode: status,
+    headers,
+    body: answer,
+  } = await pool.request({
+    method: "POST",
+    path,
+    headers: {
+      ...{ "content-type": "application/json", accept: "application/json", ...given },
+      "content-length": String(Buffer.byteLength(body)),
+    },
+    body: Readable.from(noted(body, asked.onSent)),
+    signal,
+    onInfo: () => assertFewInterimAnswers(++interimAnswers),
+  });
+  const tap = openTap(asked, status, headers);
+  asked.onHead(tap !== undefined);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let isWhole = false;
+  try {
+    for await (const piece of answer) {
+      length += piece.length;
+      tap?.push(piece);
+      if (length > maxAnswer) {
+        // Of a refusal the status says enough.
+        if (status !== 200) break;
+        throw new TooLongError();
+      }
+      pieces.push(piece);
+    }
+    isWhole = true;
+  } finally {
+    tap?.end(isWhole, onUsage);
+  }
+  return { status, headers, text: Buffer.concat(pieces).toString() };
+}
+
+/** A body that says when it is read, which is when there is a connection. */
+function* noted(body: string, onRead: () => void): Generator<Buffer> {
+  onRead();
+  yield Buffer.from(body);
+}

@@ -1,0 +1,90 @@
+import type { Dialect, GatewayRecord, KeyRecord } from "../../../domain/access/key-record.ts";
+import { decideForKey } from "../../auth/decide.ts";
+import { Problem } from "../../http/errors.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { type Resolved, resolve, type UpstreamCandidate } from "../resolve.ts";
+import type { ReachableUpstream } from "../upstream/pools.ts";
+import type { CallFormat, CallFormats } from "./call-format.ts";
+import { concurrencyFailure, type FailedCall, failedCall } from "./failed-call.ts";
+
+/** By which key, gateway and model a library calls. */
+export type LibraryModel = {
+  /** Of the key, which no caller presents. */
+  readonly digest: string;
+  readonly publicId: string;
+  readonly model: string;
+};
+
+/** Where a call goes. */
+export type LibraryWay<F> = {
+  readonly key: KeyRecord;
+  readonly gatewayId: string;
+  readonly routeId: string | undefined;
+  readonly limits: Resolved["limits"];
+  readonly upstream: ReachableUpstream;
+  readonly model: string;
+  readonly format: F;
+};
+
+/** Decides a call as a request with the library's key is decided, and finds where it goes. */
+export function findLibraryWay<F extends CallFormat>(
+  deps: Pick<ServerDeps, "index" | "streams" | "clock">,
+  formats: CallFormats<F>,
+  { digest, publicId, model }: LibraryModel,
+): LibraryWay<F> | FailedCall {
+  const { index, streams } = deps;
+  if (!index.isCurrent()) return failedCall("this server cannot prove at present that the library's key may be used");
+  const found = index.findKey(digest);
+  const gateway = index.findGateway(publicId);
+  const dialect = gateway && dialectOf(gateway, model, formats);
+  const format = dialect && formats[dialect];
+  // No client asks: the team's networks are those of its callers.
+  const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId }, null);
+  if ("granted" in judged) {
+    if (judged.code === "not_found") {
+      return failedCall(`the gateway has no upstream that speaks ${Object.keys(formats).join(" or ")}`);
+    }
+    return failedCall(`the library's key is refused at its gateway (${judged.cause})`);
+  }
+  const { key } = judged;
+  if (dialect === undefined || format === undefined || judged.gateway === null)
+    return failedCall("the gateway is gone");
+  const full = streams.fullOf(key);
+  if (full !== undefined) return concurrencyFailure(full);
+  // The declaration names the route: no caller does.
+  const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: true };
+  const resolved = resolve(judged.gateway, resolving, dialect, model);
+  if (resolved instanceof Problem) return failedCall(`the gateway does not serve the model: ${resolved.detail}`);
+  const [candidate] = resolved.candidates;
+  if (!isReachable(candidate)) return failedCall("the gateway has no credential for the upstream");
+  const { upstream } = candidate;
+  const { gatewayId } = judged.gateway;
+  return {
+    key,
+    gatewayId,
+    routeId: resolved.routeId,
+    limits: resolved.limits,
+    upstream,
+    model: candidate.model ?? model,
+    format,
+  };
+}
+
+/** Of the route that the model names; else the first one that knows what is asked for. */
+function dialectOf<F extends CallFormat>(
+  { routes, upstreams }: GatewayRecord,
+  model: string,
+  formats: CallFormats<F>,
+): Dialect | undefined {
+  const named = routes.find((route) => route.model === model);
+  const upstream = upstreams.find(({ name, dialect }) =>
+    named === undefined ? formats[dialect] !== undefined : name === named.upstream,
+  );
+  return upstream?.dialect;
+}
+
+function isReachable(
+  candidate: UpstreamCandidate,
+): candidate is UpstreamCandidate & { readonly upstream: ReachableUpstream } {
+  return candidate.upstream.credential !== null;
+}
