@@ -1,14 +1,12 @@
-/** Longer than most files: one class keeps what a thread holds of each budget, and how it gets it and gives it back. */
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { budgetsOf, type OwnedBudget } from "../../domain/budget/budget.ts";
-import { mostOf } from "../../domain/budget/budget-size.ts";
-import { type Period, periodAt } from "../../domain/budget/period.ts";
 import { UNUSED, type UsedTokens } from "../../domain/usage/token-reservation.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
 import { DrawTurns, LateTurnError } from "../limits/draw-turns.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
+import { type HeldBudget, HeldBudgets, lineOf } from "./held-budgets.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /** What was used is written so often, and what no call has asked for in that time is given back. */
@@ -22,13 +20,6 @@ const AWAY_MS = 1_000;
 const REFUSED_MS = 500;
 /** Others may take what was granted for a call: it asks again so often at most. */
 const MOST_TRIES = 1_000;
-/** What sums of fractions are off by, in parts. */
-const NOISE = 1e-6;
-/**
- * A hundred times the largest budget. A caller may ask for more, and an upstream report more, than the database has
- * numbers for: it would take no line that is written together with such a one (threats b151).
- */
-const MOST_STORED = 1e15;
 /** A period is kept so long after its end, in which its budget may get a time zone where it is under way. */
 const KEPT_MS = 48 * 3_600_000;
 
@@ -41,36 +32,9 @@ type BudgetGrantsDeps = {
   readonly pricer: CallPricer;
 };
 
-/** What this thread holds of a budget in one period. Amounts are parts of the budget's unit. */
-type Held = {
-  readonly id: string;
-  readonly timeZone: string;
-  readonly period: Period;
-  /** As it was last declared. */
-  most: number;
-  spent: number;
-  /** What calls under way may use. */
-  reserved: number;
-  /** What was granted, and no call has reserved. */
-  free: number;
-  turn: number;
-  /** Whether the ledger lacks something that it should know. */
-  isChanged: boolean;
-  /** Whether a call has asked for some since the last round. */
-  isAsked: boolean;
-  /** By the monotonic clock. */
-  writtenAt: number;
-  writing: Promise<void> | undefined;
-  /** Until when, by the monotonic clock, others have it, or their turns, before a call; and whether those are its team's. */
-  busy: { readonly kind: "busy" | "crowded"; readonly until: number } | undefined;
-  refused:
-    | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
-    | undefined;
-};
-
 /** What a call has reserved of each of its budgets, to be settled once. */
 export type BudgetReservation = {
-  readonly parts: readonly { readonly held: Held; readonly isRefusing: boolean; readonly call: MeasuredCall }[];
+  readonly parts: readonly { readonly held: HeldBudget; readonly isRefusing: boolean; readonly call: MeasuredCall }[];
 };
 
 /** Why a call is refused. Amounts are parts of the budget's unit. */
@@ -108,16 +72,14 @@ export type BudgetRefusal =
  */
 export class BudgetGrants {
   readonly #deps: BudgetGrantsDeps;
-  /** By the budget's id and the period's name. */
-  readonly #held = new Map<string, Held>();
-  /** Of the period that is under way, by the budget's id. */
-  readonly #current = new Map<string, Held>();
+  readonly #held: HeldBudgets;
   readonly #draws: DrawTurns<LedgerLine, LedgerAnswer | null>;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
 
   constructor(deps: BudgetGrantsDeps) {
     this.#deps = deps;
+    this.#held = new HeldBudgets(deps.clock);
     this.#draws = new DrawTurns({ ask: deps.write, answerMs: ANSWER_MS });
   }
 
@@ -128,7 +90,7 @@ export class BudgetGrants {
     for (const budget of budgetsOf(key)) {
       const isRefusing = budget.onExhausted === "Refuse";
       const measured = measureCall(budget, call, pricer, clock.now());
-      const held = this.#heldOf(budget);
+      const held = this.#held.of(budget);
       const refusal = isRefusing ? await this.#take(held, budget, turnOf(budget, key), measured.expected) : undefined;
       if (refusal !== undefined) {
         this.settle({ parts }, UNUSED);
@@ -174,7 +136,7 @@ export class BudgetGrants {
   }
 
   async #take(
-    held: Held,
+    held: HeldBudget,
     budget: OwnedBudget,
     turn: string,
     expected: number | undefined,
@@ -215,12 +177,12 @@ export class BudgetGrants {
   }
 
   /** Asks the ledger for more; where it has too little, that is remembered. */
-  async #draw(held: Held, turn: string, wanted: number): Promise<void> {
+  async #draw(held: HeldBudget, turn: string, wanted: number): Promise<void> {
     const { clock } = this.#deps;
     let { most } = held;
     const line = (): LedgerLine => {
       most = held.most;
-      return this.#lineOf(held, wanted);
+      return lineOf(held, wanted);
     };
     try {
       const answer = await this.#draws.draw(turn, line);
@@ -246,8 +208,8 @@ export class BudgetGrants {
   async #write(isLast: boolean): Promise<void> {
     const { clock, mostLines } = this.#deps;
     const [now, time] = [clock.monotonic(), clock.now()];
-    const due: Held[] = [];
-    for (const held of this.#held.values()) {
+    const due: HeldBudget[] = [];
+    for (const held of this.#held.all()) {
       if (held.writing !== undefined && !isLast) continue;
       const isOver = held.period.endsAt <= time;
       if (held.free > 0 && (isLast || isOver || !held.isAsked || held.refused !== undefined)) {
@@ -256,7 +218,7 @@ export class BudgetGrants {
       }
       held.isAsked = false;
       if (held.isChanged || now - held.writtenAt >= REWRITE_MS) due.push(held);
-      else if (held.period.endsAt + KEPT_MS <= time && held.reserved === 0) this.#forget(held);
+      else if (held.period.endsAt + KEPT_MS <= time && held.reserved === 0) this.#held.forget(held);
     }
     for (let i = 0; i < due.length; i += mostLines) {
       // One that has begun to ask for more since has a line of its own under way, and is written in the next round.
@@ -265,11 +227,11 @@ export class BudgetGrants {
     }
   }
 
-  async #writeLines(all: readonly Held[]): Promise<void> {
+  async #writeLines(all: readonly HeldBudget[]): Promise<void> {
     const lines = all.map((held) => {
       held.isChanged = false;
       held.writtenAt = this.#deps.clock.monotonic();
-      return this.#lineOf(held, 0);
+      return lineOf(held, 0);
     });
     const written = this.#deps.write(lines).then(
       (answers) => {
@@ -288,68 +250,9 @@ export class BudgetGrants {
     }
     await written;
   }
-
-  #lineOf(held: Held, wanted: number): LedgerLine {
-    const { id, period, most, spent, reserved, free } = held;
-    const { name, endsAt } = period;
-    held.turn++;
-    const amounts = { spent: whole(spent), held: whole(reserved + free), wanted: whole(wanted) };
-    return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
-  }
-
-  #heldOf(budget: OwnedBudget): Held {
-    const { id, timeZone, period } = budget;
-    const most = mostOf(budget);
-    const { clock } = this.#deps;
-    const now = clock.now();
-    const current = this.#current.get(id);
-    if (current !== undefined && current.timeZone === timeZone && isWithin(now, current.period)) {
-      return asDeclared(current, most);
-    }
-    const present = periodAt(period, timeZone, now);
-    const place = placeOf(id, present);
-    const known = this.#held.get(place);
-    const held: Held = {
-      ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
-      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
-      ...{ isChanged: false, isAsked: false, writing: undefined, busy: undefined, refused: undefined },
-    };
-    const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);
-    this.#held.set(place, kept);
-    this.#current.set(id, kept);
-    return kept;
-  }
-
-  #forget(held: Held): void {
-    this.#held.delete(placeOf(held.id, held.period));
-    if (this.#current.get(held.id) === held) this.#current.delete(held.id);
-  }
-}
-
-/** Whole parts, as the ledger has them: sums are rounded up, and not each call. */
-function whole(parts: number): number {
-  return Math.min(Math.ceil(parts - NOISE), MOST_STORED);
-}
-
-/** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
-function asDeclared(held: Held, most: number): Held {
-  if (most < held.most && held.free > 0) {
-    held.free = 0;
-    held.isChanged = true;
-  }
-  held.most = most;
-  return held;
-}
-
-function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {
-  return beginsAt <= now && now < endsAt;
 }
 
 /** In whose turn a budget is drawn from: what several teams share waits behind no team's many. */
 function turnOf({ id, of }: OwnedBudget, { teamId }: KeyRecord): string {
   return of === "policy" ? id : teamId;
-}
-
-function placeOf(id: string, { name }: Period): string {
-  return `${id} ${name}`;
 }

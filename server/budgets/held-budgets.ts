@@ -1,0 +1,120 @@
+import type { OwnedBudget } from "../../domain/budget/budget.ts";
+import { mostOf } from "../../domain/budget/budget-size.ts";
+import { type Period, periodAt } from "../../domain/budget/period.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { LedgerLine } from "../../store/budgets/budget-ledger.ts";
+
+/** What sums of fractions are off by, in parts. */
+const NOISE = 1e-6;
+/**
+ * A hundred times the largest budget. A caller may ask for more, and an upstream report more, than the database has
+ * numbers for: it would take no line that is written together with such a one (threats b151).
+ */
+const MOST_STORED = 1e15;
+
+/** What this thread holds of a budget in one period. Amounts are parts of the budget's unit. */
+export type HeldBudget = {
+  readonly id: string;
+  readonly timeZone: string;
+  readonly period: Period;
+  /** As it was last declared. */
+  most: number;
+  spent: number;
+  /** What calls under way may use. */
+  reserved: number;
+  /** What was granted, and no call has reserved. */
+  free: number;
+  turn: number;
+  /** Whether the ledger lacks something that it should know. */
+  isChanged: boolean;
+  /** Whether a call has asked for some since the last round. */
+  isAsked: boolean;
+  /** By the monotonic clock. */
+  writtenAt: number;
+  writing: Promise<void> | undefined;
+  /** Until when, by the monotonic clock, others have it, or their turns, before a call; and whether those are its team's. */
+  busy: { readonly kind: "busy" | "crowded"; readonly until: number } | undefined;
+  refused:
+    | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
+    | undefined;
+};
+
+/** What this thread holds of each budget, by the periods in which it was used. */
+export class HeldBudgets {
+  readonly #clock: Clock;
+  /** By the budget's id and the period's name. */
+  readonly #byPeriod = new Map<string, HeldBudget>();
+  /** Of the period that is under way, by the budget's id. */
+  readonly #current = new Map<string, HeldBudget>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Of periods that are over, too. */
+  all(): Iterable<HeldBudget> {
+    return this.#byPeriod.values();
+  }
+
+  /** What is held of a budget in the period that is under way, as the budget is declared now. */
+  of(budget: OwnedBudget): HeldBudget {
+    const { id, timeZone, period } = budget;
+    const most = mostOf(budget);
+    const clock = this.#clock;
+    const now = clock.now();
+    const current = this.#current.get(id);
+    if (current !== undefined && current.timeZone === timeZone && isWithin(now, current.period)) {
+      return asDeclared(current, most);
+    }
+    const present = periodAt(period, timeZone, now);
+    const place = placeOf(id, present);
+    const known = this.#byPeriod.get(place);
+    const held: HeldBudget = {
+      ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
+      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
+      ...{ isChanged: false, isAsked: false, writing: undefined, busy: undefined, refused: undefined },
+    };
+    const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);
+    this.#byPeriod.set(place, kept);
+    this.#current.set(id, kept);
+    return kept;
+  }
+
+  /** Drops what is held of a period that no call names any more. */
+  forget(held: HeldBudget): void {
+    this.#byPeriod.delete(placeOf(held.id, held.period));
+    if (this.#current.get(held.id) === held) this.#current.delete(held.id);
+  }
+}
+
+/** What the ledger is to know of a budget, and how much more is wanted of it: a later turn than any line before. */
+export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
+  const { id, period, most, spent, reserved, free } = held;
+  const { name, endsAt } = period;
+  held.turn++;
+  const amounts = { spent: whole(spent), held: whole(reserved + free), wanted: whole(wanted) };
+  return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
+}
+
+/** Whole parts, as the ledger has them: sums are rounded up, and not each call. */
+function whole(parts: number): number {
+  return Math.min(Math.ceil(parts - NOISE), MOST_STORED);
+}
+
+/** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
+function asDeclared(held: HeldBudget, most: number): HeldBudget {
+  if (most < held.most && held.free > 0) {
+    held.free = 0;
+    held.isChanged = true;
+  }
+  held.most = most;
+  return held;
+}
+
+function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {
+  return beginsAt <= now && now < endsAt;
+}
+
+function placeOf(id: string, { name }: Period): string {
+  return `${id} ${name}`;
+}
