@@ -7,7 +7,8 @@ import type { StreamRegistry } from "../calls/open-streams.ts";
 import { ChangeListener } from "./change-listener.ts";
 import { createRemover } from "./dead-replicas.ts";
 import type { Feed } from "./feed.ts";
-import type { KeyIndex, VersionUse } from "./key-index.ts";
+import { FeedReader, SNAPSHOT_MS } from "./feed-reader.ts";
+import type { VersionUse } from "./key-index.ts";
 import type { KeyIndexView } from "./key-index-view.ts";
 import { Lease } from "./lease.ts";
 import type { IndexFigures, IndexMetrics } from "./metrics.ts";
@@ -41,10 +42,6 @@ const RETRY_MS = 250;
  * and the connection that listens is looked after.
  */
 const ROUND_MS = 1_000;
-/** The same for a whole snapshot, and for changes of which it is known that they are there: they may be many. */
-const SNAPSHOT_MS = 60_000;
-/** Changes that are asked for at once. */
-const BATCH = 1_000;
 /** From here on the schema's record_change() notifies of no change, and an operator has to look. */
 const FULL_QUEUE = 0.5;
 
@@ -76,16 +73,13 @@ export class Replica {
   readonly #lease: Lease;
   readonly #cells: SharedCells;
   readonly #state: ServedState;
+  readonly #reader: FeedReader;
   readonly #listener: ChangeListener;
   readonly #removeTheDead: ReturnType<typeof createRemover>;
-  /** The last change applied; null before the first snapshot. */
-  #last: FeedPosition | null = null;
   #registered = false;
   #registeredAt = Number.NEGATIVE_INFINITY;
   #databaseTimeAtBeat: number | undefined;
   #notificationQueue = 0;
-  /** The database was rolled back: sessions that had ended may live in it, and uses of keys are lost. */
-  #mustMakeGood = false;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
   /** Since the changes were last read, until they are read for a hint. */
@@ -110,6 +104,9 @@ export class Replica {
     this.#cells = deps.cells ?? sharedCells();
     this.#lease = Lease.begin(deps.clock, this.#cells.lease);
     this.#state = new ServedState(deps, this.#lease, this.#cells);
+    const { feed, log, metrics } = deps;
+    const onApplied = () => this.#revalidateStreams();
+    this.#reader = new FeedReader({ feed, log, metrics, state: this.#state, cells: this.#cells, onApplied });
     this.#removeTheDead = createRemover(deps.feed.replicas, deps.clock.monotonic);
     this.#listener = new ChangeListener(deps, () => {
       this.#hinted = true;
@@ -223,11 +220,11 @@ export class Replica {
   /** Applies what a hint announced, and beats when it is time; after a failure it beats in every round. */
   async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
-    this.#makeGood();
+    this.#reader.makeGood();
     const listening = this.#listener.tend();
     // Before the first snapshot, so that nothing between the two is seen a beat late.
-    if (this.#last === null) await listening;
-    let last = this.#last ?? (await this.#load());
+    if (this.#reader.last === null) await listening;
+    let last = this.#reader.last ?? (await this.#reader.load());
     // A hint may announce a revocation: it is applied before anything else is asked.
     if (this.#hinted) last = await this.#followHint(last);
     const isDue = this.#deps.clock.monotonic() >= this.#beatAt + this.#pace;
@@ -241,7 +238,7 @@ export class Replica {
     this.#pace = Math.max(ACKNOWLEDGE_MS, this.#spacing);
     return this.#catchUp(last, HINTED_MS).catch(() => {
       this.#pace = 0;
-      return this.#last ?? last;
+      return this.#reader.last ?? last;
     });
   }
 
@@ -268,8 +265,8 @@ export class Replica {
       this.#lease.renew(moment, leaseMs);
     } else if (!isSameHistory) {
       const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
-      if (!isPruned) this.#reportRollback(last.seq, beat.head);
-      await this.#load();
+      if (!isPruned) this.#reader.reportRollback(last.seq, beat.head);
+      await this.#reader.load();
     }
     const isAcknowledged = isSameHistory && beat.registered && beat.head === last.seq;
     this.#pace = isAcknowledged ? this.#beatMs() : Math.max(ACKNOWLEDGE_MS, this.#spacing);
@@ -293,6 +290,12 @@ export class Replica {
     return this.#leaseMs() / BEATS_PER_LEASE;
   }
 
+  #catchUp(from: FeedPosition, withinMs: number): Promise<FeedPosition> {
+    this.#hinted = false;
+    this.#readAt = this.#deps.clock.monotonic();
+    return this.#reader.catchUp(from, withinMs);
+  }
+
   /** A queue that fills up fails others' transactions in the end, and ours lose their hints before. */
   #noteQueue(usage: number): void {
     if (usage >= FULL_QUEUE && this.#notificationQueue < FULL_QUEUE) {
@@ -302,68 +305,6 @@ export class Replica {
       );
     }
     this.#notificationQueue = usage;
-  }
-
-  /** Beside the beats, and again with the next round where it fails. */
-  #makeGood(): void {
-    if (!this.#mustMakeGood) return;
-    this.#mustMakeGood = false;
-    this.#deps.feed.makeGood().catch(() => {
-      this.#mustMakeGood = true;
-    });
-  }
-
-  /** Reads everything anew, and puts it in the old index's place when it is whole. */
-  async #load(): Promise<FeedPosition> {
-    const { feed, log } = this.#deps;
-    let index: KeyIndex | undefined;
-    const read = await answerWithin(
-      SNAPSHOT_MS,
-      feed.snapshot((keys, total) => {
-        index ??= this.#state.emptyIndex(total);
-        for (const key of keys) index.add(key);
-      }),
-    );
-    this.#state.replace(index ?? this.#state.emptyIndex(0), read);
-    this.#last = { seq: read.head, id: read.headId };
-    this.#cells.seq[0] = read.head;
-    this.#revalidateStreams();
-    log.info({ seq: read.head, count: this.#state.keyCount }, "the key index was loaded");
-    return this.#last;
-  }
-
-  /**
-   * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the
-   * same moment: a database that is rolled back in between is noticed.
-   *
-   * @param withinMs how long each answer may take
-   */
-  async #catchUp(from: FeedPosition, withinMs: number): Promise<FeedPosition> {
-    this.#hinted = false;
-    this.#readAt = this.#deps.clock.monotonic();
-    for (let last = from; ; ) {
-      const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(last.seq, BATCH));
-      if (read.gone || read.idOfSeq !== last.id) {
-        const isPruned = read.idOfSeq === null && read.head >= last.seq;
-        if (!isPruned) this.#reportRollback(last.seq, read.head);
-        return this.#load();
-      }
-      const newest = read.changes.at(-1);
-      if (newest === undefined) return last;
-      await this.#state.apply(read);
-      this.#revalidateStreams();
-      last = { seq: newest.seq, id: newest.id };
-      this.#last = last;
-      this.#cells.seq[0] = last.seq;
-      if (newest.seq >= read.head) return last;
-    }
-  }
-
-  #reportRollback(seq: number, head: number): void {
-    this.#mustMakeGood = true;
-    this.#deps.metrics.countRollback();
-    this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
-    this.#makeGood();
   }
 
   #revalidateStreams(): void {
