@@ -10,13 +10,11 @@ import { pause } from "../runtime/deadline.ts";
 import { jsonOutput, type Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
-import { UnusableDatabaseError } from "../store/database/errors.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import { RecordRoom } from "../store/memory/record-room.ts";
 import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
-import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
 import { startAuditOutput } from "./audit-output.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
@@ -28,7 +26,7 @@ import { openBudgetGrants } from "./budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "./calls/open-streams.ts";
 import { SharedCalls } from "./calls/shared-calls.ts";
 import type { ServerConfig } from "./context/config.ts";
-import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
+import { checkDatabaseAtStart, untilUnusable } from "./database-check.ts";
 import { startLibraryEmbedder } from "./embedding/library-embedder.ts";
 import { createQuestionEmbedder } from "./embedding/question.ts";
 import { startLibraryExtractor } from "./extraction/library-extractor.ts";
@@ -36,7 +34,6 @@ import { createTextEmbedder } from "./gateway/library/embed-texts.ts";
 import { createTextGenerator } from "./gateway/library/generate-text.ts";
 import { openGuardedPosts } from "./gateway/upstream/guarded-post.ts";
 import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
-import { isLoopback } from "./http/connections/all-addresses.ts";
 import { readCertificate } from "./http/connections/certificate.ts";
 import { feedOf } from "./key-index/feed.ts";
 import { observeIndex } from "./key-index/metrics.ts";
@@ -48,6 +45,7 @@ import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import type { ServerDeps } from "./product/deps.ts";
 import { products } from "./products.ts";
 import { createPublicListener, listenerUrl } from "./public-listener.ts";
+import { warnOfSettings } from "./setting-warnings.ts";
 import { openTracing } from "./telemetry/tracing.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { openPrices } from "./usage/price-file.ts";
@@ -96,7 +94,6 @@ export type RunningServer = {
 /** Within the 30 s that Kubernetes gives a Pod to end. */
 const GRACE_MS = 20_000;
 const READY_POLL_MS = 20;
-const CHECK_RETRY_MS = 1_000;
 /** How often what this thread has counted is taken in. */
 const COLLECT_MS = 1_000;
 
@@ -121,7 +118,7 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const log = sampleLog(unsampled);
   keepCallsYoung();
-  const isChecked = await checkDatabase(store, keyring, log);
+  const isChecked = await checkDatabaseAtStart(store, keyring, log);
   warnOfSettings(config, log);
   await assertClientSecrets(config.consoleClients);
   if (config.tls !== null) await readCertificate(config.tls);
@@ -245,7 +242,7 @@ export async function startServer({
       whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
       failed: Promise.race([
         workers?.failed ?? new Promise<Error>(() => {}),
-        isChecked ? new Promise<Error>(() => {}) : refusalOf(store, keyring, () => draining),
+        isChecked ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining),
       ]),
       close: () => (closing ??= close()),
     };
@@ -263,25 +260,6 @@ function auditOutput() {
     isGone: () => output.isGone,
     dropped: () => output.dropped,
   };
-}
-
-/** What was configured and does not do what one might take it to. */
-function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: ServerConfig, log: Logger): void {
-  if (production && placeholders.length > 0) {
-    log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
-  }
-  if (publicUrl === null && !isLoopback(host)) {
-    log.warn(
-      {},
-      "MCP and the console answer this machine alone, and 403 to others, until --public-url says where clients reach it",
-    );
-  }
-  if (publicUrl === null && oidc !== null) {
-    log.warn({}, "the memory over MCP refuses the issuer's tokens until --public-url says which audience they need");
-  }
-  if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
-    log.warn({}, "--public-url is http: an eavesdropper on the network can take over sessions of the console");
-  }
 }
 
 /**
@@ -317,36 +295,6 @@ async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefi
   if (workers === undefined) return registry.metrics();
   const [own, others] = await Promise.all([registry.getMetricsAsJSON(), workers.metrics()]);
   return Registry.aggregate([own, ...others]).metrics();
-}
-
-/**
- * Refuses what will never work; a database that does not answer may come back.
- *
- * @returns whether it answered
- */
-async function checkDatabase(store: Store, keyring: Keyring, log: Logger): Promise<boolean> {
-  try {
-    await assertUsable(store, keyring);
-    return true;
-  } catch (error) {
-    if (error instanceof UnusableDatabaseError) throw error;
-    log.warn({ error }, "the database does not answer: every decision is 503 until it does");
-    return false;
-  }
-}
-
-/** Resolves when a database that did not answer at the start has come, and is none that can be relied on. */
-async function refusalOf(store: Store, keyring: Keyring, isOver: () => boolean): Promise<Error> {
-  while (!isOver()) {
-    await pause(CHECK_RETRY_MS);
-    try {
-      await assertUsable(store, keyring);
-      break;
-    } catch (error) {
-      if (error instanceof UnusableDatabaseError) return error;
-    }
-  }
-  return new Promise<Error>(() => {});
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

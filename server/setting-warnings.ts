@@ -1,0 +1,23 @@
+import type { Logger } from "../runtime/log.ts";
+import type { ServerConfig } from "./context/config.ts";
+import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
+import { isLoopback } from "./http/connections/all-addresses.ts";
+
+/** What was configured and does not do what one might take it to. */
+export function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: ServerConfig, log: Logger): void {
+  if (production && placeholders.length > 0) {
+    log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
+  }
+  if (publicUrl === null && !isLoopback(host)) {
+    log.warn(
+      {},
+      "MCP and the console answer this machine alone, and 403 to others, until --public-url says where clients reach it",
+    );
+  }
+  if (publicUrl === null && oidc !== null) {
+    log.warn({}, "the memory over MCP refuses the issuer's tokens until --public-url says which audience they need");
+  }
+  if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
+    log.warn({}, "--public-url is http: an eavesdropper on the network can take over sessions of the console");
+  }
+}
