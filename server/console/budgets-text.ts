@@ -35,7 +35,7 @@ export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
     const { budget, endsAt } = use;
     const { spent, left } = amountsOf(use);
     const anew = Number.isFinite(endsAt) ? html`, begins anew ${ago(rfc3339Millis(endsAt), now)}` : "";
-    return html`<span class="line">${budgetSize(budget)}${badge(use)}<span class="line muted small">${spent} used, ${left} left${anew}${budget.policy !== undefined && ", shared"}</span>${bar(use)}</span>`;
+    return html`<span class="line">${budgetSize(budget)}${badge(use)}<small>${spent} used, ${left} left${anew}${budget.policy !== undefined && ", shared"}</small>${bar(use)}</span>`;
   });
 }
 

@@ -144,7 +144,7 @@ function nameOf(
   }
   if (name === undefined) return html`<code>${group}</code>`;
   const path = by === "team" ? `/dashboard/team/${group}` : `/dashboard/keys/${group}`;
-  return html`<a href="${path}">${refName(name)}</a>${by === "key" && team === "" && html`<span class="line muted small">${name.team}</span>`}`;
+  return html`<a href="${path}">${refName(name)}</a>${by === "key" && team === "" && html`<small>${name.team}</small>`}`;
 }
 
 function clock(at: number): string {

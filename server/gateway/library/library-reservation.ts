@@ -10,9 +10,6 @@ import type { CallFormat } from "./call-format.ts";
 import { budgetFailure, type FailedCall, rateFailure } from "./failed-call.ts";
 import type { LibraryWay } from "./library-way.ts";
 
-/** Of a body that is at hand. */
-const NO_HEAD = { contentEncoding: undefined, contentLength: undefined };
-
 /** What a call has drawn of its limits, and reserved of its budgets. One of the two is called, once. */
 export type LibraryReservation = {
   /** Gives all of it back, as of a call that is not made. */
@@ -33,7 +30,7 @@ export async function reserveForLibrary(
 ): Promise<LibraryReservation | FailedCall> {
   const { budgets, clock } = deps;
   const isCounted = reportsUsage(operation) && (countsTokens(key, limits) || hasBudget(key));
-  const expected = isCounted ? await expectedTokens(operation, NO_HEAD, Buffer.from(body())) : undefined;
+  const expected = isCounted ? await expectedTokens(operation, Buffer.from(body())) : undefined;
   const rates = await chargeRates(deps, key, limits, expected && expected.input + expected.output);
   const refusing = refusingRate(rates);
   if (refusing !== undefined) return rateFailure(refusing);

@@ -213,7 +213,7 @@ function versions(key: KeyJson, now: number): Html {
     const { number, prefix, activatedAt, mintedAt, lastUsedAt } = version;
     const end = endOfVersion(version, key);
     return [
-      html`<strong>${number}</strong><span class="line muted small"><code>${prefix}</code></span>`,
+      html`<strong>${number}</strong><small><code>${prefix}</code></small>`,
       html`${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}`,
       ago(activatedAt ?? mintedAt, now),
       end === null ? "No end" : ago(end, now),
