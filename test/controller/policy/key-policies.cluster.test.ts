@@ -51,9 +51,7 @@ describeWorldsOnOwnKubernetes("keys of a team with policies", (setup, kubernetes
       setup(),
       { ...labelled, labels: { tier: "" } },
       policy({
-        ...{
-          teamSelector: { matchNames: ["team-a"], matchExpressions: [{ key: "tier", operator: "In", values: [""] }] },
-        },
+        teamSelector: { matchNames: ["team-a"], matchExpressions: [{ key: "tier", operator: "In", values: [""] }] },
         allowedScopes: ["memory:read"],
       }),
       key("agent", { scopes: ["memory:read"] }),
@@ -103,8 +101,8 @@ describeWorldsOnOwnKubernetes("keys of a team with policies", (setup, kubernetes
     await until("it is ready", () => world.condition("Ready", "agent") === "True/Ready");
   });
 
-  it("is held to a policy of a later version of Keyplane, which says that it cannot be read", async (context) => {
-    const world = await startWorld(context, setup(), policy({ maxKeys: 5 }), key("agent", { scopes: ["memory:read"] }));
+  it("is not issued beside a policy of a later version of Keyplane, which says what of it cannot be read", async (context) => {
+    // Before the controller watches: for a while the API server goes on with a watch by the definition of before.
     const crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/platformkeypolicies.keyplane.dev";
     const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/futureRule";
     const { status } = await kubernetes().request("PATCH", crd, {
@@ -112,20 +110,20 @@ describeWorldsOnOwnKubernetes("keys of a team with policies", (setup, kubernetes
       contentType: "application/json-patch+json",
     });
     expect(status).toBe(200);
+    const world = await startWorld(context, setup(), policy({ maxKeys: 5 }), key("agent", { scopes: ["memory:read"] }));
     const { read } = await makeKubernetesSide(kubernetes(), NO_SHIFT, { tag: world.tag });
     const later = policy({ maxKeys: 4, futureRule: true });
     await until("the field is known", async () => {
       await world.write(later);
       return JSON.stringify(await read(later)).includes('"futureRule":true');
     });
-    const condition = (type: string) => world.condition(type, "agent");
     const { list, uids } = world.cluster();
     await until("it is seen", () => list("PlatformKeyPolicy").length < uids("PlatformKeyPolicy").length);
     await world.write(key("next", { scopes: ["memory:read"] }));
     await until("no new key is issued", () => world.condition("Ready", "next") === "False/PolicyUnreadable");
     await until("its status says so", async () => JSON.stringify((await read(later))?.status).includes('"Invalid"'));
     expect(JSON.stringify((await read(later))?.status)).toContain("spec.futureRule");
-    expect([condition("Ready"), condition("PolicyViolated")]).toEqual(["True/Ready", undefined]);
+    expect((await world.stored("agent")).policy).toMatchObject({ suspended: false, expiresAt: null });
     await world.write(policy({ maxKeys: 4 }));
     await until("it is issued", () => world.condition("Ready", "next") === "True/Ready");
   });
