@@ -30,8 +30,9 @@ export class WaitingCounts<C> {
       ofTeam.set(name, this.#sum(known, count));
       return undefined;
     }
-    const dropped = this.#size < this.#most ? undefined : this.#makeRoom(ofTeam, count);
-    if (dropped === count) return count;
+    const giver = this.#size < this.#most ? undefined : this.#giverFor(ofTeam);
+    if (giver === ofTeam) return count;
+    const dropped = giver && this.#giveUp(giver);
     this.#teams.set(teamId, ofTeam.set(name, count));
     this.#size++;
     if (ofTeam.size > this.#fullest.size) this.#fullest = ofTeam;
@@ -54,16 +55,16 @@ export class WaitingCounts<C> {
     return taken;
   }
 
-  /** @returns what is given up for a count of a team: that count itself where its team has the most */
-  #makeRoom(forTeam: OfTeam<C>, count: C): C {
+  /** The team that gives one up for a count of a team: that team itself where none has more. */
+  #giverFor(ofTeam: OfTeam<C>): OfTeam<C> {
     // A team with no more than its even part gives nothing up.
     if (this.#fullest.size * this.#teams.size <= this.#size) this.#findFullest();
-    if (forTeam.size >= this.#fullest.size) return count;
-    for (const [name, given] of this.#fullest.entries().take(1)) {
-      this.#fullest.delete(name);
-      this.#size--;
-      return given;
-    }
+    return ofTeam.size < this.#fullest.size ? this.#fullest : ofTeam;
+  }
+
+  #giveUp(giver: OfTeam<C>): C | undefined {
+    const [name, count] = giver.entries().next().value ?? [];
+    if (name !== undefined && giver.delete(name)) this.#size--;
     return count;
   }
 

@@ -48,6 +48,14 @@ describe("Counts that wait", () => {
     expect(takeAll(waiting)).toEqual({ a: 2, b: 6, c: 4 });
   });
 
+  test("b213: of another team are given up also where they are as many as those that come", () => {
+    const waiting = open();
+    for (let i = 0; i < MOST; i++) waiting.add("a", `a ${i}`, 1);
+    expect(waiting.add("b", "b 0", 1)).toBe(1);
+    expect(waiting.size).toBe(MOST);
+    expect(takeAll(waiting)).toEqual({ a: MOST - 1, b: 1 });
+  });
+
   test("are added to those of their name, also where there is no room", () => {
     const waiting = open();
     addTo(waiting, "a", from(0, 12));
