@@ -101,9 +101,12 @@ export async function similarTexts(
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const { metadata } = scope.filter;
   const within = (source: RawBuilder<unknown>) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`;
+  // Of a word that is alone, none of them has more than another one.
+  const best = (source: RawBuilder<unknown>) =>
+    search.wanted.length === 1 ? within(source) : mostOfWords(source, sought, { wanted, most, bounds });
   const sources = [
     sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
-    asked && mostOfWords(byParts(scope, asked.condition, bounds), sought, { wanted, most, bounds }),
+    asked && best(byParts(scope, asked.condition, bounds)),
     isAnswered || metadata === undefined ? null : within(byMetadata(scope, metadata, COLUMNS, bounds)),
     isAnswered ? null : within(firstOfEach(scope, COLUMNS, "newest", most)),
   ].filter((source) => source !== null);

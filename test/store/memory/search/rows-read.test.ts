@@ -24,6 +24,11 @@ type Db = Kysely<Database>;
 const QUESTIONS: readonly (readonly [string, number, (db: Db) => Promise<unknown>])[] = [
   ["a rare word", 1_300, (db) => searchAtoms(db, REACH, { ...search, query: RARE })],
   ["a word in 5 %", 2_000, (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES })],
+  [
+    "the beginning of a word in 5 %",
+    1_300,
+    (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES.slice(0, 4) }),
+  ],
   ["a word in every atom", 3_500, (db) => searchAtoms(db, REACH, { ...search, query: EVERYWHERE })],
   ["all but one word", 3_500, (db) => searchAtoms(db, REACH, { ...search, query: `-${RARE}` })],
   ["a question", 5_000, (db) => recallAtoms(db, REACH, { ...search, query: QUESTION.join(" ") })],
