@@ -38,7 +38,12 @@ export function foldText(text: string): string {
 }
 
 /** `run`: of a script without spaces, whose words begin and end anywhere. */
-export type Word = { readonly kind: "word" | "run"; readonly text: string };
+export type Word = {
+  readonly kind: "word" | "run";
+  readonly text: string;
+  /** Of an identifier that is looked for, the words within it. */
+  readonly within?: readonly Word[];
+};
 
 const WORD = "a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff";
 const RUN =
@@ -59,11 +64,19 @@ export function wordsOf(text: string): Word[] {
   }));
 }
 
-/** The words within the text's identifiers, as `get`, `user` and `id` are in `getUserId`. */
-export function identifierWords(text: string): Word[] {
+/** The text's identifiers, folded, each with the words within it: `get`, `user` and `id` of `getUserId`. */
+export function identifiersIn(text: string): { readonly name: string; readonly within: readonly Word[] }[] {
   if (!CAMEL_CASE.test(text)) return [];
-  const identifiers = (text.match(NAMES) ?? []).filter((name) => CAMEL_CASE.test(name));
-  return identifiers.flatMap((name) => wordsOf(name.replace(/([a-z0-9])([A-Z])/g, "$1 $2")));
+  const names = (text.match(NAMES) ?? []).filter((name) => CAMEL_CASE.test(name));
+  return names.map((name) => ({
+    name: name.toLowerCase(),
+    within: wordsOf(name.replace(/([a-z0-9])([A-Z])/g, "$1 $2")),
+  }));
+}
+
+/** The words within all of the text's identifiers. */
+export function identifierWords(text: string): Word[] {
+  return identifiersIn(text).flatMap(({ within }) => within);
 }
 
 /** What the index has of a word; of one that stands alone in a run, what begins with it. */

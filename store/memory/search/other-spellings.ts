@@ -1,4 +1,4 @@
-import { foldText } from "./folded-text.ts";
+import { foldText, type Word } from "./folded-text.ts";
 
 /** Short names of engineers that are no beginning of what they stand for. */
 const SHORT_NAMES: readonly (readonly string[])[] = [
@@ -35,7 +35,7 @@ export function joinedWords(text: string): string[] {
 }
 
 /** A folded word where its letters and its digits part, `utf 8` of `utf8`: as it stands where it has a hyphen between them. */
-export function partedAtDigits(word: string): readonly string[] {
+export function partedAtDigits(word: string): readonly Word[] {
   const parts = word.match(/[0-9]+|[^0-9]+/g) ?? [];
-  return parts.length < 2 ? [] : parts;
+  return parts.length < 2 ? [] : parts.map((text) => ({ kind: "word", text }));
 }

@@ -10,6 +10,7 @@ import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { PageSize } from "../page.ts";
 import { findReplacements } from "../replaced-atoms.ts";
 import { candidateCondition, type Frequencies, type SearchFilter, type SearchScope } from "./candidates.ts";
+import { namedFirst } from "./named-first.ts";
 import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./newer-first.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { replacedLast } from "./replaced-last.ts";
@@ -101,7 +102,8 @@ const MIN_QUESTION = 5;
 
 /**
  * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, what a model took
- * out of a conversation in that of {@link writtenFirst}, and what another atom replaces marked and in that of
+ * out of a conversation in that of {@link writtenFirst}, what has no name that is looked up in that of {@link namedFirst},
+ * and what another atom replaces marked and in that of
  * {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
  */
 export async function orderRanked(
@@ -174,17 +176,19 @@ async function orderByTime(
     db,
   );
   const read = new Map(rows.map(({ id, ...atom }) => [id, atom]));
+  const isQuestion = readTopic(query).wanted.length >= MIN_QUESTION;
   const ordered = await newerFirst(
     first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? GONE) })),
     {
       sample,
       query,
-      isQuestion: readTopic(query).wanted.length >= MIN_QUESTION,
+      isQuestion,
       alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
     },
   );
   const placed = writtenFirst(validFirst(ordered));
-  return [...placed.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
+  const named = isQuestion ? placed : namedFirst(placed, query);
+  return [...named.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
 }
 
 /** What is read of an atom to give it its place; of one that went meanwhile, nothing. */

@@ -1,4 +1,4 @@
-import { identifierWords, type Word, wordsOf } from "./folded-text.ts";
+import { identifiersIn, identifierWords, type Word, wordsOf } from "./folded-text.ts";
 
 /** What a search asks for, beyond what PostgreSQL reads in it. */
 export type SearchWords = {
@@ -155,7 +155,11 @@ export function flatten(text: string): string {
 
 function uniqueWords(text: string): Word[] {
   const words = new Map<string, Word>();
-  for (const word of wordsOf(text).flatMap(pairsOf)) words.set(word.text, word);
+  const identifiers = new Map(identifiersIn(text).map(({ name, within }) => [name, within]));
+  for (const word of wordsOf(text).flatMap(pairsOf)) {
+    const within = identifiers.get(word.text);
+    words.set(word.text, within === undefined ? word : { ...word, within });
+  }
   return [...words.values()].slice(0, MAX_WORDS);
 }
 

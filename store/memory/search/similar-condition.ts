@@ -33,8 +33,9 @@ export type SimilarCondition = {
 function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   const similar = similarAsWritten(word, share, isOneOfFew);
   const others = otherSpellings(word.text).map((text) => rarest(partsOf({ kind: "word", text }), share));
-  const parts = partedAtDigits(word.text).flatMap((text) => partsOf({ kind: "word", text }));
-  if (parts.length > 0) others.push(rarest(parts, share));
+  for (const parted of [partedAtDigits(word.text), word.within ?? []]) {
+    if (parted.length > 0) others.push(rarest(parted.flatMap(partsOf), share));
+  }
   return others.length === 0 ? similar : { ...similar, condition: { kind: "or", of: [similar.condition, ...others] } };
 }
 

@@ -13,7 +13,7 @@ test("what a hyphen, a dot or an underscore parts is read in one too", () => {
 });
 
 test("a word parts where its letters meet its digits", () => {
-  expect(partedAtDigits("utf8")).toEqual(["utf", "8"]);
+  expect(partedAtDigits("utf8").map(({ text }) => text)).toEqual(["utf", "8"]);
   expect(partedAtDigits("harbour")).toEqual([]);
 });
 

@@ -1,0 +1,91 @@
+import { beforeAll, expect, test } from "vitest";
+import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
+import { storeAged } from "./recall/stored.ts";
+
+const REACH = { teamId: "team-a", libraryIds: null };
+const NAMES = {
+  snake: "The gateway's read_timeout_ms is 3000.",
+  kebab: "Raise read-timeout-ms in the chart of the gateway.",
+  camel: "Workers take readTimeoutMs out of their environment.",
+  scattered: "Read the note on the timeout first: 20 ms is too short.",
+  onlySnake: "A job is given up at max_retry_count, which is five.",
+  onlyKebab: "The pool never has more than idle-pool-size of them.",
+  onlyCamel: "Set leaseTtlSeconds to ninety in production.",
+  retries: "Count the retries of the job, five at the most.",
+};
+const LANGUAGES = {
+  cpp: "The codec of the cameras is written in C++ by Hanne.",
+  cs: "The plugin of the editor is written in C# by Ilmo.",
+  c: "The firmware of the buoys is written in C by Jorunn.",
+  dotnet: "Billing runs on .NET and is built in the cellar.",
+  net: "The net of the crane is torn, and billing knows of it.",
+};
+const VERSIONS = {
+  words: "Since version 1.2 the map of the harbour is drawn at once.",
+  tag: "The tag v3.4.0 was cut from a branch of Ilmo's.",
+  other: "Version 2.1 has a map of the tides.",
+};
+/** Newer than all of these: their words are rare. */
+const OTHERS = Array.from(
+  { length: 60 },
+  (_, n) => `House ${n}: the roof was mended, the owner has paid for ${n} tiles.`,
+);
+
+describeOnEachEngine("A memory of engineers", (opened) => {
+  beforeAll(async () => {
+    await addTeamsWithLibraries(opened());
+    const texts = [...Object.values(NAMES), ...Object.values(LANGUAGES), ...Object.values(VERSIONS), ...OTHERS];
+    await storeAged(
+      opened().db,
+      { libraryId: "lib-diary", teamId: "team-a" },
+      texts.map((content, n) => ({ content, importance: 5, ageDays: 200 - n })),
+    );
+  });
+
+  const asked = (query: string) => ({ libraryId: "lib-diary", tags: [], query, limit: 5 });
+  const ways: readonly (readonly [string, (query: string) => Promise<string[]>])[] = [
+    [
+      "search",
+      async (query) => (await searchAtoms(opened().db, REACH, asked(query))).items.map((it) => it.atom.content),
+    ],
+    ["recall", async (query) => (await recallAtoms(opened().db, REACH, asked(query))).atoms.map((it) => it.content)],
+  ];
+
+  test.each(ways)("%s has an identifier among five however it is parted, before its words apart", async (_, find) => {
+    for (const query of ["readTimeoutMs", "read_timeout_ms", "read-timeout-ms"]) {
+      const found = await find(query);
+      expect.soft(found, query).toEqual(expect.arrayContaining([NAMES.snake, NAMES.kebab, NAMES.camel]));
+      expect.soft(found.slice(0, 3), query).not.toContain(NAMES.scattered);
+    }
+  });
+
+  test.each(ways)("%s has an identifier first where none other has it as it is written", async (_, find) => {
+    const firsts = {
+      maxRetryCount: NAMES.onlySnake,
+      "max-retry-count": NAMES.onlySnake,
+      idlePoolSize: NAMES.onlyKebab,
+      idle_pool_size: NAMES.onlyKebab,
+      lease_ttl_seconds: NAMES.onlyCamel,
+      "lease-ttl-seconds": NAMES.onlyCamel,
+    };
+    for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+  });
+
+  test.each(ways)("%s tells names apart that differ by their marks alone", async (_, find) => {
+    const firsts = {
+      "C++": LANGUAGES.cpp,
+      "C#": LANGUAGES.cs,
+      ".NET": LANGUAGES.dotnet,
+      "written in C#": LANGUAGES.cs,
+    };
+    for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+  });
+
+  test.each(ways)("%s has a version however it is written", async (_, find) => {
+    const firsts = { "v1.2.0": VERSIONS.words, "3.4": VERSIONS.tag };
+    for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+  });
+});
