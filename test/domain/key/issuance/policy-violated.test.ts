@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { heldByPolicies } from "../../../domain/key/issuance/policy-violated.ts";
-import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
-import { AT_REST_SITUATION, observedKey } from "./situations.ts";
+import { heldByPolicies } from "../../../../domain/key/issuance/policy-violated.ts";
+import { NO_VERDICT } from "../../../../domain/key/policies/hold-to-policies.ts";
+import { AT_REST_SITUATION, observedKey } from "../situations.ts";
 
 const WHY = "spec.scopes: memory:write may not be given.";
 const UNROTATED = "No interval rotates it meanwhile";
