@@ -97,6 +97,7 @@ describe("docs/security/threats.md", () => {
       "b221",
       "b222",
       "b224",
+      "b225",
       "b226",
       "b227",
       "b228",
