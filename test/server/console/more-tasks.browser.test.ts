@@ -56,7 +56,7 @@ describe("A developer", () => {
   test("reads why calls are answered 429, and when there is room again", async () => {
     const page = await begin(developer);
     await followLink(page, "seldom");
-    await untilSaid(page, /Rate limited\s+There is room again within a minute/);
+    await untilSaid(page, /Rate limited\s+Until .+ at the latest\s+There is room again within a minute/);
   });
 
   test("finds which keys may call a model that is to go", async () => {
@@ -82,7 +82,7 @@ describe("An administrator", () => {
   test("sees who is being refused over all teams, why, and what ends it", async () => {
     const page = await begin(pages);
     await goToSection(page, "Refusals");
-    await untilSaid(page, /seldom\s+payments\s+Rate limited\s+There is room again within a minute/);
+    await untilSaid(page, /seldom\s+payments\s+Rate limited\s+Until .+ at the latest\s+There is room again within a minute/);
   });
 
   test("reads what ends where the access of a person of a team is ended", async () => {
