@@ -82,7 +82,10 @@ describe("An administrator", () => {
   test("sees who is being refused over all teams, why, and what ends it", async () => {
     const page = await begin(pages);
     await goToSection(page, "Refusals");
-    await untilSaid(page, /seldom\s+payments\s+Rate limited\s+Until .+ at the latest\s+There is room again within a minute/);
+    await untilSaid(
+      page,
+      /seldom\s+payments\s+Rate limited\s+Until .+ at the latest\s+There is room again within a minute/,
+    );
   });
 
   test("reads what ends where the access of a person of a team is ended", async () => {
