@@ -164,7 +164,8 @@ async function boundGateway(
   { gatewayId }: ResolvedReferences,
 ): Promise<NamedRef | null> {
   const bound = stored?.policy.boundGatewayId ?? null;
-  return bound === gatewayId ? gatewayRef : gatewayOfPolicy(db, bound);
+  // One that is not there is none that the declaration names: that may name another one by now.
+  return bound === gatewayId && bound !== "" ? gatewayRef : gatewayOfPolicy(db, bound);
 }
 
 function readRows(

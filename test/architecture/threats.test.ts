@@ -105,6 +105,7 @@ describe("docs/security/threats.md", () => {
       "b230",
       "b231",
       "b232",
+      "b238",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -40,6 +40,31 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     );
   });
 
+  it("b238: goes on with what else it may do where its gateway is gone, and an edit names another that is not there either", async (context) => {
+    const bound = (name: string) => ({ scopes: ["gateway:generate", "memory:read"], gatewayRef: { name } });
+    const world = await startWorld(
+      context,
+      setup(),
+      { kind: "Secret", name: "provider", stringData: { "api-key": "sk-one" } },
+      gateway("going"),
+      key("agent", bound("going")),
+      {
+        kind: "PlatformKeyPolicy",
+        name: "production",
+        namespace: "",
+        spec: { teamSelector: {}, allowedGateways: [{ namespace: "dev", name: "going" }] },
+      },
+    );
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    await world.advance(8 * DAY);
+    await world.remove(gateway("going"));
+    await world.rest();
+    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
+    await world.declare(key("agent", bound("misspelt")));
+    expect((await world.stored("agent")).policy).toMatchObject({ boundGatewayId: "", expiresAt: null });
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
+  });
+
   it("b217: is rotated as the declaration has it that holds, and by the edit once that is put right", async (context) => {
     const rotated = (hours: number, scopes: string[]) => key("agent", { scopes, rotation: { interval: `${hours}h` } });
     const world = await startWorld(context, setup(), rotated(720, ["memory:read"]), {
