@@ -106,6 +106,7 @@ describe("docs/security/threats.md", () => {
       "b231",
       "b232",
       "b238",
+      "b239",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
