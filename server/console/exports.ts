@@ -18,7 +18,7 @@ export type SearchExport = {
   readonly actor: string;
   /** One of the caller's, or what stands in its place. */
   readonly teamId: string;
-  /** Read as the client takes it. */
+  /** Read as the client takes it, and no further once it has left: empty ones, too, where nothing is found for long. */
   readonly pieces: AsyncIterable<string>;
 };
 

@@ -107,6 +107,7 @@ describe("docs/security/threats.md", () => {
       "b232",
       "b238",
       "b239",
+      "b240",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

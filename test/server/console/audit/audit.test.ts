@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditLines } from "../../../../server/console/audit/audit-export.ts";
-import { AUDIT_CSV } from "../../../../server/console/audit/audit-formats.ts";
+import { AUDIT_CSV, JSON_LINES } from "../../../../server/console/audit/audit-formats.ts";
+import { createExports } from "../../../../server/console/exports.ts";
 import { endSession } from "../../../../store/sessions/sessions.ts";
 import { until } from "../../../env/until.ts";
 import { fillWithAudit } from "../../../store/filled-audit.ts";
@@ -219,6 +221,22 @@ describe("the audit log's export", () => {
       const ids = (await exported("?to=2026-11-14T12:00:01")).map(({ id }) => id);
       expect(ids).toHaveLength(EVENTS);
       expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
+    });
+
+    test("b240: is looked for no further once its reader has left, where nothing is found for long", async () => {
+      await sql`insert into audit_events (at, kind, actor, detail)
+        select '2020-01-01', 'key.forgotten', 'controller', '{}' from generate_series(1, 2500)`.execute(pages.store.db);
+      const search = { kind: "key.forgotten", teamIds: undefined, actor: undefined, about: undefined };
+      const within = { ...search, from: Date.UTC(2021, 0), to: undefined };
+      let checks = 0;
+      const checkAgain = async () => void checks++;
+      const pieces = auditLines({ db: pages.store.db, search: within, format: JSON_LINES, checkAgain });
+      const file = createExports()({ actor: "fay", teamId: "team_1", pieces });
+      file.resume();
+      await nextTurn();
+      file.destroy();
+      await once(file, "close");
+      expect(checks).toBe(0);
     });
 
     test("b66: is broken off, and not ended, where a member is removed or signs out meanwhile", async () => {
