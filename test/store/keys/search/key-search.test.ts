@@ -60,7 +60,7 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
   beforeAll(() => fillWithKeys(opened(), KEYS));
 
   test.for(["without statistics", "with statistics"])(
-    "reads no table whole, and a bounded number of rows, %s",
+    "b225: reads no table whole, and a bounded number of rows, %s",
     async (statistics) => {
       if (statistics === "with statistics") await sql`analyze`.execute(opened().db);
       for (const [name, search] of SEARCHES) {
