@@ -1,17 +1,17 @@
-/** Counts of one team by their names. */
-type OfTeam<C> = Map<string, C>;
-
 /**
- * Counts that wait, so many at most. Where there is no room, a team that has more than its even part gives one up: no
- * other loses any, however many one team adds (threats b213).
+ * Counts that wait, so many at most. Where there is no room, the team that has the most gives one up: no other loses any,
+ * however many one team adds (threats b213).
  */
 export class WaitingCounts<C> {
   readonly #most: number;
   readonly #sum: (known: C, more: C) => C;
-  readonly #teams = new Map<string, OfTeam<C>>();
+  /** By the team and their names, first those of the team that were taken longest ago. */
+  readonly #teams = new Map<string, Map<string, C>>();
+  /** The teams that have as many, by how many that is. */
+  readonly #bySize = new Map<number, Set<string>>();
+  /** How many the team has that has the most. */
+  #largest = 0;
   #size = 0;
-  /** The team that had the most when that was last looked for, or has had more since. */
-  #fullest: OfTeam<C> = new Map();
 
   constructor(most: number, sum: (known: C, more: C) => C) {
     this.#most = most;
@@ -30,45 +30,55 @@ export class WaitingCounts<C> {
       ofTeam.set(name, this.#sum(known, count));
       return undefined;
     }
-    const giver = this.#size < this.#most ? undefined : this.#giverFor(ofTeam);
-    if (giver === ofTeam) return count;
-    const dropped = giver && this.#giveUp(giver);
-    this.#teams.set(teamId, ofTeam.set(name, count));
-    this.#size++;
-    if (ofTeam.size > this.#fullest.size) this.#fullest = ofTeam;
+    const isFull = this.#size >= this.#most;
+    if (isFull && ofTeam.size >= this.#largest) return count;
+    const dropped = isFull ? this.#giveUp() : undefined;
+    ofTeam.set(name, count);
+    this.#note(teamId, ofTeam, ofTeam.size - 1);
     return dropped;
   }
 
   /** Takes so many at most, of each name one: a key that was taken over has counts of two teams by one name. */
   take(count: number): Map<string, C> {
     const taken = new Map<string, C>();
-    for (const [teamId, ofTeam] of this.#teams) {
+    for (const [teamId, ofTeam] of this.#teams.entries().take(this.#teams.size)) {
+      if (taken.size === count) break;
+      const before = ofTeam.size;
       for (const [name, waiting] of ofTeam.entries().take(count - taken.size)) {
         if (taken.has(name)) continue;
         taken.set(name, waiting);
         ofTeam.delete(name);
       }
-      if (ofTeam.size === 0) this.#teams.delete(teamId);
-      if (taken.size === count) break;
+      // What is left waits behind what the others have.
+      this.#teams.delete(teamId);
+      this.#note(teamId, ofTeam, before);
     }
-    this.#size -= taken.size;
     return taken;
   }
 
-  /** The team that gives one up for a count of a team: that team itself where none has more. */
-  #giverFor(ofTeam: OfTeam<C>): OfTeam<C> {
-    // A team with no more than its even part gives nothing up.
-    if (this.#fullest.size * this.#teams.size <= this.#size) this.#findFullest();
-    return ofTeam.size < this.#fullest.size ? this.#fullest : ofTeam;
-  }
-
-  #giveUp(giver: OfTeam<C>): C | undefined {
-    const [name, count] = giver.entries().next().value ?? [];
-    if (name !== undefined && giver.delete(name)) this.#size--;
+  #giveUp(): C | undefined {
+    const [giver = ""] = this.#bySize.get(this.#largest) ?? [];
+    const ofGiver = this.#teams.get(giver);
+    const [name, count] = ofGiver?.entries().next().value ?? [];
+    if (ofGiver === undefined || name === undefined) return undefined;
+    ofGiver.delete(name);
+    this.#note(giver, ofGiver, ofGiver.size + 1);
     return count;
   }
 
-  #findFullest(): void {
-    for (const ofTeam of this.#teams.values()) if (ofTeam.size > this.#fullest.size) this.#fullest = ofTeam;
+  /** Notes what a team has now. @param before how many it had */
+  #note(teamId: string, ofTeam: Map<string, C>, before: number): void {
+    const { size } = ofTeam;
+    this.#size += size - before;
+    const others = this.#bySize.get(before);
+    others?.delete(teamId);
+    if (others?.size === 0) this.#bySize.delete(before);
+    if (size === 0) this.#teams.delete(teamId);
+    else {
+      this.#teams.set(teamId, ofTeam);
+      this.#bySize.set(size, (this.#bySize.get(size) ?? new Set()).add(teamId));
+    }
+    this.#largest = Math.max(this.#largest, size);
+    while (this.#largest > 0 && !this.#bySize.has(this.#largest)) this.#largest--;
   }
 }

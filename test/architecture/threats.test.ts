@@ -108,6 +108,7 @@ describe("docs/security/threats.md", () => {
       "b238",
       "b239",
       "b240",
+      "b235",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -35,7 +35,7 @@ describe("Counts that wait", () => {
     addTo(waiting, "a", from(0, 12));
     expect(addTo(waiting, "b", from(100, 8))).toEqual([0, 1, 2, 3, 4, 5, 106, 107]);
     expect(addTo(waiting, "c", from(200, 2))).toHaveLength(2);
-    expect(addTo(waiting, "a", from(300, 5))).toEqual([100, 301, 302, 303, 304]);
+    expect(addTo(waiting, "a", from(300, 5))).toEqual([300, 301, 302, 303, 304]);
     expect(takeAll(waiting)).toEqual({ a: 5, b: 5, c: 2 });
   });
 
@@ -70,5 +70,24 @@ describe("Counts that wait", () => {
     expect([...waiting.take(MOST)]).toEqual([["key", 1]]);
     expect([...waiting.take(MOST)]).toEqual([["key", 2]]);
     expect(waiting.size).toBe(0);
+  });
+
+  test("b235: are taken of a team that adds without end no sooner than those of another that waited meanwhile", () => {
+    const waiting = open();
+    addTo(waiting, "a", from(0, 8));
+    addTo(waiting, "b", from(100, 2));
+    expect([...waiting.take(4).values()]).toEqual([0, 1, 2, 3]);
+    addTo(waiting, "a", from(10, 4));
+    expect([...waiting.take(4).values()]).toEqual([100, 101, 4, 5]);
+  });
+
+  test("b235: are given up of however many teams without a look at each of them", () => {
+    const [most, teams] = [50_000, 25_000];
+    const waiting = new WaitingCounts<number>(most, (known, more) => known + more);
+    for (let i = 0; i < most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
+    const begun = performance.now();
+    for (let i = most; i < 2 * most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(waiting.size).toBe(most);
   });
 });
