@@ -109,6 +109,7 @@ describe("docs/security/threats.md", () => {
       "b239",
       "b240",
       "b235",
+      "b236",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -74,7 +74,7 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
         isDoubtful = true;
         return undefined;
       }
-      const name = nameIn(body.toString("utf8", start, end));
+      const name = textIn(body.toString("utf8", start, end));
       if (name === undefined) return undefined;
       if (object === "top" && OVERRULING.folded.has(fold(name))) isDoubtful = true;
       if (object === "top" && bounds.within !== undefined) return isOneOf(bounds.within, name) ? "within" : undefined;
@@ -85,10 +85,15 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
     scalar: (context, start, end) => {
       if (context === "prompt" && body[start] === QUOTE) prompts++;
       if (context !== "most" && context !== "answers") return;
-      const value = Number(body.toString("latin1", start, end));
-      if (!Number.isSafeInteger(value) || value < 0) return;
-      if (context === "most") most = Math.max(most ?? 0, value);
-      else answers = Math.max(answers, value);
+      const text = body.toString("utf8", start, end);
+      const value = Math.min(Math.ceil(numberIn(text)), Number.MAX_SAFE_INTEGER);
+      if (context === "answers") {
+        if (value > answers) answers = value;
+      } else if (text !== "null") {
+        // Some upstreams take a text for the number in it, and others for none.
+        if (value >= 0 && body[start] !== QUOTE) most = Math.max(most ?? 0, value);
+        else isDoubtful = true;
+      }
     },
   };
   const scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "top");
@@ -101,8 +106,13 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
   return { most: isDoubtful ? undefined : most, answers: answers * Math.max(1, prompts) };
 }
 
+/** A number as parsers may take it that look less closely: a text too, as Gemini's and pydantic's do. NaN for none. */
+function numberIn(scalar: string): number {
+  return Number(scalar.startsWith('"') ? textIn(scalar)?.replaceAll("_", "") : scalar);
+}
+
 /** Undefined for what is no JSON. */
-function nameIn(quoted: string): string | undefined {
+function textIn(quoted: string): string | undefined {
   if (!quoted.includes("\\")) return quoted.slice(1, -1);
   try {
     return String(JSON.parse(quoted));

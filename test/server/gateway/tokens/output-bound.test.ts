@@ -46,6 +46,8 @@ test.each<readonly [GatewayOperation, string]>([
   [CHAT, '{"max_tokens":1,"n_predict":9000}'],
   [CHAT, '{"max_tokens":1,"extra_body":{"max_tokens":9000}}'],
   [COMPLETIONS, '{"max_tokens":1,"prompt":"a","prompt":["a","b"]}'],
+  [CHAT, '{"max_tokens":1,"max_completion_tokens":"9000"}'],
+  [CHAT, '{"max_tokens":1,"max_completion_tokens":-1}'],
 ])("b203: a bound that the upstream may not go by is none: of %s, %s", async (operation, body) => {
   expect((await outputBound(operation, Buffer.from(body))).most).toBeUndefined();
 });
@@ -64,3 +66,18 @@ test.each<readonly [GatewayOperation, string, number]>([
 ])("b229: the answers that a call of %s asks for are counted in %s: %i", async (operation, body, answers) => {
   expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
 });
+
+test.each<readonly [GatewayOperation, string, number]>([
+  [CHAT, '{"n":"128"}', 128],
+  [CHAT, '{"n":" 1_\\u00328 "}', 128],
+  [CHAT, '{"n":127.5}', 128],
+  [CHAT, '{"n":"several"}', 1],
+  [CHAT, '{"n":""}', 1],
+  [COMPLETIONS, '{"best_of":"5"}', 5],
+  [GEMINI, '{"generationConfig":{"candidateCount":"8"}}', 8],
+])(
+  "b236: a text is the number that upstreams may read in it: for %s, %s asks for %i",
+  async (operation, body, answers) => {
+    expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
+  },
+);
