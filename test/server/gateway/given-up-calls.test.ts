@@ -93,7 +93,8 @@ test("b177: a caller who gives up and tries again is charged what each call had 
   const refused = await call();
   expect(refused.status).toBe(429);
   const said = await refused.text();
-  for (const part of ["budget_exceeded", `${2 * RESERVED} are used`]) expect(said).toContain(part);
+  const used = (2 * RESERVED).toLocaleString("en-US");
+  for (const part of ["budget_exceeded", `${used} are used`]) expect(said).toContain(part);
 });
 
 /** What the budget was charged, once no call holds any of it. */
