@@ -110,6 +110,7 @@ describe("docs/security/threats.md", () => {
       "b240",
       "b235",
       "b236",
+      "b237",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78)];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

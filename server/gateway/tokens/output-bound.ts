@@ -2,6 +2,7 @@ import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { OutputBound } from "../../../domain/usage/token-reservation.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
+import { problem } from "../../http/errors.ts";
 
 /** Names of members, and these as parsers may take them that look less closely. */
 type Names = { readonly exact: ReadonlySet<string>; readonly folded: ReadonlySet<string> };
@@ -42,9 +43,12 @@ const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 const QUOTE = 0x22;
 
 /**
- * How much a body lets the answer have. The larger of two bounds, where a format has two; none for what is no JSON, which
- * the upstream may refuse, nor where it is there twice, in a spelling that some parsers take for it and others do not, or
- * beside what some upstreams take instead: which one an upstream goes by is not known (threats b203).
+ * How much a body lets the answer have. The larger of two bounds, where a format has two; none where it is there twice, in
+ * a spelling that some parsers take for it and others do not, or beside what some upstreams take instead: which one an
+ * upstream goes by is not known (threats b203).
+ *
+ * @throws Problem 400 for what is no JSON, or more of it than is read: an upstream that reads it all the same would do what
+ *   is not known here (threats b237)
  */
 export async function outputBound(operation: GatewayOperation, body: Buffer): Promise<OutputBound> {
   const bounds = BOUNDS[operation];
@@ -100,8 +104,7 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
   try {
     await inSlices((steps) => scanner.run(steps));
   } catch (error) {
-    if (!(error instanceof BodyFault)) throw error;
-    isDoubtful = true;
+    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
   }
   return { most: isDoubtful ? undefined : most, answers: answers * Math.max(1, prompts) };
 }

@@ -223,6 +223,14 @@ test("b230: a body in a coding, whose tokens cannot be known, is refused where t
   expect([coded.status, coded.headers.get("accept-encoding"), connections.size]).toEqual([415, "identity", 0]);
 });
 
+test("b237: a body that is deeper than is read, behind which it may ask for any number of answers, is refused", async () => {
+  const deep = `{"x":${"[".repeat(300)}${"]".repeat(300)},"n":128,"max_tokens":500}`;
+  const answer = await open(silent.url, 100_000, {}, deep)(AbortSignal.timeout(5_000));
+  expect([answer.status, connections.size]).toEqual([400, 0]);
+  expect(await answer.text()).toContain("nested more than 256 deep");
+  expect(await charged()).toBe(0);
+});
+
 /** Calls, leaves once this much of an answer is there, and says what that was charged. */
 async function chargedAfter(headers: string, body: Buffer): Promise<number> {
   const piece = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n")]);

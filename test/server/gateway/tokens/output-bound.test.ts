@@ -22,8 +22,6 @@ test.each<Row>([
   [CHAT, '{"max_tokens":1e3}', 1_000],
   [CHAT, '{"max_tokens":{"max_tokens":3}}', undefined],
   [CHAT, "[]", undefined],
-  [CHAT, "{", undefined],
-  [CHAT, "", undefined],
 ])("b128: the answer's bound is read of %s from %s: %s", async (operation, body, most) => {
   expect(await outputBound(operation, Buffer.from(body))).toEqual({ most, answers: 1 });
 });
@@ -81,3 +79,15 @@ test.each<readonly [GatewayOperation, string, number]>([
     expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
   },
 );
+
+const MANY = '{"max_tokens":9000,"n":128}';
+
+test.each<readonly [string, Buffer]>([
+  ["nothing", Buffer.from("")],
+  ["a text that is cut off", Buffer.from("{")],
+  ["a text behind a byte order mark", Buffer.from(`\ufeff${MANY}`)],
+  ["UTF-16", Buffer.from(MANY, "utf16le")],
+  ["a text that is deeper than is read", Buffer.from(`{"x":${"[".repeat(300)}${"]".repeat(300)},${MANY.slice(1)}`)],
+])("b237: a call is refused that asks for what cannot be read: in %s", async (_, body) => {
+  await expect(outputBound(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
+});
