@@ -74,10 +74,7 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
       return undefined;
     },
     member: (object, start, end) => {
-      if (end - start > LONGEST_NAME) {
-        isDoubtful = true;
-        return undefined;
-      }
+      if (end - start > LONGEST_NAME) throw new BodyFault(`A member's name is longer than ${LONGEST_NAME} bytes.`);
       const name = textIn(body.toString("utf8", start, end));
       if (name === undefined) return undefined;
       if (object === "top" && OVERRULING.folded.has(fold(name))) isDoubtful = true;

@@ -39,7 +39,6 @@ test.each<readonly [GatewayOperation, string]>([
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1},"generation_config":{}}'],
   [GEMINI, '{"generationConfig":{"maxOutputTokens":1,"max_output_tokens":null}}'],
   [CHAT, '{"max_tokens\\u0000x":9000,"max_tokens":1}'],
-  [CHAT, `{"max_tokens\\u0000${"x".repeat(200)}":9000,"max_tokens":1}`],
   [CHAT, '{"max_tokens":1,"n":1,"N":100}'],
   [CHAT, '{"max_tokens":1,"n_predict":9000}'],
   [CHAT, '{"max_tokens":1,"extra_body":{"max_tokens":9000}}'],
@@ -87,6 +86,7 @@ test.each<readonly [string, Buffer]>([
   ["a text that is cut off", Buffer.from("{")],
   ["a text behind a byte order mark", Buffer.from(`\ufeff${MANY}`)],
   ["UTF-16", Buffer.from(MANY, "utf16le")],
+  ["a name that is longer than is read", Buffer.from(`{"n\\u0000${"x".repeat(200)}":128,"max_tokens":9000}`)],
   ["a text that is deeper than is read", Buffer.from(`{"x":${"[".repeat(300)}${"]".repeat(300)},${MANY.slice(1)}`)],
 ])("b237: a call is refused that asks for what cannot be read: in %s", async (_, body) => {
   await expect(outputBound(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
