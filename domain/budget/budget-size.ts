@@ -9,6 +9,13 @@ const TOKENS = "tokens";
 const PARTS = Number(MICROS);
 /** Of a currency's unit. */
 const CENT = PARTS / 100;
+/** Made once: to make one takes longer than to refuse a call. */
+const WHOLE = withDecimals(0);
+const MONEY = { 2: withDecimals(2), 6: withDecimals(6) } as const;
+
+function withDecimals(decimals: number): Intl.NumberFormat {
+  return new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
 
 /** What a budget counts: `tokens`, or a currency. */
 export function budgetUnit(size: BudgetSize): string {
@@ -37,7 +44,7 @@ export function sizeOf(unit: string, parts: number): BudgetSize {
 
 /** Parts as people read them where the unit was said, such as `5,000,000`, or `1,250.00 USD`. */
 export function partsText(unit: string, parts: number): string {
-  return unit === TOKENS ? grouped(parts, 0) : `${grouped(parts / PARTS, decimalsOf(parts))} ${unit}`;
+  return unit === TOKENS ? WHOLE.format(parts) : `${MONEY[decimalsOf(parts)].format(parts / PARTS)} ${unit}`;
 }
 
 /** A size as people read it, such as `5,000,000 tokens` or `1,250.00 USD`. */
@@ -46,14 +53,15 @@ export function sizeText(size: BudgetSize): string {
   return "cost" in size ? text : `${text} ${TOKENS}`;
 }
 
+/** A size as a declaration takes it, without groups of digits: `5000000 tokens`, `1250.00 USD`. */
+export function sizeToWrite(size: BudgetSize): string {
+  return "cost" in size ? `${size.cost} ${size.currency}` : `${size.tokens} ${TOKENS}`;
+}
+
 function decimal(parts: number): string {
   return (parts / PARTS).toFixed(decimalsOf(parts));
 }
 
-function decimalsOf(parts: number): number {
+function decimalsOf(parts: number): 2 | 6 {
   return parts % CENT === 0 ? 2 : 6;
-}
-
-function grouped(amount: number, decimals: number): string {
-  return amount.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }

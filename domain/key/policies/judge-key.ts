@@ -2,7 +2,7 @@
 import { PRESETS } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { budgetSize } from "../../budget/budget.ts";
-import { mostOf, sizeText } from "../../budget/budget-size.ts";
+import { mostOf, sizeToWrite } from "../../budget/budget-size.ts";
 import { durationText } from "../../duration.ts";
 import { nameSome } from "../../name-some.ts";
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
@@ -191,7 +191,7 @@ const isWithinBudgets: Check = ({ budgets: own }, { budgets }) => {
   });
   if (broken === undefined) return undefined;
   const what = `a key has a budget of at most ${budgetSize(broken)}`;
-  return { field: "spec.budgets", what, step: `write at most ${sizeText(broken)}`, values: [] };
+  return { field: "spec.budgets", what, step: `write at most ${sizeToWrite(broken)}`, values: [] };
 };
 
 const hasPlace: Check = (_, { maxKeys }, { keysBefore }) => {

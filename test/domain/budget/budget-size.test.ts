@@ -8,6 +8,7 @@ import {
   partsText,
   sizeOf,
   sizeText,
+  sizeToWrite,
 } from "../../../domain/budget/budget-size.ts";
 
 test.each<[size: BudgetSize, unit: string, parts: number, text: string]>([
@@ -27,4 +28,9 @@ test("parts are said with their currency, and tokens as a number", () => {
     "12.50 USD",
     "12.345678 USD",
   ]);
+});
+
+test("a size to be written has no groups of digits, which no declaration takes", () => {
+  expect(sizeToWrite({ tokens: 5_000_000 })).toBe("5000000 tokens");
+  expect(sizeToWrite({ cost: "1250.00", currency: "USD" })).toBe("1250.00 USD");
 });
