@@ -19,7 +19,7 @@ let version: Version;
 let older: typeof HERE;
 beforeAll(async () => {
   version = await takeOutSources(["domain", "store", "runtime"]);
-  const files = ["domain/access/authorize.ts", "store/keys/rows/key-records.ts", "store/memory/atoms.ts"];
+  const files = ["domain/access/authorize.ts", "store/keys/key-records.ts", "store/memory/atoms.ts"];
   const code = [...files, "store/memory/reachable-libraries.ts"].map((file) => import(join(version.root, file)));
   older = Object.assign({}, ...(await Promise.all(code)));
 });
