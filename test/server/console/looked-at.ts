@@ -84,8 +84,8 @@ async function takePictures(page: Page, name: string, width: number): Promise<vo
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
   for (const colorScheme of THEMES) {
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
   }
-  await page.emulateMedia({ colorScheme: null });
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
