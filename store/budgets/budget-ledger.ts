@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { sqlState } from "../database/errors.ts";
+import { LOCK_NOT_AVAILABLE, sqlState } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import { toDate } from "../database/times.ts";
 
@@ -67,8 +67,6 @@ export async function writeLedger(
 
 /** The holder's own line of a budget that is asked for, where there is one. */
 const ownOf = (holder: string) => sql`(own.budget, own.period, own.holder) = (asked.budget, asked.period, ${holder})`;
-
-const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * @param areWaitedFor whether budgets are waited for that are locked: none of the lines is written where that takes too

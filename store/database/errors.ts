@@ -107,6 +107,9 @@ export class CallerLeftError extends StoreError {}
 /** The SQLSTATE of a write that found no room. */
 export const DISK_FULL = "53100";
 
+/** The SQLSTATE of a statement that has waited for a lock as long as it may. */
+export const LOCK_NOT_AVAILABLE = "55P03";
+
 /** The SQLSTATE of a database error from either driver, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;

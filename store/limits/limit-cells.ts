@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type DrawnRequests, type LimitDraw, mostOwed, requestCost } from "../../domain/access/limit-draw.ts";
 import type { Db } from "../database/change.ts";
-import { sqlState } from "../database/errors.ts";
+import { LOCK_NOT_AVAILABLE, sqlState } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 
 /** From which of the cells a statement draws. */
@@ -48,8 +48,6 @@ export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promis
   }
   return drawn;
 }
-
-const LOCK_NOT_AVAILABLE = "55P03";
 
 async function drawInTime(
   db: Db,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Db } from "../change.ts";
-import { MigrationBlockedError, sqlState } from "../errors.ts";
+import { LOCK_NOT_AVAILABLE, MigrationBlockedError, sqlState } from "../errors.ts";
 import type { Store } from "../store.ts";
 import { advisoryHolders, blockersOf, describeHolders, type LockHolder } from "./lock-holders.ts";
 
@@ -18,7 +18,7 @@ type LockWaitOptions = {
 };
 
 /** SQLSTATEs of a lock that was not to be had: nothing was changed, and the same again may go through. */
-const LOCKED: ReadonlySet<string> = new Set(["55P03", "40P01"]);
+const LOCKED: ReadonlySet<string> = new Set([LOCK_NOT_AVAILABLE, "40P01"]);
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 10_000;
 /** A statement whose client is gone, killed in the middle of a long index, is ended by then. */
