@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
-import { searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
+import { countKeys, searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import { findKeys, identifyKeys, type KeySearch } from "../../../../store/keys/search/key-search.ts";
+import { findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { showKeys } from "../../../management/keys/shown/shown-key.ts";
@@ -69,9 +69,12 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
   async function pageOf(search: KeySearch, before: KeyPosition | undefined) {
     if (before !== undefined) {
       const backward = { ...search, after: before, isBackward: true };
-      const { keys, positions, next, isPartial, total } = await searchAndCountKeys(store.db, backward);
+      const { keys, positions, next, isPartial } = await searchKeys(store.db, backward);
       // Where nothing is before these, the first page is shown, which is full.
-      if (next !== null) return { keys, next: positions.at(-1) ?? before, previous: next, isPartial, total };
+      if (next !== null) {
+        const total = await countKeys(store.db, search);
+        return { keys, next: positions.at(-1) ?? before, previous: next, isPartial, total };
+      }
     }
     const { keys, positions, next, isPartial, total } = await searchAndCountKeys(store.db, search);
     return {
