@@ -1,5 +1,6 @@
 import { csvLine } from "../../../domain/csv.ts";
 import type { AuditJson } from "../../management/audit/audit-json.ts";
+import { numeral } from "../column-chart.ts";
 
 /** How an export of the audit log is written. */
 export type AuditFormat = {
@@ -28,7 +29,7 @@ const COLUMNS = [
 /** For spreadsheets: what a person writes or does is in a column of its own, and the rest in one as JSON. */
 export const AUDIT_CSV: AuditFormat = {
   ...{ ending: "csv", type: "text/csv", head: `${csvLine(COLUMNS)}\r\n`, most: MOST_ROWS },
-  cut: `${csvLine([`Cut here: there are more events than the ${MOST_ROWS.toLocaleString("en-US")} latest. Search for fewer, or export as JSON Lines, which has all.`])}\r\n`,
+  cut: `${csvLine([`Cut here: there are more events than the ${numeral(MOST_ROWS)} latest. Search for fewer, or export as JSON Lines, which has all.`])}\r\n`,
   lineOf({ id, at, action, actor, team, keyId, namespace, name, detail }) {
     const { actorName, address, why, ...rest } = detail;
     const cells = [at, action, namespace, name, team, actor, actorName, address, why, JSON.stringify(rest), keyId];

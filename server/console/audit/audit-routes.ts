@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { countAudit, searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { managedBodyHolder } from "../../auth/management/body-holder.ts";
@@ -8,6 +7,7 @@ import { auditSearchOf } from "../../management/audit/audit-question.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import type { ServerDeps } from "../../product/deps.ts";
+import { fileNameAt, sendAttachment } from "../attachment.ts";
 import { checkSameTeams, type StartExport } from "../exports.ts";
 import { offeredTeams } from "../team-field.ts";
 import { auditLines } from "./audit-export.ts";
@@ -69,10 +69,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, start
       }),
     });
     lines.once("error", (error) => log.warn({ error }, "an export of the audit log was aborted"));
-    const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.${format.ending}`;
-    return reply
-      .type(`${format.type}; charset=utf-8`)
-      .header("content-disposition", `attachment; filename="${name}"`)
-      .send(lines);
+    const { type, ending } = format;
+    return sendAttachment(reply, { name: fileNameAt("audit", clock.now(), ending), type }, lines);
   }
 }

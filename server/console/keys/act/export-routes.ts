@@ -4,6 +4,7 @@ import type { Management } from "../../../management/context.ts";
 import type { KeyIdParams } from "../../../management/keys/request/key-request.ts";
 import { exportKey } from "../../../management/keys/shown/export-key.ts";
 import { requireRight } from "../../../management/rights.ts";
+import { sendAttachment } from "../../attachment.ts";
 import { formErrorsOf } from "../form/form-errors.ts";
 import { seeKey, sendKeyPage } from "../page/key-routes.ts";
 import { exportContent } from "./export-page.ts";
@@ -31,10 +32,8 @@ export function keyExportRoutes(app: FastifyInstance, management: Management): v
   app.get<ExportRequest>("/keys/:id/manifest.yaml", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     const { manifest } = await exportKey(store.db, rights, key.id, namespaceOf(request));
-    return reply
-      .header("content-disposition", `attachment; filename="${manifest.metadata.name}.yaml"`)
-      .type("application/yaml; charset=utf-8")
-      .send(writeYaml(manifest));
+    const name = `${manifest.metadata.name}.yaml`;
+    return sendAttachment(reply, { name, type: "application/yaml" }, writeYaml(manifest));
   });
 }
 

@@ -5,6 +5,7 @@ import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
+import { numeral } from "../../column-chart.ts";
 import { KEYS_CSV_HEAD, keysCsv } from "./export-selected.ts";
 
 /** Keys that a file has at most. */
@@ -51,7 +52,7 @@ export async function* foundCsv(
     yield keys.length > 0 ? await linesOf(keys) : "";
     written += keys.length;
     if (next === null) return;
-    if (written >= most) return yield cutLine(`there are more keys than the ${most.toLocaleString("en-US")} first`);
+    if (written >= most) return yield cutLine(`there are more keys than the ${numeral(most)} first`);
     after = next;
   }
   yield cutLine("more keys may match than were looked through");

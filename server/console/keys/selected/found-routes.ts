@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import { identifyKeys } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
@@ -9,6 +8,7 @@ import { showKeys } from "../../../management/keys/shown/shown-key.ts";
 import { requestedTeams } from "../../../management/requested-teams.ts";
 import { rightsOf } from "../../../management/rights.ts";
 import type { ServerDeps } from "../../../product/deps.ts";
+import { fileNameAt, sendAttachment } from "../../attachment.ts";
 import { checkSameTeams, type StartExport } from "../../exports.ts";
 import { readListQuery } from "../list/list-query.ts";
 import { keySearchOf } from "../list/list-search.ts";
@@ -41,11 +41,7 @@ export function foundKeyRoutes(
       const { teamId } = managedBodyHolder(deps.index, principal);
       const file = startExport({ actor: principal.actor, teamId, pieces });
       file.once("error", (error) => deps.log.warn({ error }, "an export of keys was aborted"));
-      const name = `keyplane-keys-${rfc3339(now).replaceAll(":", "-")}.csv`;
-      return reply
-        .type("text/csv; charset=utf-8")
-        .header("content-disposition", `attachment; filename="${name}"`)
-        .send(file);
+      return sendAttachment(reply, { name: fileNameAt("keys", now, "csv"), type: "text/csv" }, file);
     },
   );
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
 import { principalOf } from "../../../auth/management/author.ts";
@@ -14,6 +13,7 @@ import { rightsOf } from "../../../management/rights.ts";
 import { type FormBody, field, withoutKeys } from "../../../pages/forms.ts";
 import { viewerOf } from "../../../pages/viewer.ts";
 import type { ServerDeps } from "../../../product/deps.ts";
+import { fileNameAt, sendAttachment } from "../../attachment.ts";
 import { NOTHING_TYPED } from "../act/act-pages.ts";
 import { formErrorsOf } from "../form/form-errors.ts";
 import { sendKeyPage } from "../page/key-routes.ts";
@@ -52,11 +52,7 @@ function exportRoutes(app: FastifyInstance, management: Management): void {
   });
 
   function sendFile(reply: FastifyReply, ending: string, type: string, text: string): FastifyReply {
-    const name = `keyplane-keys-${rfc3339(clock.now()).replaceAll(":", "-")}.${ending}`;
-    return reply
-      .header("content-disposition", `attachment; filename="${name}"`)
-      .type(`${type}; charset=utf-8`)
-      .send(text);
+    return sendAttachment(reply, { name: fileNameAt("keys", clock.now(), ending), type }, text);
   }
 }
 
