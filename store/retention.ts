@@ -149,9 +149,9 @@ async function pruneRepeatedly(
 }
 
 /** By the rows' places, which stay theirs as long as they are locked. */
-async function pruneBatch({ db }: Store, table: string, which: RawBuilder<unknown>): Promise<number> {
+async function pruneBatch({ backgroundDb }: Store, table: string, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ctid = any(array(
-      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(db);
+      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(backgroundDb);
   return Number(numAffectedRows);
 }

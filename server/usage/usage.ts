@@ -10,7 +10,7 @@ import { markUsageWritten, recordUsage } from "../../store/keys/uses/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
 import { CallerNetworks } from "./caller-networks.ts";
-import { CountBuffer } from "./count-buffer.ts";
+import { CountBuffer, ROWS_AT_ONCE } from "./count-buffer.ts";
 import { LostUses } from "./lost-uses.ts";
 import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.ts";
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
@@ -19,8 +19,6 @@ import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts
 import { UsedLibraries } from "./used-libraries.ts";
 import { WaitingNotes } from "./waiting-notes.ts";
 
-/** So that no statement holds up others for long. */
-const ROWS_AT_ONCE = 1_000;
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
 

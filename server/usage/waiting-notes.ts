@@ -1,5 +1,5 @@
 /** So that no statement holds up others for long. */
-const NOTES_AT_ONCE = 1_000;
+const NOTES_AT_ONCE = 250;
 /** Notes that wait at most, while the database is away: some 20 MB. Those beyond are lost. */
 const MAX_WAITING = 100_000;
 

@@ -8,6 +8,11 @@ export type Store = {
   readonly db: Kysely<Database>;
   /** For queries before the client is authenticated: on the one connection of PGlite, all other queries go first. */
   readonly unauthenticatedDb: Kysely<Database>;
+  /**
+   * For what no request waits for, as counts of uses and upkeep: on the one connection of PGlite, all other queries go
+   * first. Statements are short, since none of them can be broken off there.
+   */
+  readonly backgroundDb: Kysely<Database>;
   readonly engine: "postgres" | "pglite";
   /** The memory service's handle. */
   readonly memory: MemoryDatabase;

@@ -20,7 +20,7 @@ type TableUpkeep = { readonly table: string; readonly analyzed: boolean; readonl
  * planner's statistics, and frees the space of rows that are gone. One table for each statement, so that others get in
  * between.
  */
-export async function maintainTables({ db }: Pick<Store, "db">): Promise<TableUpkeep[]> {
+export async function maintainTables({ backgroundDb: db }: Pick<Store, "backgroundDb">): Promise<TableUpkeep[]> {
   // What is counted reaches the view with the end of a later statement.
   await sql`select pg_stat_force_next_flush()`.execute(db);
   const { rows } = await sql<{ name: string; changed: boolean; loose: boolean }>`

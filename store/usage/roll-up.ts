@@ -13,8 +13,8 @@ import {
 } from "./usage-tables.ts";
 
 /** So that no statement holds up others for long, nor a round the next one. */
-const ROWS_AT_ONCE = 1_000;
-const MAX_BATCHES = 2_000;
+const ROWS_AT_ONCE = 250;
+const MAX_BATCHES = 8_000;
 /** Ways to models, of gateway, route and name, that are kept apart of one key in one hour or day: those of most answers. */
 const MAX_WAYS = 64;
 /** The model of all others. */
@@ -80,7 +80,7 @@ type Age = "recent" | "old";
 
 /** One batch of a level: the sums are read by a later statement than the one that marks the rows, and so include them. */
 function rollUpBatch(store: Store, level: Level, age: Age): Promise<number> {
-  return store.db.transaction().execute(async (tx) => {
+  return store.backgroundDb.transaction().execute(async (tx) => {
     const { rows } = await sql<{ isAlone: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as "isAlone"`.execute(
       tx,
     );

@@ -108,6 +108,7 @@ describe("docs/security/threats.md", () => {
       "b238",
       "b239",
       "b240",
+      "b269",
       "b235",
       "b236",
       "b237",

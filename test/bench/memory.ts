@@ -117,7 +117,7 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   const costs: Record<string, Cost> = {};
   for (const [name, question] of Object.entries(QUESTIONS)) costs[name] = await measure(store, question);
   costs[BUILD] = await measureOnce(store, (db) => sql`reindex index atoms_parts`.execute(db));
-  costs[UPKEEP] = await measureOnce(store, (db) => maintainTables({ db }));
+  costs[UPKEEP] = await measureOnce(store, (db) => maintainTables({ backgroundDb: db }));
   await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
   costs[DELETION] = await measure(store, (db) => libraryDeletion({ db, engine: store.engine }).next());
   return costs;

@@ -87,7 +87,7 @@ export class UpstreamOutcomes {
     const outcomes = [...latest.values()];
     try {
       for (let from = 0; from < outcomes.length; from += ROWS_AT_ONCE) {
-        await recordOutcomes(store.db, outcomes.slice(from, from + ROWS_AT_ONCE));
+        await recordOutcomes(store.backgroundDb, outcomes.slice(from, from + ROWS_AT_ONCE));
       }
     } catch (error) {
       log.debug({ error }, "could not store the last outcomes of calls to upstreams");

@@ -3,22 +3,35 @@
  * an unauthenticated client can cause go last. Between them, the memory and all other queries share the connection by
  * time. Of the memory, one call waits at a time; a transaction takes as many turns of a busy event loop as it has
  * statements, and transactions one behind the other would keep the memory waiting for seconds.
+ *
+ * In the background is what no request waits for. A request asks its next question just after it has the answer to the
+ * last, so that what is in the background goes where nothing was asked for a moment, and not between the two; as it must
+ * go at some time, what has waited for long goes first of all but the feed.
  */
-export type Priority = "feed" | "general" | "memory" | "unauthenticated";
+export type Priority = "feed" | "general" | "memory" | "unauthenticated" | "background";
 
 /** How far one of the two may be behind the other, in milliseconds: one that asked nothing for long gets no more. */
 const MAX_CREDIT_MS = 500;
+/** For how long nothing else was asked where the background goes: some turns of a busy event loop. */
+const QUIET_MS = 5;
+/** How long the background waits at most for the connection to be free. */
+const MAX_BACKGROUND_WAIT_MS = 50;
 
 /** The queue for the one connection of the embedded database. A caller keeps the connection until it releases it. */
 export class ConnectionQueue {
   #held: { readonly by: Priority; readonly since: number } | undefined;
   /** What the general has had more than the memory, in milliseconds. */
   #ahead = 0;
-  readonly #waiting: Record<Priority, Set<() => void>> = {
-    feed: new Set(),
-    general: new Set(),
-    memory: new Set(),
-    unauthenticated: new Set(),
+  /** When anything but the background last had the connection. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  /** What hands the connection to a caller, with the moment at which it came. */
+  readonly #waiting: Record<Priority, Map<() => void, number>> = {
+    feed: new Map(),
+    general: new Map(),
+    memory: new Map(),
+    unauthenticated: new Map(),
+    background: new Map(),
   };
   readonly #now: () => number;
 
@@ -34,13 +47,10 @@ export class ConnectionQueue {
    */
   async acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#held === undefined) {
-      this.#hold(priority);
-      return;
-    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const queue = this.#waiting[priority];
-    queue.add(resolve);
+    queue.set(resolve, this.#now());
+    if (this.#held === undefined) this.#lend();
     const leave = () => {
       if (queue.delete(resolve)) reject(signal?.reason);
     };
@@ -55,27 +65,41 @@ export class ConnectionQueue {
   release(): void {
     this.#account();
     this.#held = undefined;
-    const order: readonly Priority[] =
-      this.#ahead > 0
-        ? ["feed", "memory", "general", "unauthenticated"]
-        : ["feed", "general", "memory", "unauthenticated"];
-    for (const priority of order) {
-      for (const next of this.#waiting[priority]) {
-        this.#waiting[priority].delete(next);
-        this.#hold(priority);
-        next();
-        return;
-      }
+    this.#lend();
+  }
+
+  /** Lends the connection, which is free, to the next; where only the background wants it, once it is quiet. */
+  #lend(): void {
+    clearTimeout(this.#timer);
+    const isOverdue = this.#isBackgroundOverdue();
+    const shared: readonly Priority[] = this.#ahead > 0 ? ["memory", "general"] : ["general", "memory"];
+    const order: readonly Priority[] = isOverdue
+      ? ["feed", "background", ...shared, "unauthenticated"]
+      : ["feed", ...shared, "unauthenticated", "background"];
+    const priority = order.find((each) => this.#waiting[each].size > 0);
+    if (priority === undefined) return;
+    const quietInMs = this.#askedAt + QUIET_MS - this.#now();
+    if (priority === "background" && !isOverdue && quietInMs > 0) {
+      this.#timer = setTimeout(() => this.#lend(), quietInMs);
+      return;
+    }
+    for (const next of this.#waiting[priority].keys()) {
+      this.#waiting[priority].delete(next);
+      this.#held = { by: priority, since: this.#now() };
+      next();
+      return;
     }
   }
 
-  #hold(priority: Priority): void {
-    this.#held = { by: priority, since: this.#now() };
+  #isBackgroundOverdue(): boolean {
+    for (const since of this.#waiting.background.values()) return this.#now() - since >= MAX_BACKGROUND_WAIT_MS;
+    return false;
   }
 
   #account(): void {
     if (this.#held === undefined) return;
     const { by, since } = this.#held;
+    if (by !== "background") this.#askedAt = this.#now();
     if (by !== "general" && by !== "memory") return;
     const had = this.#now() - since;
     const ahead = this.#ahead + (by === "general" ? had : -had);

@@ -56,6 +56,7 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const storeOf = (priority: Priority): Store => ({
     db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, turns }) }),
     unauthenticatedDb: databaseOf("unauthenticated"),
+    backgroundDb: databaseOf("background"),
     engine: "pglite",
     memory,
     listen,

@@ -76,6 +76,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   return {
     db,
     unauthenticatedDb: databaseOn(pool, unauthenticated),
+    backgroundDb: db,
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),

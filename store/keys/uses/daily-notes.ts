@@ -48,7 +48,7 @@ export async function recordNotes(store: Store, { table, most }: NotesOf, noted:
         from (select * from jsonb_each_text(stored.seen) union all select * from jsonb_each_text(excluded.seen))
           as e (what, day)
         group by what order by max(day) desc, what limit ${most}
-      ) kept)`.execute(store.db);
+      ) kept)`.execute(store.backgroundDb);
 }
 
 const SEEN: RawBuilder<unknown> = sql`jsonb_object_agg(what, day) as seen, min(day::date) as oldest`;

@@ -47,7 +47,7 @@ export async function writeCounts(
   onBegun: (transaction: string) => void,
   statement: RawBuilder<unknown>,
 ): Promise<void> {
-  await store.db.transaction().execute(async (tx) => {
+  await store.backgroundDb.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(tx);
     for (const { id } of rows) onBegun(id);
     await statement.execute(tx);

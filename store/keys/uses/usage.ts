@@ -31,7 +31,7 @@ export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promis
     on conflict (key_id, version) do update set last_used_at = excluded.last_used_at,
       last_address = coalesce(excluded.last_address, key_usage.last_address),
       last_user_agent = coalesce(excluded.last_user_agent, key_usage.last_user_agent)
-    where key_usage.last_used_at < excluded.last_used_at`.execute(store.db);
+    where key_usage.last_used_at < excluded.last_used_at`.execute(store.backgroundDb);
   // For lists in the order of use, to five minutes: most of the time there is nothing to write.
   await sql`
     insert into key_last_uses (key_id, team_id, used_at)
@@ -43,7 +43,7 @@ export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promis
     where not exists (select from key_last_uses l where l.key_id = k.id and l.used_at >= used.at)
     order by k.id
     on conflict (key_id) do update set used_at = excluded.used_at
-    where key_last_uses.used_at < excluded.used_at`.execute(store.db);
+    where key_last_uses.used_at < excluded.used_at`.execute(store.backgroundDb);
 }
 
 /**

@@ -22,8 +22,9 @@ export function standingAt(store: Store, at: number): Store {
   return withClock(store, () => `timestamptz '${new Date(at).toISOString()}'`);
 }
 
-function withClock({ db, ...store }: Store, shown: (clock: string) => string): Store {
-  return { ...store, db: db.withPlugin(new ShownClock(shown)) };
+function withClock(store: Store, shown: (clock: string) => string): Store {
+  const clock = new ShownClock(shown);
+  return { ...store, db: store.db.withPlugin(clock), backgroundDb: store.backgroundDb.withPlugin(clock) };
 }
 
 class ShownClock extends OperationNodeTransformer implements KyselyPlugin {

@@ -43,6 +43,7 @@ export function asOnOneConnection(store: Store): Store {
   return {
     ...store,
     db: strict(store.db),
+    backgroundDb: store.backgroundDb === store.db ? store.db : strict(store.backgroundDb),
     memory: { run: (call, body) => store.memory.run(call, (db) => body(strict(db))) },
     async listen(channel, onNotify, onEnd) {
       refuseWithin();

@@ -10,5 +10,5 @@ export function awayStore(store: Store) {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return { database, store: { ...store, db } };
+  return { database, store: { ...store, db, backgroundDb: db } };
 }

@@ -108,7 +108,7 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
         return typeof value === "function" ? value.bind(target) : value;
       },
     });
-    return { ...store(), db: proxy };
+    return { ...store(), db: proxy, backgroundDb: proxy };
   }
 
   test.for(["before", "after"] as const)(

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConnectionQueue, type Priority } from "../../../../store/database/pglite/connection-queue.ts";
 
 /** Questions of these priorities, each of which has the connection for so long, all asked while another one has it. */
@@ -57,5 +57,46 @@ describe("The order of who has the embedded database", () => {
     await expect(left).rejects.toThrow("has left");
     queue.release();
     await next;
+  });
+});
+
+describe("What is written in the background of the embedded database", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Has the connection once it is lent, for so many milliseconds, and says which it was. */
+  async function ask(queue: ConnectionQueue, went: string[], priority: Priority, ms: number): Promise<void> {
+    await queue.acquire(priority);
+    went.push(priority);
+    await vi.advanceTimersByTimeAsync(ms);
+    queue.release();
+  }
+
+  test("b269: goes between no two questions of a request, and goes where it is quiet", async () => {
+    const queue = new ConnectionQueue();
+    const went: string[] = [];
+    const page = (async () => {
+      for (let question = 0; question < 5; question++) {
+        await ask(queue, went, "general", 4);
+        await vi.advanceTimersByTimeAsync(2);
+      }
+    })();
+    const written = ask(queue, went, "background", 10);
+    await page;
+    expect(went).toEqual(Array(5).fill("general"));
+    await vi.advanceTimersByTimeAsync(5);
+    await written;
+    expect(went.at(-1)).toBe("background");
+  });
+
+  test("b269: goes first of all but the feed once it has waited for 50 ms", async () => {
+    const queue = new ConnectionQueue();
+    const went: string[] = [];
+    await queue.acquire("general");
+    const waiting = (["general", "memory", "background", "feed"] as const).map((each) => ask(queue, went, each, 1));
+    await vi.advanceTimersByTimeAsync(50);
+    queue.release();
+    await Promise.all(waiting);
+    expect(went).toEqual(["feed", "background", "memory", "general"]);
   });
 });
