@@ -152,6 +152,8 @@ async function pruneRepeatedly(
 async function pruneBatch({ backgroundDb }: Store, table: string, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ctid = any(array(
-      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(backgroundDb);
+      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(
+    backgroundDb,
+  );
   return Number(numAffectedRows);
 }

@@ -91,6 +91,7 @@ export const APART = [
   "test/server/memory/saves-at-once.test.ts",
   "test/server/workers.test.ts",
   "test/server/workers-tls.test.ts",
+  "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/store/memory/atoms.test.ts",
