@@ -13,6 +13,8 @@ export type KeyPosition = { readonly place: string; readonly id: string };
 /** An order as SQL, of rows `r` of one table. */
 export type OrderSql = {
   readonly table: RawBuilder<unknown>;
+  /** Joins the row `r` of a key to a row `k` that has all columns of `keys`. */
+  readonly joinToKey: RawBuilder<unknown>;
   /** The columns that identify a key, and that its place comes from. */
   readonly id: RawBuilder<unknown>;
   readonly column: RawBuilder<unknown>;
@@ -25,8 +27,9 @@ export type OrderSql = {
   isAfter(position: KeyPosition): RawBuilder<unknown>;
 };
 
-const KEYS = { table: sql`keys`, id: sql`r.id` };
-const USES = { table: sql`key_last_uses`, id: sql`r.key_id` };
+// Of a key the row is the same: it is not read again.
+const KEYS = { table: sql`keys`, id: sql`r.id`, joinToKey: sql`cross join lateral (select k.*) r` };
+const USES = { table: sql`key_last_uses`, id: sql`r.key_id`, joinToKey: sql`join key_last_uses r on r.key_id = k.id` };
 
 const ORDER_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
   name: orderBy(KEYS, sql`r.name`, "text", "asc"),
@@ -52,7 +55,7 @@ export function orderSql(order: KeyOrder, isBackward: boolean): OrderSql {
 }
 
 function orderBy(
-  { table, id }: Pick<OrderSql, "table" | "id">,
+  of: Pick<OrderSql, "table" | "id" | "joinToKey">,
   column: RawBuilder<unknown>,
   type: "text" | "time",
   direction: "asc" | "desc",
@@ -60,13 +63,12 @@ function orderBy(
   const compare = direction === "asc" ? sql`>` : sql`<`;
   const parse = (place: string) => (type === "text" ? sql`${place}::text` : timeAt(place));
   return {
-    table,
-    id,
+    ...of,
     column,
     place: type === "text" ? column : sql`extract(epoch from ${column})::text`,
     direction: direction === "asc" ? sql`asc` : sql`desc`,
     upTo: direction === "asc" ? sql`<=` : sql`>=`,
-    isAfter: ({ place, id: last }) => sql`(${column}, ${id}) ${compare} (${parse(place)}, ${last})`,
+    isAfter: ({ place, id: last }) => sql`(${column}, ${of.id}) ${compare} (${parse(place)}, ${last})`,
   };
 }
 

@@ -147,7 +147,7 @@ async function askIndex(
   const { found } = bounds;
   const candidates = await candidatesOf(db, search, bounds);
   if (candidates === undefined) return undefined;
-  const { table, id, column, place, direction, isAfter } = orderSql(order, search.isBackward ?? false);
+  const { joinToKey, id, column, place, direction, isAfter } = orderSql(order, search.isBackward ?? false);
   const from = after === undefined ? sql`true` : isAfter(after);
   const rows = await withOrderedPlans(db, async (tx) => {
     // The rows that were found are few, and come in no order; by the list's own every key might be read for a page.
@@ -157,7 +157,7 @@ async function askIndex(
         select k.* from (${candidates}) k limit ${found + 1}
       ), placed as materialized (
         select ${id} as id, ${place} as place, ${column} as ordered
-        from candidates k join ${table} r on ${id} = k.id where ${isWanted(search)} and ${from}
+        from candidates k ${joinToKey} where ${isWanted(search)} and ${from}
       )
       select (select count(*)::integer from candidates) as count, page.id, page.place
       from (select) one left join lateral (
