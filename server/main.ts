@@ -13,7 +13,7 @@ import { startPeriodically } from "../runtime/periodic.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
-import { RecordRoom } from "../store/memory/record-room.ts";
+import { RecordRoom } from "../store/memory/writes/record-room.ts";
 import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
 import type { Mount } from "./app.ts";
 import { startAuditOutput } from "./audit-output.ts";

@@ -2,8 +2,8 @@ import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
-import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
-import { expiredDeletion } from "../store/memory/expired-atoms.ts";
+import { libraryDeletion } from "../store/memory/libraries/deleted-libraries.ts";
+import { expiredDeletion } from "../store/memory/rows/expired-atoms.ts";
 import { rollUp } from "../store/usage/roll-up.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;

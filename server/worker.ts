@@ -9,7 +9,7 @@ import { createLog, flushLog } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
 import { logWarnings } from "../runtime/process-faults.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
-import { RecordRoom } from "../store/memory/record-room.ts";
+import { RecordRoom } from "../store/memory/writes/record-room.ts";
 import { openConfiguredToken } from "./auth/management/bootstrap-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals/refusals.ts";
 import { createJwtValidator } from "./auth/tokens/jwt.ts";

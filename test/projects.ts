@@ -94,8 +94,8 @@ export const APART = [
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
-  "test/store/memory/atoms.test.ts",
-  "test/store/memory/near-duplicate-turns.test.ts",
+  "test/store/memory/rows/atoms.test.ts",
+  "test/store/memory/writes/near-duplicate-turns.test.ts",
 ];
 
 /** The test files of a project, as vitest's globs. */

@@ -7,7 +7,7 @@ import {
   embeddingProgress,
   MAX_COUNTED_ATOMS,
 } from "../../store/memory/embedding/embedding-progress.ts";
-import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
+import { declareEmbedding, endEmbedding } from "../../store/memory/libraries/library-embedding.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";

@@ -1,5 +1,5 @@
-import type { Reach } from "../../store/memory/atom.ts";
-import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
+import type { Reach } from "../../store/memory/rows/atom.ts";
+import type { QuestionSpace, QuestionVector } from "../../store/memory/search/candidates/nearest.ts";
 import { keepNewest } from "../context/bounded-map.ts";
 import { SharedCache } from "../context/shared-cache.ts";
 import type { EmbedRequest, EmbedResult } from "../gateway/library/embed-request.ts";

@@ -18,7 +18,7 @@ import {
   reachOfTurn,
   settleExtraction,
 } from "../../store/memory/extraction/turns.ts";
-import { findNearDuplicates } from "../../store/memory/near-duplicates.ts";
+import { findNearDuplicates } from "../../store/memory/writes/near-duplicates.ts";
 import type { TextGenerator } from "../gateway/library/generate-text.ts";
 import type { CountRead } from "./metrics.ts";
 

@@ -1,4 +1,4 @@
-import { listRevisions } from "../../store/memory/atom-revisions.ts";
+import { listRevisions } from "../../store/memory/lists/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";

@@ -1,5 +1,5 @@
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
-import { listLibraries } from "../../store/memory/reachable-libraries.ts";
+import { listLibraries } from "../../store/memory/rows/reachable-libraries.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { libraryName } from "../memory/libraries.ts";
 import { CURSOR } from "../memory/schemas.ts";

@@ -1,6 +1,6 @@
-import type { Atom } from "../../store/memory/atom.ts";
-import { positionOf } from "../../store/memory/atom-order.ts";
-import { listNeighbours } from "../../store/memory/neighbours.ts";
+import { listNeighbours } from "../../store/memory/lists/neighbours.ts";
+import type { Atom } from "../../store/memory/rows/atom.ts";
+import { positionOf } from "../../store/memory/rows/atom-order.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { readSize } from "./budget.ts";
 import type { Recalled } from "./recalled.ts";

@@ -1,6 +1,6 @@
 import { counted } from "../../domain/counted.ts";
-import type { AtomFilter } from "../../store/memory/atom-filter.ts";
-import { countAtoms } from "../../store/memory/library-summary.ts";
+import { countAtoms } from "../../store/memory/lists/library-summary.ts";
+import type { AtomFilter } from "../../store/memory/rows/atom-filter.ts";
 import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
 import { libraryName } from "../memory/libraries.ts";
 import { beginning } from "./budget.ts";

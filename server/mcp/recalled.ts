@@ -1,4 +1,4 @@
-import type { Atom } from "../../store/memory/atom.ts";
+import type { Atom } from "../../store/memory/rows/atom.ts";
 import { compact, paragraphs, sentences, tokensIn } from "./budget.ts";
 import { atomText, fittingAtoms, fittingBriefs, restOf, type ShownAtom, shortenAtom } from "./shown-atom.ts";
 import { CUT, noteOf, SEMANTIC_TEXT } from "./shown-page.ts";

@@ -1,6 +1,6 @@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { MAX_SHOWN } from "../../store/memory/near-duplicates.ts";
+import { MAX_SHOWN } from "../../store/memory/writes/near-duplicates.ts";
 import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { libraryName, noSuchLibrary } from "../memory/libraries.ts";

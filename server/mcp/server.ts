@@ -2,8 +2,8 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/atom.ts";
-import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
+import type { Reach } from "../../store/memory/rows/atom.ts";
+import { type QuestionSpace, questionSpaces } from "../../store/memory/search/candidates/nearest.ts";
 import type { QuestionEmbedder } from "../embedding/question.ts";
 import { isForOperator, Problem, problemOf } from "../http/errors.ts";
 import { findLibraryToRead } from "../memory/libraries.ts";

@@ -1,7 +1,7 @@
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { defined } from "../../domain/defined.ts";
-import type { Atom } from "../../store/memory/atom.ts";
-import type { Relation } from "../../store/memory/neighbours.ts";
+import type { Relation } from "../../store/memory/lists/neighbours.ts";
+import type { Atom } from "../../store/memory/rows/atom.ts";
 import type { Match } from "../../store/memory/search/ranked-atoms.ts";
 import { DEFAULT_IMPORTANCE } from "../memory/atom-fields.ts";
 import { type AtomJson, readAtomJson } from "../memory/atom-json.ts";

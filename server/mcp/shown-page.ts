@@ -1,4 +1,4 @@
-import type { ListPage } from "../../store/memory/page.ts";
+import type { ListPage } from "../../store/memory/rows/page.ts";
 import { type CursorPosition, type CursorScope, writeCursor } from "../memory/cursor.ts";
 import { compact, paragraphs, sentences, textWithin, tokensIn } from "./budget.ts";
 import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";

@@ -1,10 +1,10 @@
 import { EXTRACTED } from "../../domain/memory/extraction.ts";
-import type { Atom } from "../../store/memory/atom.ts";
-import { listAtoms } from "../../store/memory/atom-list.ts";
-import { positionOf, type Sort } from "../../store/memory/atom-order.ts";
-import { ATOM_PAGE_BOUNDS } from "../../store/memory/atom-pages.ts";
-import { countAtoms } from "../../store/memory/library-summary.ts";
-import { findReplacements } from "../../store/memory/replaced-atoms.ts";
+import { listAtoms } from "../../store/memory/lists/atom-list.ts";
+import { ATOM_PAGE_BOUNDS } from "../../store/memory/lists/atom-pages.ts";
+import { countAtoms } from "../../store/memory/lists/library-summary.ts";
+import type { Atom } from "../../store/memory/rows/atom.ts";
+import { positionOf, type Sort } from "../../store/memory/rows/atom-order.ts";
+import { findReplacements } from "../../store/memory/rows/replaced-atoms.ts";
 import { ALL_LIBRARIES, libraryName } from "../memory/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";

@@ -1,6 +1,6 @@
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { correctAtom, type Deletion, deleteAtom } from "../../store/memory/atom-writes.ts";
-import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../store/memory/forgotten-atoms.ts";
+import { correctAtom, type Deletion, deleteAtom } from "../../store/memory/writes/atom-writes.ts";
+import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../store/memory/writes/forgotten-atoms.ts";
 import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
 import { correctedJson } from "../memory/atom-json.ts";
 import { SHARED_ATOM } from "../memory/problems.ts";

@@ -1,7 +1,7 @@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/atom.ts";
+import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/rows/atom.ts";
 import type { AtomChanges } from "./atom-fields.ts";
 import { libraryName } from "./libraries.ts";
 import type { LibraryUser } from "./library-use.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { type Correction, correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
-import { DAYS_KEPT, restoreAtom } from "../../store/memory/forgotten-atoms.ts";
+import { type Correction, correctAtom, deleteAtom } from "../../store/memory/writes/atom-writes.ts";
+import { DAYS_KEPT, restoreAtom } from "../../store/memory/writes/forgotten-atoms.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";

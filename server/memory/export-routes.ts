@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
-import { listAtoms } from "../../store/memory/atom-list.ts";
-import type { ListPage } from "../../store/memory/page.ts";
-import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
+import { listAtoms } from "../../store/memory/lists/atom-list.ts";
+import type { Atom, AtomPosition } from "../../store/memory/rows/atom.ts";
+import type { ListPage } from "../../store/memory/rows/page.ts";
+import { findLibraryById, type ReachableLibrary } from "../../store/memory/rows/reachable-libraries.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomLine } from "./atom-json.ts";
 import { type MemoryCaller, memoryCaller } from "./call-memory.ts";

@@ -3,7 +3,7 @@ import { conversationPassages, MAX_CONVERSATION } from "../../domain/memory/conv
 import { tokensOfCall } from "../../domain/memory/extraction.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
-import { isExtracting } from "../../store/memory/extraction/library-extraction.ts";
+import { isExtracting } from "../../store/memory/libraries/library-extraction.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { sha256 } from "../http/idempotency-key.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { InvalidAtomError } from "../../store/database/errors.ts";
-import { type ImportedAtom, importAtoms } from "../../store/memory/import-atoms.ts";
+import { type ImportedAtom, importAtoms } from "../../store/memory/writes/import-atoms.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { atomFields } from "./atom-fields.ts";

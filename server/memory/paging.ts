@@ -1,4 +1,4 @@
-import { type ListPage, PAGE_BYTES } from "../../store/memory/page.ts";
+import { type ListPage, PAGE_BYTES } from "../../store/memory/rows/page.ts";
 import { problem } from "../http/errors.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor, writeCursor } from "./cursor.ts";
 

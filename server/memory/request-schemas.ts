@@ -1,5 +1,5 @@
 import { type ConversationMessage, MAX_CONVERSATION, ROLES } from "../../domain/memory/conversation.ts";
-import type { Sort } from "../../store/memory/atom-order.ts";
+import type { Sort } from "../../store/memory/rows/atom-order.ts";
 import type { SearchSort } from "../../store/memory/search/atom-search.ts";
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
 import type { FilterInput } from "./filters.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Atom } from "../../store/memory/atom.ts";
-import { atomsById } from "../../store/memory/atoms.ts";
-import type { MadeAtoms } from "../../store/memory/repeatable-saves.ts";
+import type { Atom } from "../../store/memory/rows/atom.ts";
+import { atomsById } from "../../store/memory/rows/atoms.ts";
+import type { MadeAtoms } from "../../store/memory/writes/repeatable-saves.ts";
 import { requireJsonType } from "../http/bodies/json-body.ts";
 import { problem } from "../http/errors.ts";
 import type { ServerDeps } from "../product/deps.ts";

@@ -3,10 +3,10 @@ import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record
 import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/atom.ts";
-import type { Correction, Deletion } from "../../store/memory/atom-writes.ts";
-import type { Forgetting } from "../../store/memory/forgotten-atoms.ts";
-import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/key-at-commit.ts";
+import type { Reach } from "../../store/memory/rows/atom.ts";
+import type { Correction, Deletion } from "../../store/memory/writes/atom-writes.ts";
+import type { Forgetting } from "../../store/memory/writes/forgotten-atoms.ts";
+import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/writes/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import { Problem } from "../http/errors.ts";

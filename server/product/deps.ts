@@ -3,7 +3,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
-import type { RecordRoom } from "../../store/memory/record-room.ts";
+import type { RecordRoom } from "../../store/memory/writes/record-room.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { AuthMetrics } from "../auth/metrics.ts";
 import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";

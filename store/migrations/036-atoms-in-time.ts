@@ -1,5 +1,5 @@
 /**
- * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/forgotten-atoms.ts), some are
+ * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/writes/forgotten-atoms.ts), some are
  * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others; and
  * whose they are. They are looked up by their metadata and their links, too (docs/decisions/atom-facts.md). Those that were
  * imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md), and some come

@@ -22,6 +22,8 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
 const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   "domain/key": ["declaration", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
+  "store/memory": ["rows", "libraries", "lists", "embedding", "search", "writes", "extraction"],
+  "store/memory/search": ["words", "candidates", "ranking", "ranked-atoms.ts", "atom-recall.ts", "atom-search.ts"],
   "server/management/keys": ["request", "shown", "access", "make", "change", "routes.ts"],
 };
 

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
-import type { Reach } from "../../store/memory/atom.ts";
-import { listAtoms } from "../../store/memory/atom-list.ts";
-import { insertAtom } from "../../store/memory/atom-writes.ts";
-import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
-import { countAtoms } from "../../store/memory/library-summary.ts";
+import { libraryDeletion } from "../../store/memory/libraries/deleted-libraries.ts";
+import { listAtoms } from "../../store/memory/lists/atom-list.ts";
+import { countAtoms } from "../../store/memory/lists/library-summary.ts";
+import type { Reach } from "../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
+import { insertAtom } from "../../store/memory/writes/atom-writes.ts";
 import { addLibrary, addTeam } from "../server/memory/libraries.ts";
 import {
   addAtoms,

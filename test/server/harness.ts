@@ -30,7 +30,7 @@ import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
-import { RecordRoom } from "../../store/memory/record-room.ts";
+import { RecordRoom } from "../../store/memory/writes/record-room.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
 
 /** A clock that stands still until a test moves it. */

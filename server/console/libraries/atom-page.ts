@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { Atom, AtomMetadata, AtomRevision } from "../../../store/memory/atom.ts";
+import type { Atom, AtomMetadata, AtomRevision } from "../../../store/memory/rows/atom.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
 import { type Facts, factList } from "../facts.ts";

@@ -1,4 +1,4 @@
-import type { AtomPosition } from "../../../store/memory/atom.ts";
+import type { AtomPosition } from "../../../store/memory/rows/atom.ts";
 import { QUERY_TEXT, TAG } from "../../memory/schemas.ts";
 import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../query-text.ts";
 

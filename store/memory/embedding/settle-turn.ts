@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
-import { turnPauseMs } from "../turn-pause.ts";
-import { beginSpace } from "./library-embedding.ts";
+import { beginSpace } from "../libraries/library-embedding.ts";
+import { turnPauseMs } from "../libraries/turn-pause.ts";
 import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
 
 /** After so many an atom that is refused alone is set aside. */

@@ -5,7 +5,7 @@ import type { Db } from "../../database/change.ts";
 import { FOR_PASSAGES, hasVectorTable } from "../../database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
-import { UNEXPIRED } from "../expired-atoms.ts";
+import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
 /** A library that this process is to go on with: no other process does until the turn ends, or its time is over. */

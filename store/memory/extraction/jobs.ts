@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { toDigest } from "../../database/digest.ts";
-import type { Reach } from "../atom.ts";
-import { isAtomId } from "../atoms.ts";
-import { findPart, isReachable, openLibrary, shownLibrary } from "../reachable-libraries.ts";
+import type { Reach } from "../rows/atom.ts";
+import { isAtomId } from "../rows/atoms.ts";
+import { findPart, isReachable, openLibrary, shownLibrary } from "../rows/reachable-libraries.ts";
 
 export type JobState = "queued" | "running" | "done" | "failed";
 

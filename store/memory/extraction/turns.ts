@@ -4,10 +4,10 @@ import { ANY_TEAM, type TurnBounds } from "../../../domain/memory/turn-bounds.ts
 import type { Tx } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";
 import type { Store } from "../../database/store.ts";
-import type { Reach } from "../atom.ts";
-import { insertAtom } from "../atom-writes.ts";
 import { MODEL_JOINS } from "../embedding/embedding-model.ts";
-import { turnPauseMs } from "../turn-pause.ts";
+import { turnPauseMs } from "../libraries/turn-pause.ts";
+import type { Reach } from "../rows/atom.ts";
+import { insertAtom } from "../writes/atom-writes.ts";
 import { useTokens } from "./jobs.ts";
 
 /** A passage of a conversation that this process is to read: no other process does until the turn ends, or its time is over. */

@@ -3,9 +3,10 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "../atom.ts";
-import type { AtomsWithin } from "../atoms-within.ts";
-import type { PageSize } from "../page.ts";
+import type { Reach } from "../rows/atom.ts";
+import type { AtomsWithin } from "../rows/atoms-within.ts";
+import type { PageSize } from "../rows/page.ts";
+import { lexemesOf, parseTextQuery, printAnyOf } from "../rows/text-query.ts";
 import {
   type AtomSearchBounds,
   candidates,
@@ -13,8 +14,15 @@ import {
   resolveScope,
   SEARCH_BOUNDS,
   type SearchScope,
-} from "./candidates.ts";
-import { lexemesOf, parseTextQuery, printAnyOf, type Shares } from "./index-condition.ts";
+} from "./candidates/candidates.ts";
+import {
+  type Comparison,
+  compareTexts,
+  prepareComparison,
+  type SimilarText,
+  sampleTexts,
+  similarTexts,
+} from "./candidates/similar-atoms.ts";
 import {
   byRank,
   orderRanked,
@@ -25,17 +33,10 @@ import {
   withMeaning,
   withReplacing,
 } from "./ranked-atoms.ts";
-import { replacedLast } from "./replaced-last.ts";
-import { readTopic, withoutWords } from "./search-words.ts";
-import {
-  type Comparison,
-  compareTexts,
-  prepareComparison,
-  type SimilarText,
-  sampleTexts,
-  similarTexts,
-} from "./similar-atoms.ts";
-import type { WantedWord } from "./similar-condition.ts";
+import { replacedLast } from "./ranking/replaced-last.ts";
+import type { Shares } from "./words/index-condition.ts";
+import { readTopic, withoutWords } from "./words/search-words.ts";
+import type { WantedWord } from "./words/similar-condition.ts";
 
 /** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
 const MIN_COMPARED = 40;

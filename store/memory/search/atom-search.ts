@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, AtomPosition, Reach } from "../atom.ts";
-import { orderOf, type Sort } from "../atom-order.ts";
 import { readPassages } from "../embedding/read-passages.ts";
-import { type ListPage, nonEmpty, type PageSize } from "../page.ts";
+import type { Atom, AtomPosition, Reach } from "../rows/atom.ts";
+import { orderOf, type Sort } from "../rows/atom-order.ts";
+import { type ListPage, nonEmpty, type PageSize } from "../rows/page.ts";
 import { rankNearest } from "./atom-recall.ts";
 import {
   type AtomSearchBounds,
@@ -15,8 +15,17 @@ import {
   resolveScope,
   SEARCH_BOUNDS,
   type SearchScope,
-} from "./candidates.ts";
-import { MAX_PLACES } from "./newer-first.ts";
+} from "./candidates/candidates.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
+import {
+  type Comparison,
+  compareTexts,
+  type MatchMode,
+  prepareComparison,
+  type SimilarText,
+  sampleTexts,
+  similarTexts,
+} from "./candidates/similar-atoms.ts";
 import {
   byId,
   byRank,
@@ -30,19 +39,10 @@ import {
   type Topic,
   withMeaning,
 } from "./ranked-atoms.ts";
-import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
-import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./search-words.ts";
-import {
-  type Comparison,
-  compareTexts,
-  type MatchMode,
-  prepareComparison,
-  type SimilarText,
-  sampleTexts,
-  similarTexts,
-} from "./similar-atoms.ts";
-import { MAX_SNIPPET_SOURCE, snippetsOf } from "./snippet.ts";
-import { takeTurns } from "./turns.ts";
+import { MAX_PLACES } from "./ranking/newer-first.ts";
+import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
+import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
+import { takeTurns } from "./words/text-turns.ts";
 
 /** An atom that a search found. */
 export type AtomHit = {

@@ -2,21 +2,21 @@ import { sql } from "kysely";
 import { EXTRACTED } from "../../../domain/memory/extraction.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, Reach } from "../atom.ts";
-import { validThen } from "../atom-filter.ts";
-import { readInOrder } from "../atoms-within.ts";
 import { compareMeanings } from "../embedding/alike.ts";
-import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
-import type { PageSize } from "../page.ts";
-import { findReplacements } from "../replaced-atoms.ts";
-import { candidateCondition, type Frequencies, type SearchFilter, type SearchScope } from "./candidates.ts";
-import { namedFirst } from "./named-first.ts";
-import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./newer-first.ts";
-import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
-import { replacedLast } from "./replaced-last.ts";
-import { readTopic, type SearchWords } from "./search-words.ts";
-import { validFirst } from "./valid-first.ts";
-import { writtenFirst } from "./written-first.ts";
+import type { Atom, Reach } from "../rows/atom.ts";
+import { validThen } from "../rows/atom-filter.ts";
+import { readInOrder } from "../rows/atoms-within.ts";
+import type { PageSize } from "../rows/page.ts";
+import { findReplacements } from "../rows/replaced-atoms.ts";
+import { candidateCondition, type Frequencies, type SearchFilter, type SearchScope } from "./candidates/candidates.ts";
+import { nearestAtoms, type QuestionVector } from "./candidates/nearest.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
+import { namedFirst } from "./ranking/named-first.ts";
+import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./ranking/newer-first.ts";
+import { replacedLast } from "./ranking/replaced-last.ts";
+import { validFirst } from "./ranking/valid-first.ts";
+import { writtenFirst } from "./ranking/written-first.ts";
+import { readTopic, type SearchWords } from "./words/search-words.ts";
 
 /**
  * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning

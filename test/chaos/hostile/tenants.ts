@@ -11,7 +11,7 @@ import type { Keyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { gatewayDraft, libraryDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 import { dropPartsIndex } from "../../store/memory/filled-library.ts";
 

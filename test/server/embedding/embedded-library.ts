@@ -10,10 +10,10 @@ import { startLibraryEmbedder } from "../../../server/embedding/library-embedder
 import { createTextEmbedder } from "../../../server/gateway/library/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
-import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import { embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
-import { declareEmbedding, type EmbeddingDraft } from "../../../store/memory/embedding/library-embedding.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { declareEmbedding, type EmbeddingDraft } from "../../../store/memory/libraries/library-embedding.ts";
+import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { until } from "../../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";

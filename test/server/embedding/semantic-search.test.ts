@@ -4,7 +4,7 @@ import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
-import { correctAtom } from "../../../store/memory/atom-writes.ts";
+import { correctAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
 import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";

@@ -7,11 +7,11 @@ import { startLibraryExtractor } from "../../../server/extraction/library-extrac
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
-import { insertAtom } from "../../../store/memory/atom-writes.ts";
-import { declareEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
 import { handOver } from "../../../store/memory/extraction/jobs.ts";
-import { declareExtraction } from "../../../store/memory/extraction/library-extraction.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { declareEmbedding } from "../../../store/memory/libraries/library-embedding.ts";
+import { declareExtraction } from "../../../store/memory/libraries/library-extraction.ts";
+import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { describeOnEachEngine, describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { digestOf, gatewayDraft, libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";

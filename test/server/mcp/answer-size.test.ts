@@ -5,7 +5,7 @@ import { MAX_TOKENS } from "../../../server/mcp/budget.ts";
 import { recalled, recalledText } from "../../../server/mcp/recalled.ts";
 import { type ShownAtom, shownAtom } from "../../../server/mcp/shown-atom.ts";
 import { pageText, shownPage } from "../../../server/mcp/shown-page.ts";
-import type { Atom } from "../../../store/memory/atom.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
 import { examples } from "../../env/nightly.ts";
 
 /** Texts that are long in one form or the other: quotes and control characters as JSON, Chinese as tokens. */

@@ -5,7 +5,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import { MAX_SAVES } from "../../../store/memory/repeatable-saves.ts";
+import { MAX_SAVES } from "../../../store/memory/writes/repeatable-saves.ts";
 import { databaseUrl, describeOnEachEngine } from "../../env/database/engines.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addTeamsWithLibraries } from "../memory/libraries.ts";

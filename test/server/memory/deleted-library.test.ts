@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { run } from "../../store/fixtures.ts";
 import { callTool } from "../mcp/tool-calls.ts";
 import { memoryServer } from "./memory-server.ts";

@@ -7,7 +7,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
+import { libraryDeletion } from "../../../store/memory/libraries/deleted-libraries.ts";
 import { databaseUrl, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";

@@ -4,7 +4,7 @@ import { OPERATIONS } from "../../../domain/access/operations.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { eraseSubject } from "../../../store/memory/subjects.ts";
+import { eraseSubject } from "../../../store/memory/libraries/subjects.ts";
 import { run } from "../../store/fixtures.ts";
 import { memoryServer } from "./memory-server.ts";
 

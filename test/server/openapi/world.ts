@@ -12,8 +12,8 @@ import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
-import { declareExtraction } from "../../../store/memory/extraction/library-extraction.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { declareExtraction } from "../../../store/memory/libraries/library-extraction.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import {
   digestOf,

@@ -1,4 +1,4 @@
-import type { AtomFields } from "../../../store/memory/atom.ts";
+import type { AtomFields } from "../../../store/memory/rows/atom.ts";
 
 /** An atom of which nothing is said but a statement. */
 export const PLAIN: AtomFields = {

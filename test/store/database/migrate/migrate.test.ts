@@ -11,8 +11,8 @@ import {
 } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { insertAtom } from "../../../../store/memory/atom-writes.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { openEmptyEmbedded } from "../../../env/database/embedded-database.ts";
 import { describeOnEachEngine, freshDatabase } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";

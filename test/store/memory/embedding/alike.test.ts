@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Store } from "../../../../store/database/store.ts";
 import { compareMeanings } from "../../../../store/memory/embedding/alike.ts";
-import { saveLibrary } from "../../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { rowsRead } from "../../../env/database/rows-read.ts";
 import { libraryDraft, makeTeam, run } from "../../fixtures.ts";

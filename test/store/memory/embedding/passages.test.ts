@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { passagesOf } from "../../../../domain/memory/passages.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { correctAtom, deleteAtom } from "../../../../store/memory/atom-writes.ts";
 import { embeddingProgress } from "../../../../store/memory/embedding/embedding-progress.ts";
 import { takeBatch } from "../../../../store/memory/embedding/turns.ts";
+import { correctAtom, deleteAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { startWaiting } from "./waiting-library.ts";
 

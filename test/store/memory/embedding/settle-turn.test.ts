@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { embeddingProgress } from "../../../../store/memory/embedding/embedding-progress.ts";
-import { endEmbedding } from "../../../../store/memory/embedding/library-embedding.ts";
 import { settleTurn } from "../../../../store/memory/embedding/settle-turn.ts";
+import { endEmbedding } from "../../../../store/memory/libraries/library-embedding.ts";
 import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { run } from "../../fixtures.ts";
 import { startWaiting } from "./waiting-library.ts";

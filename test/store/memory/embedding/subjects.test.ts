@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Reach } from "../../../../store/memory/atom.ts";
-import { insertAtom } from "../../../../store/memory/atom-writes.ts";
-import { nearestAtoms, questionSpaces } from "../../../../store/memory/embedding/nearest.ts";
 import { claimTurn, clearSome, walkSome } from "../../../../store/memory/embedding/turns.ts";
-import { openLibrary } from "../../../../store/memory/reachable-libraries.ts";
+import type { Reach } from "../../../../store/memory/rows/atom.ts";
+import { openLibrary } from "../../../../store/memory/rows/reachable-libraries.ts";
+import { nearestAtoms, questionSpaces } from "../../../../store/memory/search/candidates/nearest.ts";
+import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { unique } from "../../fixtures.ts";
 import { PLAIN } from "../plain-atom.ts";

@@ -3,11 +3,11 @@ import { sql } from "kysely";
 import type { Store } from "../../../../store/database/store.ts";
 import { parseKeyring } from "../../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";
-import { insertAtom } from "../../../../store/memory/atom-writes.ts";
-import { declareEmbedding } from "../../../../store/memory/embedding/library-embedding.ts";
 import { settleTurn } from "../../../../store/memory/embedding/settle-turn.ts";
 import { claimTurn, type EmbeddingTurn, takeBatch } from "../../../../store/memory/embedding/turns.ts";
-import { saveLibrary } from "../../../../store/memory/libraries.ts";
+import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { declareEmbedding } from "../../../../store/memory/libraries/library-embedding.ts";
+import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { digestOf, gatewayDraft, libraryDraft, makeTeam, run, unique } from "../../fixtures.ts";
 import { PLAIN } from "../plain-atom.ts";
 

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Atom, Reach } from "../../../../store/memory/atom.ts";
-import { listAtoms } from "../../../../store/memory/atom-list.ts";
-import type { ListPage } from "../../../../store/memory/page.ts";
+import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
+import type { Atom, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { ListPage } from "../../../../store/memory/rows/page.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import type { AtomSearchBounds } from "../../../../store/memory/search/candidates.ts";
+import type { AtomSearchBounds } from "../../../../store/memory/search/candidates/candidates.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 

@@ -1,7 +1,7 @@
 import type { Store } from "../../../../../store/database/store.ts";
-import type { QuestionVector } from "../../../../../store/memory/embedding/nearest.ts";
 import { recallAtoms } from "../../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../../store/memory/search/atom-search.ts";
+import type { QuestionVector } from "../../../../../store/memory/search/candidates/nearest.ts";
 import { type Corpus, type CorpusName, type Question, readCorpus } from "./corpus.ts";
 import { PERFECT_DIMENSIONS, perfectVector } from "./perfect-vectors.ts";
 import { storeAged, storePerfectVectors } from "./stored.ts";

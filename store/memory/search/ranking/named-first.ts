@@ -1,0 +1,39 @@
+import { foldText, identifiersIn } from "../words/folded-text.ts";
+import { joinedWords } from "../words/other-spellings.ts";
+import { parseSearch } from "../words/search-words.ts";
+import { behindOthers } from "./behind-others.ts";
+
+/** Names of which marks are a part that no index has: `C++`, `C#`, `.NET`. */
+const MARKED = /(?<![\p{L}\p{N}])(?:\p{L}[\p{L}\p{N}]*(?:\+\+|#)|\.\p{L}{2,}(?![\p{L}\p{N}]))/gu;
+/** `v1.2.0`, and `1.2`, which is the same version. */
+const VERSION = /(?<![\p{L}\p{N}.])v?([0-9]+(?:\.[0-9]+){1,4})/giu;
+
+/**
+ * Puts what has a name that is looked up before what has its letters alone: a name with its marks, a version, and, where
+ * nothing else is asked for, an identifier, however it is parted. All others keep their order.
+ *
+ * @param placed in the order of an answer
+ */
+export function namedFirst<T extends { readonly text: string }>(placed: readonly T[], query: string): T[] {
+  const terms = parseSearch(query)
+    .flat()
+    .filter(({ isExcluded }) => !isExcluded);
+  const namesOf = terms.length === 1 ? allNamesIn : distinctNamesIn;
+  const wanted = new Set(terms.flatMap(({ text }) => namesOf(text)));
+  if (wanted.size === 0) return [...placed];
+  const named = new Set(placed.filter(({ text }) => allNamesIn(text).some((name) => wanted.has(name))));
+  return behindOthers(
+    placed,
+    (atom) => !named.has(atom),
+    () => true,
+  );
+}
+
+function allNamesIn(text: string): string[] {
+  return [...distinctNamesIn(text), ...joinedWords(text), ...identifiersIn(text).map(({ name }) => name)];
+}
+
+function distinctNamesIn(text: string): string[] {
+  const versions = Array.from(text.matchAll(VERSION), ([, numbers = ""]) => numbers.replace(/(?:\.0+)+$/, ""));
+  return [...(text.match(MARKED) ?? []).map(foldText), ...versions];
+}
