@@ -1,7 +1,7 @@
 import { listRevisions } from "../../store/memory/lists/atom-revisions.ts";
-import { revisionJson } from "../memory/atom-json.ts";
-import type { CursorScope } from "../memory/cursor.ts";
-import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
+import type { CursorScope } from "../memory/request/cursor.ts";
+import { ATOM_ID, CURSOR } from "../memory/request/schemas.ts";
+import { revisionJson } from "../memory/shown/atom-json.ts";
 import { ATOMS_OUTPUT, restOf, shownAtom } from "./shown-atom.ts";
 import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
 import {

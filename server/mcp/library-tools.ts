@@ -1,8 +1,8 @@
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { listLibraries } from "../../store/memory/rows/reachable-libraries.ts";
-import type { CursorScope } from "../memory/cursor.ts";
-import { libraryName } from "../memory/libraries.ts";
-import { CURSOR } from "../memory/schemas.ts";
+import { libraryName } from "../memory/call/libraries.ts";
+import type { CursorScope } from "../memory/request/cursor.ts";
+import { CURSOR } from "../memory/request/schemas.ts";
 import { compact, fitting, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { cursorBehind, LONGEST_CURSOR } from "./shown-page.ts";
 import { defineTool, LIST_LIMIT, PAGE_OUTPUT, placeOfCursor, READ_ANNOTATIONS } from "./tool.ts";

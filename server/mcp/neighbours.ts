@@ -1,7 +1,7 @@
 import { listNeighbours } from "../../store/memory/lists/neighbours.ts";
 import type { Atom } from "../../store/memory/rows/atom.ts";
 import { positionOf } from "../../store/memory/rows/atom-order.ts";
-import type { CursorScope } from "../memory/cursor.ts";
+import type { CursorScope } from "../memory/request/cursor.ts";
 import { readSize } from "./budget.ts";
 import type { Recalled } from "./recalled.ts";
 import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";

@@ -1,8 +1,8 @@
 import { counted } from "../../domain/counted.ts";
 import { countAtoms } from "../../store/memory/lists/library-summary.ts";
 import type { AtomFilter } from "../../store/memory/rows/atom-filter.ts";
-import { hiddenByExclusions } from "../memory/hidden-atoms.ts";
-import { libraryName } from "../memory/libraries.ts";
+import { libraryName } from "../memory/call/libraries.ts";
+import { hiddenByExclusions } from "../memory/shown/hidden-atoms.ts";
 import { beginning } from "./budget.ts";
 import type { ToolContext } from "./tool.ts";
 

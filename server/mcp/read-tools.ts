@@ -8,9 +8,19 @@ import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch, searchExcept } from "../../store/memory/search/words/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/words/snippet.ts";
-import type { CursorScope } from "../memory/cursor.ts";
-import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
-import { ATOM_ID, CURSOR, EXCLUDE, FILTERS, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
+import type { CursorScope } from "../memory/request/cursor.ts";
+import { cursorFilter, type FilterInput, readFilter } from "../memory/request/filters.ts";
+import {
+  ATOM_ID,
+  CURSOR,
+  EXCLUDE,
+  FILTERS,
+  QUERY_TEXT,
+  SEARCH_SORT,
+  SORT,
+  TAG,
+  TAGS,
+} from "../memory/request/schemas.ts";
 import { readSize } from "./budget.ts";
 import { shownNeighbours } from "./neighbours.ts";
 import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";

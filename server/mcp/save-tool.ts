@@ -1,12 +1,12 @@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { MAX_SHOWN } from "../../store/memory/writes/near-duplicates.ts";
-import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
-import { atomJson } from "../memory/atom-json.ts";
-import { libraryName, noSuchLibrary } from "../memory/libraries.ts";
-import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../memory/save-atoms.ts";
-import { repeatableAtoms } from "../memory/save-repeated.ts";
-import { ATOM_INPUT, atomListSchema } from "../memory/schemas.ts";
+import { libraryName, noSuchLibrary } from "../memory/call/libraries.ts";
+import { type AtomInput, atomFields } from "../memory/request/atom-fields.ts";
+import { ATOM_INPUT, atomListSchema } from "../memory/request/schemas.ts";
+import { atomJson } from "../memory/shown/atom-json.ts";
+import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../memory/writes/save-atoms.ts";
+import { repeatableAtoms } from "../memory/writes/save-repeated.ts";
 import { compact, fitting, paragraphs, sentences, tokensIn } from "./budget.ts";
 import {
   ATOM_OUTPUT,

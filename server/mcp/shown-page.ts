@@ -1,5 +1,5 @@
 import type { ListPage } from "../../store/memory/rows/page.ts";
-import { type CursorPosition, type CursorScope, writeCursor } from "../memory/cursor.ts";
+import { type CursorPosition, type CursorScope, writeCursor } from "../memory/request/cursor.ts";
 import { compact, paragraphs, sentences, textWithin, tokensIn } from "./budget.ts";
 import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";
 

@@ -5,7 +5,7 @@ import { countAtoms } from "../../store/memory/lists/library-summary.ts";
 import type { Atom } from "../../store/memory/rows/atom.ts";
 import { positionOf, type Sort } from "../../store/memory/rows/atom-order.ts";
 import { findReplacements } from "../../store/memory/rows/replaced-atoms.ts";
-import { ALL_LIBRARIES, libraryName } from "../memory/libraries.ts";
+import { ALL_LIBRARIES, libraryName } from "../memory/call/libraries.ts";
 import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
 import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";
 import { defineTool, LIBRARY_TO_READ, LIST_LIMIT, libraryToRead, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";

@@ -3,12 +3,12 @@ import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { parseJsonOnly } from "../http/bodies/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { memoryChangeRoutes } from "./change-routes.ts";
-import { memoryExportRoutes } from "./export-routes.ts";
-import { memoryExtractRoutes } from "./extract-routes.ts";
-import { memoryImportRoutes } from "./import-routes.ts";
-import { memoryReadRoutes } from "./read-routes.ts";
-import { memorySaveRoutes } from "./save-routes.ts";
+import { memoryChangeRoutes } from "./rest/change-routes.ts";
+import { memoryExportRoutes } from "./rest/export-routes.ts";
+import { memoryExtractRoutes } from "./rest/extract-routes.ts";
+import { memoryImportRoutes } from "./rest/import-routes.ts";
+import { memoryReadRoutes } from "./rest/read-routes.ts";
+import { memorySaveRoutes } from "./rest/save-routes.ts";
 
 /**
  * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,

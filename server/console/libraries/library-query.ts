@@ -1,5 +1,5 @@
 import type { AtomPosition } from "../../../store/memory/rows/atom.ts";
-import { QUERY_TEXT, TAG } from "../../memory/schemas.ts";
+import { QUERY_TEXT, TAG } from "../../memory/request/schemas.ts";
 import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../query-text.ts";
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,16 +1,16 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
-import { listAtoms } from "../../store/memory/lists/atom-list.ts";
-import type { Atom, AtomPosition } from "../../store/memory/rows/atom.ts";
-import type { ListPage } from "../../store/memory/rows/page.ts";
-import { findLibraryById, type ReachableLibrary } from "../../store/memory/rows/reachable-libraries.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { atomLine } from "./atom-json.ts";
-import { type MemoryCaller, memoryCaller } from "./call-memory.ts";
-import { requireLibrary } from "./problems.ts";
-import { ownReach } from "./reach-of-call.ts";
+import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
+import type { Atom, AtomPosition } from "../../../store/memory/rows/atom.ts";
+import type { ListPage } from "../../../store/memory/rows/page.ts";
+import { findLibraryById, type ReachableLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { type MemoryCaller, memoryCaller } from "../call/call-memory.ts";
+import { requireLibrary } from "../call/problems.ts";
+import { ownReach } from "../call/reach-of-call.ts";
+import { atomLine } from "../shown/atom-json.ts";
+import { ATOM_LINES } from "../shown/response-schemas.ts";
 import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
-import { ATOM_LINES } from "./response-schemas.ts";
 
 /** Atoms that are read for one piece of an export, and no more bytes than a page has: what a server holds at a time. */
 const PIECE = 20;

@@ -1,12 +1,12 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Db } from "../../store/database/change.ts";
-import type { Atom, AtomFields, Reach } from "../../store/memory/rows/atom.ts";
-import { openLibrary } from "../../store/memory/rows/reachable-libraries.ts";
-import { insertAtom } from "../../store/memory/writes/atom-writes.ts";
-import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../store/memory/writes/near-duplicates.ts";
-import type { RecordRoom } from "../../store/memory/writes/record-room.ts";
-import { beginAtoms, endAtoms, findSavedAtom } from "../../store/memory/writes/repeatable-atoms.ts";
-import { sha256 } from "../http/idempotency-key.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Db } from "../../../store/database/change.ts";
+import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
+import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
+import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
+import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../../store/memory/writes/near-duplicates.ts";
+import type { RecordRoom } from "../../../store/memory/writes/record-room.ts";
+import { beginAtoms, endAtoms, findSavedAtom } from "../../../store/memory/writes/repeatable-atoms.ts";
+import { sha256 } from "../../http/idempotency-key.ts";
 import { callerOf, inOrder } from "./save-once.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 

@@ -1,16 +1,16 @@
 import type { FastifyInstance } from "fastify";
-import { type Correction, correctAtom, deleteAtom } from "../../store/memory/writes/atom-writes.ts";
-import { DAYS_KEPT, restoreAtom } from "../../store/memory/writes/forgotten-atoms.ts";
-import { requireJsonType } from "../http/bodies/json-body.ts";
-import { type Problem, problem } from "../http/errors.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
-import { correctedJson } from "./atom-json.ts";
-import { callMemory } from "./call-memory.ts";
-import { NO_ATOM, SHARED_ATOM } from "./problems.ts";
+import { type Correction, correctAtom, deleteAtom } from "../../../store/memory/writes/atom-writes.ts";
+import { DAYS_KEPT, restoreAtom } from "../../../store/memory/writes/forgotten-atoms.ts";
+import { requireJsonType } from "../../http/bodies/json-body.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { callMemory } from "../call/call-memory.ts";
+import { NO_ATOM, SHARED_ATOM } from "../call/problems.ts";
+import { atomChanges, NOTHING_CHANGED } from "../request/atom-fields.ts";
+import { correctedJson } from "../shown/atom-json.ts";
+import { CORRECTED_ATOM } from "../shown/response-schemas.ts";
+import { correctedLibrary, deletedLibrary, writeAs } from "../writes/write-as.ts";
 import { UPDATE_BODY, UPDATE_EXAMPLE, type UpdateBody } from "./request-schemas.ts";
-import { CORRECTED_ATOM } from "./response-schemas.ts";
-import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
 const NOT_KEPT = problem(
   "not_found",

@@ -1,5 +1,5 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { ServerDeps } from "../product/deps.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { ServerDeps } from "../../product/deps.ts";
 
 /** Notes that a call has read or written in a library, by its id. */
 export type NoteLibrary = (libraryId: string) => void;

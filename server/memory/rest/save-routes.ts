@@ -1,16 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { permits } from "../../domain/access/authorize.ts";
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import { atomsById } from "../../store/memory/rows/atoms.ts";
-import type { MadeAtoms } from "../../store/memory/writes/repeatable-saves.ts";
-import { requireJsonType } from "../http/bodies/json-body.ts";
-import { problem } from "../http/errors.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { type AtomInput, atomFields } from "./atom-fields.ts";
-import { atomJson } from "./atom-json.ts";
-import { callMemory } from "./call-memory.ts";
-import { noLibrary, requireLibrary } from "./problems.ts";
+import { permits } from "../../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import { atomsById } from "../../../store/memory/rows/atoms.ts";
+import type { MadeAtoms } from "../../../store/memory/writes/repeatable-saves.ts";
+import { requireJsonType } from "../../http/bodies/json-body.ts";
+import { problem } from "../../http/errors.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { callMemory } from "../call/call-memory.ts";
+import { noLibrary, requireLibrary } from "../call/problems.ts";
+import { type AtomInput, atomFields } from "../request/atom-fields.ts";
+import { atomJson } from "../shown/atom-json.ts";
+import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "../shown/response-schemas.ts";
+import {
+  type DuplicatePolicy,
+  type FoundDuplicate,
+  findDuplicateAtoms,
+  insertion,
+  refusing,
+} from "../writes/save-atoms.ts";
+import { markSaved, repeatableSave, saveOnce } from "../writes/save-once.ts";
 import {
   BATCH_BODY,
   BATCH_EXAMPLE,
@@ -21,9 +30,6 @@ import {
   SAVE_QUERY,
   type SaveQuery,
 } from "./request-schemas.ts";
-import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "./response-schemas.ts";
-import { type DuplicatePolicy, type FoundDuplicate, findDuplicateAtoms, insertion, refusing } from "./save-atoms.ts";
-import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 
 /** Atoms to save, one or many: decided again behind the write, by the database. */
 export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {

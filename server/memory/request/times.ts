@@ -1,4 +1,4 @@
-import { InvalidAtomError } from "../../store/database/errors.ts";
+import { InvalidAtomError } from "../../../store/database/errors.ts";
 
 /** Milliseconds since the epoch of the years 1 to 9999: what RFC 3339 and every database have a name for. */
 export const EARLIEST = Date.parse("0001-01-01T00:00:00Z");

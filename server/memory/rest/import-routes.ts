@@ -1,16 +1,16 @@
 import type { FastifyInstance } from "fastify";
-import { InvalidAtomError } from "../../store/database/errors.ts";
-import { type ImportedAtom, importAtoms } from "../../store/memory/writes/import-atoms.ts";
-import { requireJsonType } from "../http/bodies/json-body.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { atomFields } from "./atom-fields.ts";
-import { callMemory } from "./call-memory.ts";
-import { noLibrary, requireLibrary } from "./problems.ts";
+import { InvalidAtomError } from "../../../store/database/errors.ts";
+import { type ImportedAtom, importAtoms } from "../../../store/memory/writes/import-atoms.ts";
+import { requireJsonType } from "../../http/bodies/json-body.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { callMemory } from "../call/call-memory.ts";
+import { noLibrary, requireLibrary } from "../call/problems.ts";
+import { atomFields } from "../request/atom-fields.ts";
+import { readTime } from "../request/times.ts";
+import { IMPORT_RESULT } from "../shown/response-schemas.ts";
+import { markSaved, repeatableSave, saveOnce } from "../writes/save-once.ts";
+import { rollBack } from "../writes/write-as.ts";
 import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
-import { IMPORT_RESULT } from "./response-schemas.ts";
-import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
-import { readTime } from "./times.ts";
-import { rollBack } from "./write-as.ts";
 
 /** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
 export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void {

@@ -1,18 +1,18 @@
 import type { FastifyRequest } from "fastify";
-import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
-import { mayReachLibrary } from "../../domain/access/library-access.ts";
-import type { OperationName } from "../../domain/access/operations.ts";
-import type { Db, Tx } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/rows/atom.ts";
-import type { Correction, Deletion } from "../../store/memory/writes/atom-writes.ts";
-import type { Forgetting } from "../../store/memory/writes/forgotten-atoms.ts";
-import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/writes/key-at-commit.ts";
-import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../auth/decide.ts";
-import { accessNow, refusalOf } from "../auth/key-hook.ts";
-import { Problem } from "../http/errors.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { libraryUser } from "./library-use.ts";
-import { reachOfCall } from "./reach-of-call.ts";
+import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
+import { mayReachLibrary } from "../../../domain/access/library-access.ts";
+import type { OperationName } from "../../../domain/access/operations.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
+import type { Reach } from "../../../store/memory/rows/atom.ts";
+import type { Correction, Deletion } from "../../../store/memory/writes/atom-writes.ts";
+import type { Forgetting } from "../../../store/memory/writes/forgotten-atoms.ts";
+import { findKeyAtCommit, findMemberAtCommit } from "../../../store/memory/writes/key-at-commit.ts";
+import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../../auth/decide.ts";
+import { accessNow, refusalOf } from "../../auth/key-hook.ts";
+import { Problem } from "../../http/errors.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { libraryUser } from "../call/library-use.ts";
+import { reachOfCall } from "../call/reach-of-call.ts";
 
 /** A change of the memory. */
 export type MemoryWrite<T> = {

@@ -1,5 +1,5 @@
 /** What the memory answers, as JSON Schema: for its description. A test holds the answers to it. */
-import { OUTCOMES } from "../../store/memory/writes/import-atoms.ts";
+import { OUTCOMES } from "../../../store/memory/writes/import-atoms.ts";
 
 const TEXT = { type: "string" } as const;
 const TIME = { type: "string", format: "date-time" } as const;

@@ -1,9 +1,8 @@
-import { type ConversationMessage, MAX_CONVERSATION, ROLES } from "../../domain/memory/conversation.ts";
-import type { Sort } from "../../store/memory/rows/atom-order.ts";
-import type { SearchSort } from "../../store/memory/search/atom-search.ts";
-import type { AtomChanges, AtomInput } from "./atom-fields.ts";
-import type { FilterInput } from "./filters.ts";
-import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";
+import { type ConversationMessage, MAX_CONVERSATION, ROLES } from "../../../domain/memory/conversation.ts";
+import type { Sort } from "../../../store/memory/rows/atom-order.ts";
+import type { SearchSort } from "../../../store/memory/search/atom-search.ts";
+import type { AtomChanges, AtomInput } from "../request/atom-fields.ts";
+import type { FilterInput } from "../request/filters.ts";
 import {
   ATOM_ID,
   ATOM_INPUT,
@@ -19,7 +18,8 @@ import {
   SORT,
   TAG,
   TIME,
-} from "./schemas.ts";
+} from "../request/schemas.ts";
+import { type DuplicatePolicy, MAX_BATCH } from "../writes/save-atoms.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type AtomPageQuery = { limit: number; cursor?: string };

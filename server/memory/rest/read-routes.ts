@@ -1,25 +1,26 @@
 import type { FastifyInstance } from "fastify";
-import { defined } from "../../domain/defined.ts";
-import type { Db } from "../../store/database/change.ts";
-import { listAtoms } from "../../store/memory/lists/atom-list.ts";
-import { listRevisions } from "../../store/memory/lists/atom-revisions.ts";
-import { listNeighbours } from "../../store/memory/lists/neighbours.ts";
-import { positionOf } from "../../store/memory/rows/atom-order.ts";
-import { findAtoms } from "../../store/memory/rows/atoms.ts";
-import { searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { questionSpaces } from "../../store/memory/search/candidates/nearest.ts";
-import { isPlainSearch, spaced } from "../../store/memory/search/words/search-words.ts";
-import type { QuestionEmbedder } from "../embedding/question.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { readAtomJson, revisionJson } from "./atom-json.ts";
-import { callMemory } from "./call-memory.ts";
-import type { CursorScope } from "./cursor.ts";
-import { cursorFilter, readFilter } from "./filters.ts";
-import { hiddenByExclusions } from "./hidden-atoms.ts";
-import type { LibraryUser } from "./library-use.ts";
-import { page, position } from "./paging.ts";
-import { NO_ATOM, requireLibrary } from "./problems.ts";
-import { ownReach, reachOfCall } from "./reach-of-call.ts";
+import { defined } from "../../../domain/defined.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
+import { listRevisions } from "../../../store/memory/lists/atom-revisions.ts";
+import { listNeighbours } from "../../../store/memory/lists/neighbours.ts";
+import { positionOf } from "../../../store/memory/rows/atom-order.ts";
+import { findAtoms } from "../../../store/memory/rows/atoms.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
+import { questionSpaces } from "../../../store/memory/search/candidates/nearest.ts";
+import { isPlainSearch, spaced } from "../../../store/memory/search/words/search-words.ts";
+import type { QuestionEmbedder } from "../../embedding/question.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { callMemory } from "../call/call-memory.ts";
+import type { LibraryUser } from "../call/library-use.ts";
+import { NO_ATOM, requireLibrary } from "../call/problems.ts";
+import { ownReach, reachOfCall } from "../call/reach-of-call.ts";
+import type { CursorScope } from "../request/cursor.ts";
+import { cursorFilter, readFilter } from "../request/filters.ts";
+import { readAtomJson, revisionJson } from "../shown/atom-json.ts";
+import { hiddenByExclusions } from "../shown/hidden-atoms.ts";
+import { page, position } from "../shown/paging.ts";
+import { ATOM, ATOM_PAGE, NEIGHBOUR_PAGE, REVISION_PAGE, SEARCH_RESULT } from "../shown/response-schemas.ts";
 import {
   ATOM_LIST_QUERY,
   type AtomListQuery,
@@ -30,7 +31,6 @@ import {
   type SearchQuery,
   tagsOf,
 } from "./request-schemas.ts";
-import { ATOM, ATOM_PAGE, NEIGHBOUR_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
 
 const QUOTE_IT = 'A word after "-" is excluded: to look for a minus sign as text, quote it, as in "-v".';
 

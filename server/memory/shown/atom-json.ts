@@ -1,10 +1,10 @@
-import { permits } from "../../domain/access/authorize.ts";
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/rows/atom.ts";
-import type { AtomChanges } from "./atom-fields.ts";
-import { libraryName } from "./libraries.ts";
-import type { LibraryUser } from "./library-use.ts";
+import { permits } from "../../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../../store/memory/rows/atom.ts";
+import { libraryName } from "../call/libraries.ts";
+import type { LibraryUser } from "../call/library-use.ts";
+import type { AtomChanges } from "../request/atom-fields.ts";
 
 /** An atom as REST and MCP show it. */
 export type AtomJson = {

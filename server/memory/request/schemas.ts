@@ -1,4 +1,4 @@
-import { SORTS } from "../../store/memory/rows/atom-order.ts";
+import { SORTS } from "../../../store/memory/rows/atom-order.ts";
 
 /**
  * What REST and MCP take, as JSON Schema. The limits are those of docs/decisions/memory-api.md. The database stores no

@@ -1,7 +1,7 @@
-import { defined } from "../../domain/defined.ts";
-import { InvalidAtomError } from "../../store/database/errors.ts";
-import type { AtomMetadata } from "../../store/memory/rows/atom.ts";
-import type { AtomFilter } from "../../store/memory/rows/atom-filter.ts";
+import { defined } from "../../../domain/defined.ts";
+import { InvalidAtomError } from "../../../store/database/errors.ts";
+import type { AtomMetadata } from "../../../store/memory/rows/atom.ts";
+import type { AtomFilter } from "../../../store/memory/rows/atom-filter.ts";
 import { METADATA } from "./schemas.ts";
 import { readTime } from "./times.ts";
 

@@ -1,11 +1,11 @@
-import { foldStatement } from "../../domain/memory/near-duplicate.ts";
-import type { Db } from "../../store/database/change.ts";
-import { InvalidAtomError } from "../../store/database/errors.ts";
-import type { Atom, AtomFields, Reach } from "../../store/memory/rows/atom.ts";
-import { PAGE_BYTES } from "../../store/memory/rows/page.ts";
-import { openLibrary } from "../../store/memory/rows/reachable-libraries.ts";
-import { insertAtom } from "../../store/memory/writes/atom-writes.ts";
-import { findNearDuplicates, MAX_SHOWN, type NearDuplicate } from "../../store/memory/writes/near-duplicates.ts";
+import { foldStatement } from "../../../domain/memory/near-duplicate.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { InvalidAtomError } from "../../../store/database/errors.ts";
+import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
+import { PAGE_BYTES } from "../../../store/memory/rows/page.ts";
+import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
+import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
+import { findNearDuplicates, MAX_SHOWN, type NearDuplicate } from "../../../store/memory/writes/near-duplicates.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
 /** Atoms of one batch, which is saved whole or not at all. */

@@ -1,14 +1,14 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { defaultLibraryOf } from "../../domain/access/library-access.ts";
-import type { Db } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/rows/atom.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { defaultLibraryOf } from "../../../domain/access/library-access.ts";
+import type { Db } from "../../../store/database/change.ts";
+import type { Reach } from "../../../store/memory/rows/atom.ts";
 import {
   findLibraryById,
   findLibraryByName,
   listLibraries,
   type ReachableLibrary,
-} from "../../store/memory/rows/reachable-libraries.ts";
-import { listed, MAX_LISTED } from "../http/listed.ts";
+} from "../../../store/memory/rows/reachable-libraries.ts";
+import { listed, MAX_LISTED } from "../../http/listed.ts";
 
 /** The libraries of its team's memory that a key may reach; as a reach, with what all share of them. */
 export function librariesOf(key: KeyRecord): Reach {

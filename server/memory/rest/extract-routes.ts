@@ -1,19 +1,25 @@
 import type { FastifyInstance } from "fastify";
-import { conversationPassages, MAX_CONVERSATION } from "../../domain/memory/conversation.ts";
-import { tokensOfCall } from "../../domain/memory/extraction.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from "../../store/memory/extraction/jobs.ts";
-import { isExtracting } from "../../store/memory/libraries/library-extraction.ts";
-import { requireJsonType } from "../http/bodies/json-body.ts";
-import { type Problem, problem } from "../http/errors.ts";
-import { sha256 } from "../http/idempotency-key.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { callMemory } from "./call-memory.ts";
-import { libraryName } from "./libraries.ts";
-import { noLibrary, requireLibrary } from "./problems.ts";
+import { conversationPassages, MAX_CONVERSATION } from "../../../domain/memory/conversation.ts";
+import { tokensOfCall } from "../../../domain/memory/extraction.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import {
+  type Conversation,
+  findJob,
+  type HandedOver,
+  handOver,
+  MAX_OPEN,
+} from "../../../store/memory/extraction/jobs.ts";
+import { isExtracting } from "../../../store/memory/libraries/library-extraction.ts";
+import { requireJsonType } from "../../http/bodies/json-body.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import { sha256 } from "../../http/idempotency-key.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { callMemory } from "../call/call-memory.ts";
+import { libraryName } from "../call/libraries.ts";
+import { noLibrary, requireLibrary } from "../call/problems.ts";
+import { EXTRACTION, HANDED_OVER } from "../shown/response-schemas.ts";
+import { writeAs } from "../writes/write-as.ts";
 import { EXTRACT_BODY, EXTRACT_EXAMPLE, type ExtractBody, JOB_QUERY } from "./request-schemas.ts";
-import { EXTRACTION, HANDED_OVER } from "./response-schemas.ts";
-import { writeAs } from "./write-as.ts";
 
 /** Conversations, for a model of the library to take statements out of (docs/decisions/capture.md). */
 export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): void {

@@ -1,7 +1,7 @@
-import { defined } from "../../domain/defined.ts";
-import { InvalidAtomError } from "../../store/database/errors.ts";
-import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/rows/atom.ts";
-import { assertEverValid } from "../../store/memory/writes/atom-writes.ts";
+import { defined } from "../../../domain/defined.ts";
+import { InvalidAtomError } from "../../../store/database/errors.ts";
+import type { AtomFields, AtomLink, AtomMetadata } from "../../../store/memory/rows/atom.ts";
+import { assertEverValid } from "../../../store/memory/writes/atom-writes.ts";
 import { readTime } from "./times.ts";
 
 /** Of an atom whose writer says none. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
-import type { Db, Tx } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/rows/atom.ts";
-import { findLibraryById, openLibrary } from "../../store/memory/rows/reachable-libraries.ts";
+import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
+import type { Reach } from "../../../store/memory/rows/atom.ts";
+import { findLibraryById, openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import {
   beginSave,
   endSave,
@@ -10,11 +10,11 @@ import {
   findSave,
   type MadeAtoms,
   type RepeatableSave,
-} from "../../store/memory/writes/repeatable-saves.ts";
-import { type Problem, problem } from "../http/errors.ts";
-import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { reachOfCall } from "./reach-of-call.ts";
+} from "../../../store/memory/writes/repeatable-saves.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import { readIdempotencyKey, sha256 } from "../../http/idempotency-key.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { reachOfCall } from "../call/reach-of-call.ts";
 import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
 
 /** A save that is made once for its Idempotency-Key. */
