@@ -11,11 +11,11 @@ import { parseJsonOnly, requireJsonType } from "../http/bodies/json-body.ts";
 import { type Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import type { ServerDeps } from "../product/deps.ts";
-import { challenged } from "./challenge.ts";
-import { mcpPaths } from "./described.ts";
-import { exchange } from "./exchange.ts";
-import { type Message, messageFault, readMessage, toolOf } from "./message.ts";
-import type { McpDeps } from "./server.ts";
+import { challenged } from "./protocol/challenge.ts";
+import { mcpPaths } from "./protocol/described.ts";
+import { exchange } from "./protocol/exchange.ts";
+import { type Message, messageFault, readMessage, toolOf } from "./protocol/message.ts";
+import type { McpDeps } from "./protocol/server.ts";
 
 /** JSON-RPC's code for each status that this endpoint reports by itself. */
 const RPC_CODES: Readonly<Record<number, number>> = {

@@ -24,6 +24,7 @@ const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
   "store/memory": ["rows", "libraries", "lists", "embedding", "search", "writes", "extraction"],
   "store/memory/search": ["words", "candidates", "ranking", "ranked-atoms.ts", "atom-recall.ts", "atom-search.ts"],
+  "server/mcp": ["definition", "answer", "tools", "protocol", "metadata-routes.ts", "routes.ts"],
   "server/memory": ["call", "request", "shown", "writes", "rest", "routes.ts"],
   "server/management/keys": ["request", "shown", "access", "make", "change", "routes.ts"],
 };

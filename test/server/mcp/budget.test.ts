@@ -2,8 +2,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
+import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { TOOLS } from "../../../server/mcp/server.ts";
 import { memoryServer } from "../memory/memory-server.ts";
 import { FOUND_BY, fillWithWorstAtoms } from "../memory/worst-atoms.ts";
 

@@ -1,5 +1,5 @@
-import { TOOLS } from "../../../server/mcp/server.ts";
-import { type MemoryTool, ToolFault } from "../../../server/mcp/tool.ts";
+import { type MemoryTool, ToolFault } from "../../../server/mcp/definition/tool.ts";
+import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 
 /** One that the suite looks for every keyword of, as it gives it. */
 const SCHEMA: MemoryTool["definition"]["inputSchema"] = {

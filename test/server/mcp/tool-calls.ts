@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { expect } from "vitest";
-import { TOOLS } from "../../../server/mcp/server.ts";
+import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 import type { Harness } from "../harness.ts";
 
 const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };

@@ -1,8 +1,8 @@
 import { Ajv } from "ajv";
 import { beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { TOOLS } from "../../../server/mcp/server.ts";
 import { memoryServer } from "../memory/memory-server.ts";
 import { callAs, ERAS, type Era, type ToolReply } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-import { RFC3339 } from "../memory/request/schemas.ts";
+import { RFC3339 } from "../../memory/request/schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Scope, scopeSet } from "../../../domain/access/scopes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { TOOLS } from "../../../server/mcp/server.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { ERAS, type Era } from "./messages.ts";
+import { type Scope, scopeSet } from "../../../../domain/access/scopes.ts";
+import { TOOLS } from "../../../../server/mcp/protocol/server.ts";
+import { mcpRoutes } from "../../../../server/mcp/routes.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { ERAS, type Era } from "../messages.ts";
 
 let server: Harness;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
-import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { TOOLS } from "../../../server/mcp/server.ts";
-import { memoryServer } from "../memory/memory-server.ts";
-import { callTool } from "./tool-calls.ts";
+import { estimateTokens } from "../../../../domain/memory/token-estimate.ts";
+import { TOOLS } from "../../../../server/mcp/protocol/server.ts";
+import { mcpRoutes } from "../../../../server/mcp/routes.ts";
+import { memoryServer } from "../../memory/memory-server.ts";
+import { callTool } from "../tool-calls.ts";
 
 const opened = memoryServer(mcpRoutes);
 const call = (name: string, args: Readonly<Record<string, unknown>>) =>

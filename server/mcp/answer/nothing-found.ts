@@ -1,10 +1,10 @@
-import { counted } from "../../domain/counted.ts";
-import { countAtoms } from "../../store/memory/lists/library-summary.ts";
-import type { AtomFilter } from "../../store/memory/rows/atom-filter.ts";
-import { libraryName } from "../memory/call/libraries.ts";
-import { hiddenByExclusions } from "../memory/shown/hidden-atoms.ts";
-import { beginning } from "./budget.ts";
-import type { ToolContext } from "./tool.ts";
+import { counted } from "../../../domain/counted.ts";
+import { countAtoms } from "../../../store/memory/lists/library-summary.ts";
+import type { AtomFilter } from "../../../store/memory/rows/atom-filter.ts";
+import { libraryName } from "../../memory/call/libraries.ts";
+import { hiddenByExclusions } from "../../memory/shown/hidden-atoms.ts";
+import { beginning } from "../definition/budget.ts";
+import type { ToolContext } from "../definition/tool.ts";
 
 type Asked = {
   /** Null for all libraries. */

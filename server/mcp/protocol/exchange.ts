@@ -1,12 +1,12 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { accessNow } from "../auth/key-hook.ts";
-import { CUT_PROBLEMS } from "../calls/open-call.ts";
-import { PIECE, roomForAnswer } from "../http/answers/paced-response.ts";
-import { Problem } from "../http/errors.ts";
-import { requestIdOf } from "../http/request-id.ts";
-import { reachOfCall } from "../memory/call/reach-of-call.ts";
-import { writeAs } from "../memory/writes/write-as.ts";
+import { accessNow } from "../../auth/key-hook.ts";
+import { CUT_PROBLEMS } from "../../calls/open-call.ts";
+import { PIECE, roomForAnswer } from "../../http/answers/paced-response.ts";
+import { Problem } from "../../http/errors.ts";
+import { requestIdOf } from "../../http/request-id.ts";
+import { reachOfCall } from "../../memory/call/reach-of-call.ts";
+import { writeAs } from "../../memory/writes/write-as.ts";
 import { type McpDeps, memoryServer } from "./server.ts";
 
 /** The error that is sent on a stream whose key has ended. */

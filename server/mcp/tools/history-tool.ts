@@ -1,9 +1,9 @@
-import { listRevisions } from "../../store/memory/lists/atom-revisions.ts";
-import type { CursorScope } from "../memory/request/cursor.ts";
-import { ATOM_ID, CURSOR } from "../memory/request/schemas.ts";
-import { revisionJson } from "../memory/shown/atom-json.ts";
-import { ATOMS_OUTPUT, restOf, shownAtom } from "./shown-atom.ts";
-import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
+import { listRevisions } from "../../../store/memory/lists/atom-revisions.ts";
+import type { CursorScope } from "../../memory/request/cursor.ts";
+import { ATOM_ID, CURSOR } from "../../memory/request/schemas.ts";
+import { revisionJson } from "../../memory/shown/atom-json.ts";
+import { ATOMS_OUTPUT, restOf, shownAtom } from "../answer/shown-atom.ts";
+import { pageText, type ShownPage, shownPage } from "../answer/shown-page.ts";
 import {
   defineTool,
   LIST_LIMIT,
@@ -12,7 +12,7 @@ import {
   placeOfCursor,
   READ_ANNOTATIONS,
   ToolFault,
-} from "./tool.ts";
+} from "../definition/tool.ts";
 
 type Args = { id: string; limit: number; cursor?: string };
 

@@ -1,23 +1,23 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { permits } from "../../domain/access/authorize.ts";
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Db } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/rows/atom.ts";
-import { type QuestionSpace, questionSpaces } from "../../store/memory/search/candidates/nearest.ts";
-import type { QuestionEmbedder } from "../embedding/question.ts";
-import { isForOperator, Problem, problemOf } from "../http/errors.ts";
-import { findLibraryToRead } from "../memory/call/libraries.ts";
-import { libraryUser } from "../memory/call/library-use.ts";
-import type { MemoryWrite } from "../memory/writes/write-as.ts";
-import type { ServerDeps } from "../product/deps.ts";
-import { memoryHistory } from "./history-tool.ts";
+import { permits } from "../../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Db } from "../../../store/database/change.ts";
+import type { Reach } from "../../../store/memory/rows/atom.ts";
+import { type QuestionSpace, questionSpaces } from "../../../store/memory/search/candidates/nearest.ts";
+import type { QuestionEmbedder } from "../../embedding/question.ts";
+import { isForOperator, Problem, problemOf } from "../../http/errors.ts";
+import { findLibraryToRead } from "../../memory/call/libraries.ts";
+import { libraryUser } from "../../memory/call/library-use.ts";
+import type { MemoryWrite } from "../../memory/writes/write-as.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import { type MemoryTool, type ToolAnswer, type ToolContext, ToolFault } from "../definition/tool.ts";
+import { memoryHistory } from "../tools/history-tool.ts";
+import { memoryLibraries } from "../tools/library-tools.ts";
+import { memoryList, memoryRecall, memorySearch } from "../tools/read-tools.ts";
+import { memorySaveAtom } from "../tools/save-tool.ts";
+import { memoryWakeUp } from "../tools/wake-up-tool.ts";
+import { memoryCorrectAtom, memoryForgetAtom } from "../tools/write-tools.ts";
 import { instructionsFor } from "./instructions.ts";
-import { memoryLibraries } from "./library-tools.ts";
-import { memoryList, memoryRecall, memorySearch } from "./read-tools.ts";
-import { memorySaveAtom } from "./save-tool.ts";
-import { type MemoryTool, type ToolAnswer, type ToolContext, ToolFault } from "./tool.ts";
-import { memoryWakeUp } from "./wake-up-tool.ts";
-import { memoryCorrectAtom, memoryForgetAtom } from "./write-tools.ts";
 
 /** The tools by name. A map: no name that a caller makes up finds what it inherits. */
 export const TOOLS: ReadonlyMap<string, MemoryTool> = new Map(

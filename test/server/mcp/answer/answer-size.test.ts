@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
-import { MAX_TOKENS } from "../../../server/mcp/budget.ts";
-import { recalled, recalledText } from "../../../server/mcp/recalled.ts";
-import { type ShownAtom, shownAtom } from "../../../server/mcp/shown-atom.ts";
-import { pageText, shownPage } from "../../../server/mcp/shown-page.ts";
-import type { Atom } from "../../../store/memory/rows/atom.ts";
-import { examples } from "../../env/nightly.ts";
+import { estimateTokens } from "../../../../domain/memory/token-estimate.ts";
+import { recalled, recalledText } from "../../../../server/mcp/answer/recalled.ts";
+import { type ShownAtom, shownAtom } from "../../../../server/mcp/answer/shown-atom.ts";
+import { pageText, shownPage } from "../../../../server/mcp/answer/shown-page.ts";
+import { MAX_TOKENS } from "../../../../server/mcp/definition/budget.ts";
+import type { Atom } from "../../../../store/memory/rows/atom.ts";
+import { examples } from "../../../env/nightly.ts";
 
 /** Texts that are long in one form or the other: quotes and control characters as JSON, Chinese as tokens. */
 const piece = fc.constantFrom("a word ", '"', "\u0001", "密", "🙂", "\n", "é", "\\");

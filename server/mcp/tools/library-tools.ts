@@ -1,11 +1,11 @@
-import { defaultLibraryOf } from "../../domain/access/library-access.ts";
-import { listLibraries } from "../../store/memory/rows/reachable-libraries.ts";
-import { libraryName } from "../memory/call/libraries.ts";
-import type { CursorScope } from "../memory/request/cursor.ts";
-import { CURSOR } from "../memory/request/schemas.ts";
-import { compact, fitting, paragraphs, textWithin, tokensIn } from "./budget.ts";
-import { cursorBehind, LONGEST_CURSOR } from "./shown-page.ts";
-import { defineTool, LIST_LIMIT, PAGE_OUTPUT, placeOfCursor, READ_ANNOTATIONS } from "./tool.ts";
+import { defaultLibraryOf } from "../../../domain/access/library-access.ts";
+import { listLibraries } from "../../../store/memory/rows/reachable-libraries.ts";
+import { libraryName } from "../../memory/call/libraries.ts";
+import type { CursorScope } from "../../memory/request/cursor.ts";
+import { CURSOR } from "../../memory/request/schemas.ts";
+import { cursorBehind, LONGEST_CURSOR } from "../answer/shown-page.ts";
+import { compact, fitting, paragraphs, textWithin, tokensIn } from "../definition/budget.ts";
+import { defineTool, LIST_LIMIT, PAGE_OUTPUT, placeOfCursor, READ_ANNOTATIONS } from "../definition/tool.ts";
 
 const LIBRARY_OUTPUT = {
   type: "object",

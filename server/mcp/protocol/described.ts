@@ -1,7 +1,7 @@
-import type { Header, JsonSchema, Operation, Paths, ResponseObject } from "../openapi/format.ts";
-import { RATE_HEADERS } from "../openapi/rate-headers.ts";
-import { type RefusalBody, refusals } from "../openapi/refusals.ts";
-import { KEY_SECURITY } from "../openapi/security.ts";
+import type { Header, JsonSchema, Operation, Paths, ResponseObject } from "../../openapi/format.ts";
+import { RATE_HEADERS } from "../../openapi/rate-headers.ts";
+import { type RefusalBody, refusals } from "../../openapi/refusals.ts";
+import { KEY_SECURITY } from "../../openapi/security.ts";
 
 const VERSION = { const: "2.0" } as const;
 const ID = { type: ["string", "integer", "null"] } as const;

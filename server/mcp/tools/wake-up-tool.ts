@@ -1,14 +1,29 @@
-import { EXTRACTED } from "../../domain/memory/extraction.ts";
-import { listAtoms } from "../../store/memory/lists/atom-list.ts";
-import { ATOM_PAGE_BOUNDS } from "../../store/memory/lists/atom-pages.ts";
-import { countAtoms } from "../../store/memory/lists/library-summary.ts";
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import { positionOf, type Sort } from "../../store/memory/rows/atom-order.ts";
-import { findReplacements } from "../../store/memory/rows/replaced-atoms.ts";
-import { ALL_LIBRARIES, libraryName } from "../memory/call/libraries.ts";
-import { compact, paragraphs, textWithin, tokensIn } from "./budget.ts";
-import { ATOMS_OUTPUT, atomText, cutAtom, fittingBriefs, type ShownAtom, shownAtom, shownFacts } from "./shown-atom.ts";
-import { defineTool, LIBRARY_TO_READ, LIST_LIMIT, libraryToRead, READ_ANNOTATIONS, type ToolContext } from "./tool.ts";
+import { EXTRACTED } from "../../../domain/memory/extraction.ts";
+import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
+import { ATOM_PAGE_BOUNDS } from "../../../store/memory/lists/atom-pages.ts";
+import { countAtoms } from "../../../store/memory/lists/library-summary.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import { positionOf, type Sort } from "../../../store/memory/rows/atom-order.ts";
+import { findReplacements } from "../../../store/memory/rows/replaced-atoms.ts";
+import { ALL_LIBRARIES, libraryName } from "../../memory/call/libraries.ts";
+import {
+  ATOMS_OUTPUT,
+  atomText,
+  cutAtom,
+  fittingBriefs,
+  type ShownAtom,
+  shownAtom,
+  shownFacts,
+} from "../answer/shown-atom.ts";
+import { compact, paragraphs, textWithin, tokensIn } from "../definition/budget.ts";
+import {
+  defineTool,
+  LIBRARY_TO_READ,
+  LIST_LIMIT,
+  libraryToRead,
+  READ_ANNOTATIONS,
+  type ToolContext,
+} from "../definition/tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;

@@ -1,12 +1,12 @@
-import { listNeighbours } from "../../store/memory/lists/neighbours.ts";
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import { positionOf } from "../../store/memory/rows/atom-order.ts";
-import type { CursorScope } from "../memory/request/cursor.ts";
-import { readSize } from "./budget.ts";
+import { listNeighbours } from "../../../store/memory/lists/neighbours.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import { positionOf } from "../../../store/memory/rows/atom-order.ts";
+import type { CursorScope } from "../../memory/request/cursor.ts";
+import { readSize } from "../definition/budget.ts";
+import { placeOfCursor, type ToolContext } from "../definition/tool.ts";
 import type { Recalled } from "./recalled.ts";
 import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";
 import { cursorBehind } from "./shown-page.ts";
-import { placeOfCursor, type ToolContext } from "./tool.ts";
 
 /** Of a neighbour so many characters show what it is about: it is read by its id. */
 const BRIEF = 200;

@@ -1,13 +1,13 @@
-import { defaultLibraryOf } from "../../domain/access/library-access.ts";
-import { defined } from "../../domain/defined.ts";
-import type { Relation } from "../../store/memory/lists/neighbours.ts";
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import type { Match } from "../../store/memory/search/ranked-atoms.ts";
-import type { LibraryUser } from "../memory/call/library-use.ts";
-import { DEFAULT_IMPORTANCE } from "../memory/request/atom-fields.ts";
-import { type AtomJson, readAtomJson } from "../memory/shown/atom-json.ts";
-import { RANKING, RELATIONS, REPLACED_BY } from "../memory/shown/response-schemas.ts";
-import { beginning, fitting, longest, tokensIn } from "./budget.ts";
+import { defaultLibraryOf } from "../../../domain/access/library-access.ts";
+import { defined } from "../../../domain/defined.ts";
+import type { Relation } from "../../../store/memory/lists/neighbours.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import type { Match } from "../../../store/memory/search/ranked-atoms.ts";
+import type { LibraryUser } from "../../memory/call/library-use.ts";
+import { DEFAULT_IMPORTANCE } from "../../memory/request/atom-fields.ts";
+import { type AtomJson, readAtomJson } from "../../memory/shown/atom-json.ts";
+import { RANKING, RELATIONS, REPLACED_BY } from "../../memory/shown/response-schemas.ts";
+import { beginning, fitting, longest, tokensIn } from "../definition/budget.ts";
 
 /** An atom, a revision or a hit as a tool shows it: without fields at their default. */
 export type ShownAtom = Partial<AtomJson> & {

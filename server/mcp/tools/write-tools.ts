@@ -1,14 +1,14 @@
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { correctAtom, type Deletion, deleteAtom } from "../../store/memory/writes/atom-writes.ts";
-import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../store/memory/writes/forgotten-atoms.ts";
-import { SHARED_ATOM } from "../memory/call/problems.ts";
-import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/request/atom-fields.ts";
-import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/request/schemas.ts";
-import { correctedJson } from "../memory/shown/atom-json.ts";
-import { correctedLibrary, deletedLibrary } from "../memory/writes/write-as.ts";
-import { compact, paragraphs, tokensIn } from "./budget.ts";
-import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from "./shown-atom.ts";
-import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "./tool.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import { correctAtom, type Deletion, deleteAtom } from "../../../store/memory/writes/atom-writes.ts";
+import { DAYS_KEPT, type Forgetting, forgetAtom } from "../../../store/memory/writes/forgotten-atoms.ts";
+import { SHARED_ATOM } from "../../memory/call/problems.ts";
+import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../../memory/request/atom-fields.ts";
+import { ATOM_ID, ATOM_INPUT, REVISION } from "../../memory/request/schemas.ts";
+import { correctedJson } from "../../memory/shown/atom-json.ts";
+import { correctedLibrary, deletedLibrary } from "../../memory/writes/write-as.ts";
+import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from "../answer/shown-atom.ts";
+import { compact, paragraphs, tokensIn } from "../definition/budget.ts";
+import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "../definition/tool.ts";
 
 /** What is forgotten comes back by a person's hand at most; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;

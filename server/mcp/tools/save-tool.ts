@@ -1,13 +1,12 @@
-import { permits } from "../../domain/access/authorize.ts";
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { MAX_SHOWN } from "../../store/memory/writes/near-duplicates.ts";
-import { libraryName, noSuchLibrary } from "../memory/call/libraries.ts";
-import { type AtomInput, atomFields } from "../memory/request/atom-fields.ts";
-import { ATOM_INPUT, atomListSchema } from "../memory/request/schemas.ts";
-import { atomJson } from "../memory/shown/atom-json.ts";
-import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../memory/writes/save-atoms.ts";
-import { repeatableAtoms } from "../memory/writes/save-repeated.ts";
-import { compact, fitting, paragraphs, sentences, tokensIn } from "./budget.ts";
+import { permits } from "../../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { MAX_SHOWN } from "../../../store/memory/writes/near-duplicates.ts";
+import { libraryName, noSuchLibrary } from "../../memory/call/libraries.ts";
+import { type AtomInput, atomFields } from "../../memory/request/atom-fields.ts";
+import { ATOM_INPUT, atomListSchema } from "../../memory/request/schemas.ts";
+import { atomJson } from "../../memory/shown/atom-json.ts";
+import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../../memory/writes/save-atoms.ts";
+import { repeatableAtoms } from "../../memory/writes/save-repeated.ts";
 import {
   ATOM_OUTPUT,
   ATOMS_OUTPUT,
@@ -16,8 +15,9 @@ import {
   type ShownAtom,
   shortenAtom,
   shownAtom,
-} from "./shown-atom.ts";
-import { defineTool, LIBRARY_NAME, libraryOf, ToolFault, TRUNCATED } from "./tool.ts";
+} from "../answer/shown-atom.ts";
+import { compact, fitting, paragraphs, sentences, tokensIn } from "../definition/budget.ts";
+import { defineTool, LIBRARY_NAME, libraryOf, ToolFault, TRUNCATED } from "../definition/tool.ts";
 
 type SaveArgs = Partial<AtomInput> & {
   atoms?: AtomInput[];

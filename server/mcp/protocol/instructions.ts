@@ -1,4 +1,4 @@
-import type { MemoryTool } from "./tool.ts";
+import type { MemoryTool } from "../definition/tool.ts";
 
 /** When to use each tool, in the order in which a session comes to them. */
 const WHEN: readonly (readonly [tool: string, when: string])[] = [

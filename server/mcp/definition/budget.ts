@@ -1,5 +1,5 @@
-import { estimateTokens } from "../../domain/memory/token-estimate.ts";
-import { PAGE_BYTES } from "../../store/memory/rows/page.ts";
+import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
+import { PAGE_BYTES } from "../../../store/memory/rows/page.ts";
 
 /** How long an answer may be: what is structured and the text that says the same, each by itself. */
 export const MAX_TOKENS = {

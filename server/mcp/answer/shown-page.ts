@@ -1,6 +1,6 @@
-import type { ListPage } from "../../store/memory/rows/page.ts";
-import { type CursorPosition, type CursorScope, writeCursor } from "../memory/request/cursor.ts";
-import { compact, paragraphs, sentences, textWithin, tokensIn } from "./budget.ts";
+import type { ListPage } from "../../../store/memory/rows/page.ts";
+import { type CursorPosition, type CursorScope, writeCursor } from "../../memory/request/cursor.ts";
+import { compact, paragraphs, sentences, textWithin, tokensIn } from "../definition/budget.ts";
 import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";
 
 /** A list of atoms as a tool answers it. */

@@ -1,15 +1,15 @@
-import { defined } from "../../domain/defined.ts";
-import { listAtoms } from "../../store/memory/lists/atom-list.ts";
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import { positionOf, type Sort } from "../../store/memory/rows/atom-order.ts";
-import { readInOrder } from "../../store/memory/rows/atoms-within.ts";
-import { findReplacements } from "../../store/memory/rows/replaced-atoms.ts";
-import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
-import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { isPlainSearch, searchExcept } from "../../store/memory/search/words/search-words.ts";
-import { MAX_SNIPPET_SOURCE } from "../../store/memory/search/words/snippet.ts";
-import type { CursorScope } from "../memory/request/cursor.ts";
-import { cursorFilter, type FilterInput, readFilter } from "../memory/request/filters.ts";
+import { defined } from "../../../domain/defined.ts";
+import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import { positionOf, type Sort } from "../../../store/memory/rows/atom-order.ts";
+import { readInOrder } from "../../../store/memory/rows/atoms-within.ts";
+import { findReplacements } from "../../../store/memory/rows/replaced-atoms.ts";
+import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
+import { type SearchSort, searchAtoms } from "../../../store/memory/search/atom-search.ts";
+import { isPlainSearch, searchExcept } from "../../../store/memory/search/words/search-words.ts";
+import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/words/snippet.ts";
+import type { CursorScope } from "../../memory/request/cursor.ts";
+import { cursorFilter, type FilterInput, readFilter } from "../../memory/request/filters.ts";
 import {
   ATOM_ID,
   CURSOR,
@@ -20,13 +20,13 @@ import {
   SORT,
   TAG,
   TAGS,
-} from "../memory/request/schemas.ts";
-import { readSize } from "./budget.ts";
-import { shownNeighbours } from "./neighbours.ts";
-import { nothingFound, partialMatchesNotice } from "./nothing-found.ts";
-import { type Recalled, recalled, recalledText } from "./recalled.ts";
-import { ATOMS_OUTPUT, NEIGHBOURS_OUTPUT, shownAtom, shownFacts } from "./shown-atom.ts";
-import { pageText, type ShownPage, shownPage } from "./shown-page.ts";
+} from "../../memory/request/schemas.ts";
+import { shownNeighbours } from "../answer/neighbours.ts";
+import { nothingFound, partialMatchesNotice } from "../answer/nothing-found.ts";
+import { type Recalled, recalled, recalledText } from "../answer/recalled.ts";
+import { ATOMS_OUTPUT, NEIGHBOURS_OUTPUT, shownAtom, shownFacts } from "../answer/shown-atom.ts";
+import { pageText, type ShownPage, shownPage } from "../answer/shown-page.ts";
+import { readSize } from "../definition/budget.ts";
 import {
   defineTool,
   LIBRARY_TO_READ,
@@ -37,7 +37,7 @@ import {
   READ_ANNOTATIONS,
   ToolFault,
   TRUNCATED,
-} from "./tool.ts";
+} from "../definition/tool.ts";
 
 const SEMANTIC = {
   type: "boolean",

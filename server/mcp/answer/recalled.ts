@@ -1,8 +1,8 @@
-import type { Atom } from "../../store/memory/rows/atom.ts";
-import { compact, paragraphs, sentences, tokensIn } from "./budget.ts";
+import type { Atom } from "../../../store/memory/rows/atom.ts";
+import { compact, paragraphs, sentences, tokensIn } from "../definition/budget.ts";
+import { ToolFault } from "../definition/tool.ts";
 import { atomText, fittingAtoms, fittingBriefs, restOf, type ShownAtom, shortenAtom } from "./shown-atom.ts";
 import { CUT, noteOf, SEMANTIC_TEXT } from "./shown-page.ts";
-import { ToolFault } from "./tool.ts";
 
 /** What memory_recall answers. */
 export type Recalled = {
