@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { isRecord } from "../domain/manifest/identity.ts";
+import { isRecord } from "../domain/manifest/document/identity.ts";
 import { containsKey } from "../domain/redact.ts";
 import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { AddCommand } from "./command/command.ts";

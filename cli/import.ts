@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorMessage } from "../domain/error-text.ts";
-import { writeYaml } from "../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../domain/manifest/document/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import type { KeyJson } from "../server/management/keys/shown/key-json.ts";
 import type { AddCommand } from "./command/command.ts";

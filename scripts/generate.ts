@@ -12,7 +12,7 @@ import { compile } from "json-schema-to-typescript";
 import { parse } from "yaml";
 import { KINDS, type Kind } from "../domain/kinds/kinds.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
-import { manifestSchema } from "../domain/manifest/json-schema.ts";
+import { manifestSchema } from "../domain/manifest/validation/json-schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { renderCommands } from "./commands-reference.ts";
 import { renderControllerRights } from "./controller-rights.ts";

@@ -1,7 +1,7 @@
 /** What the Pulumi package `keyplane` consists of: its schema and its TypeScript types are both rendered from this. */
 import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
-import { withFreeLibraries } from "../domain/manifest/team-libraries.ts";
+import { withFreeLibraries } from "../domain/manifest/validation/team-libraries.ts";
 import { environmentKeys } from "./pulumi-component.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {

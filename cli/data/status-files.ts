@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readJson } from "../../controller/cluster/files/disk.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { Kind, Spec, Status } from "../../domain/kinds/kinds.ts";
-import type { Labels } from "../../domain/manifest/labels.ts";
+import type { Labels } from "../../domain/manifest/document/labels.ts";
 import { hasCode } from "../../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
 

@@ -6,7 +6,7 @@ import { errorText } from "../../domain/error-text.ts";
 import { SCHEMAS } from "../../domain/kinds/generated/schemas.ts";
 import { API_VERSION, KINDS, type Kind } from "../../domain/kinds/kinds.ts";
 import type { Schema } from "../../domain/kinds/schema.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

@@ -5,7 +5,7 @@ import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { condition } from "../../domain/conditions.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isClusterScoped, KINDS, type Kind } from "../../domain/kinds/kinds.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { readiness, type StatusObject } from "../data/status-files.ts";
 import { listAll } from "../source/list-all.ts";

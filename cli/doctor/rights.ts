@@ -3,7 +3,7 @@ import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-clie
 import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { listAll, metadataNamespace } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { CONTROLLER, CONTROLLER_ROLES, NAMESPACE_RULES } from "./generated/rights.ts";

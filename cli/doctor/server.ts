@@ -1,6 +1,6 @@
 /** What a server says to those who call it. */
 import { connectionErrorText, errorText } from "../../domain/error-text.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 import { checkServedCertificate } from "./certificate.ts";
 import { type Check, type Finding, ok, runChecks, wrong } from "./finding.ts";

@@ -1,5 +1,5 @@
 /** The order of --sort-by: by a field of what `-o json` prints, as kubectl has it. */
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { UsageError } from "../command/usage-error.ts";
 import type { ListedObject } from "../source/source.ts";
 

@@ -1,6 +1,6 @@
 import { API_VERSION } from "../../domain/kinds/kinds.ts";
-import { manifestSchema } from "../../domain/manifest/json-schema.ts";
-import { writeYaml } from "../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../domain/manifest/document/write-yaml.ts";
+import { manifestSchema } from "../../domain/manifest/validation/json-schema.ts";
 
 /** A file that `keyplane init` writes, and what it is for. */
 export type FirstFile = { readonly file: string; readonly text: string; readonly is: string };

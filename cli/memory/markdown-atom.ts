@@ -1,5 +1,5 @@
 /** An atom as a Markdown file, for people and their editors; importing it gives the same atom. */
-import { writeYaml } from "../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../domain/manifest/document/write-yaml.ts";
 import type { Page } from "./front-matter.ts";
 import { type ImportItem, isUuid } from "./import-item.ts";
 

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { writeYaml } from "../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../domain/manifest/document/write-yaml.ts";
 
 /** The forms that programs read. */
 export type StructuredFormat = "json" | "yaml";

@@ -1,7 +1,7 @@
 import { declareKey } from "../../domain/key/declaration/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored/stored-key.ts";
 import type { Status } from "../../domain/kinds/kinds.ts";
-import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/set/manifest-world.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { subjectText } from "../../domain/access/subject.ts";
 import { budgetText } from "../../domain/budget/budget.ts";
 import type { KeyPolicy } from "../../domain/key/stored/stored-key.ts";
-import { printable, quote } from "../../domain/manifest/diagnostic.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { printable, quote } from "../../domain/manifest/document/diagnostic.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 

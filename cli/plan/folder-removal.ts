@@ -8,7 +8,7 @@ import { findMissing } from "../../controller/cluster/files/manifests/missing.ts
 import { openOrigins } from "../../controller/cluster/files/manifests/origins.ts";
 import { decideRemoval } from "../../controller/cluster/files/manifests/removal.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
-import type { WorldObject } from "../../domain/manifest/manifest-world.ts";
+import type { WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import { systemClock } from "../../runtime/clock.ts";
 
 /** The one folder among the paths, if they are that and nothing else. */

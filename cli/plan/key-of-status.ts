@@ -7,7 +7,7 @@ import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
 import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
 import { policyOf } from "../../domain/key/plan/plan-policy.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
-import type { ManifestWorld } from "../../domain/manifest/manifest-world.ts";
+import type { ManifestWorld } from "../../domain/manifest/set/manifest-world.ts";
 import type { StatusObject } from "../data/status-files.ts";
 
 export type KeyObject = StatusObject<"PlatformKey">;

@@ -2,7 +2,7 @@
 import type { StatedCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
-import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/manifest-world.ts";
+import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import {
   gatewayCredentials,
   type LibraryGateway,

@@ -1,6 +1,6 @@
 /** How a plan is shown: as lines, and as data for programs. Its form for pull requests is in `plan-markdown.ts`. */
 import { listTitles, type titleOf } from "../../controller/cluster/titles.ts";
-import { formatDiagnostic, printable } from "../../domain/manifest/diagnostic.ts";
+import { formatDiagnostic, printable } from "../../domain/manifest/document/diagnostic.ts";
 import { MAX_TITLES } from "../data/held.ts";
 import type { Plan } from "./make-plan.ts";
 import type { PlannedObject } from "./planned-objects.ts";

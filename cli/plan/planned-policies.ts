@@ -4,8 +4,8 @@ import type { ResolvedReferences } from "../../domain/key/observed/observed-key.
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import type { StoredKey } from "../../domain/key/stored/stored-key.ts";
-import { policiesIn, type RuleSince } from "../../domain/manifest/manifest-policies.ts";
-import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
+import { policiesIn, type RuleSince } from "../../domain/manifest/set/manifest-policies.ts";
+import type { ManifestWorld, WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { StatusObject } from "../data/status-files.ts";
 

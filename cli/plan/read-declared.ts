@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
-import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
-import { findDuplicateManifests } from "../../domain/manifest/manifest-set.ts";
-import type { WorldObject } from "../../domain/manifest/manifest-world.ts";
-import type { SecretManifest } from "../../domain/manifest/validate.ts";
+import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
+import { findDuplicateManifests } from "../../domain/manifest/set/manifest-set.ts";
+import type { WorldObject } from "../../domain/manifest/set/manifest-world.ts";
+import type { SecretManifest } from "../../domain/manifest/validation/validate.ts";
 import { assertPresent, listManifestFiles, readManifestFile } from "../validate/manifest-files.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 

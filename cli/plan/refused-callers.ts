@@ -5,7 +5,7 @@ import {
   narrowedCallers,
   type SourceLists,
 } from "../../domain/access/caller-network.ts";
-import type { ManifestWorld, WorldObject } from "../../domain/manifest/manifest-world.ts";
+import type { ManifestWorld, WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import type { ForecastInput } from "./key-forecast.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
-import { suggest } from "../../domain/manifest/suggestion.ts";
+import { suggest } from "../../domain/manifest/document/suggestion.ts";
 import { UsageError } from "../command/usage-error.ts";
 
 /** What people call each kind: the plural first, then the singular, then the names of `crds/`. A test compares them. */

@@ -1,7 +1,7 @@
 import { REPORTER } from "../../controller/cluster/kubernetes/events.ts";
 import { ALL_EVENTS_PATH, eventsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { isClusterScoped, isKind } from "../../domain/kinds/kinds.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { Selectors } from "./list-all.ts";
 import type { EventFilter, ListedEvent } from "./source.ts";
 

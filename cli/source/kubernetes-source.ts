@@ -9,7 +9,7 @@ import {
 import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { objectsPath, secretPath, secretResource } from "../../controller/cluster/kubernetes/resources.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/kinds/kinds.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import { changesOf } from "./changes.ts";

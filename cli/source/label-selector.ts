@@ -1,5 +1,5 @@
 /** The selectors of -l, in kubectl's syntax: `app=web`, `tier in (a, b)`, `!old`, separated by commas. */
-import { isLabelName, isLabelValue, type Labels } from "../../domain/manifest/labels.ts";
+import { isLabelName, isLabelValue, type Labels } from "../../domain/manifest/document/labels.ts";
 import { UsageError } from "../command/usage-error.ts";
 
 export type LabelSelector = {

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 
 /** Which objects of a collection are meant; all where neither is given. */
 export type Selectors = { readonly fieldSelector?: string | undefined; readonly labelSelector?: string | undefined };

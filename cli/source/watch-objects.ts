@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { Selectors } from "./list-all.ts";
 
 /** How long a watch is asked to last, and how much longer it is waited for. Seconds. */

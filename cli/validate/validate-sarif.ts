@@ -1,7 +1,7 @@
 /** What `validate` finds in SARIF 2.1.0, which code scanning and editors read. */
 import { isAbsolute, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
 import { packageVersion } from "../version/package-version.ts";
 
 /** A rule for each severity: ids that stay, by which a code scanner keeps what was dismissed. */

@@ -1,6 +1,6 @@
 /** What `keyplane wait` waits for, as kubectl names it: `condition=Ready`, `condition=Ready=False`, `delete`. */
 import { CONDITION_TYPES } from "../../domain/conditions.ts";
-import { suggestion } from "../../domain/manifest/suggestion.ts";
+import { suggestion } from "../../domain/manifest/document/suggestion.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { readiness } from "../data/status-files.ts";
 import type { ListedObject } from "../source/source.ts";

@@ -5,7 +5,7 @@
  */
 import type { Presence } from "../../domain/garbage-collection.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
-import type { Labels } from "../../domain/manifest/labels.ts";
+import type { Labels } from "../../domain/manifest/document/labels.ts";
 
 /** The finalizer that holds an object until what it stands for is revoked or released. */
 export const FINALIZER = "keyplane.dev/finalizer";

@@ -1,5 +1,5 @@
 import type { KnownUsage, LastUse } from "../../domain/key/stored/known-usage.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { readKnownUsage } from "../../store/keys/uses/usage.ts";
 import type { DeclaredObject } from "../cluster/port.ts";

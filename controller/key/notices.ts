@@ -1,4 +1,4 @@
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { change } from "../../store/database/change.ts";
 import { type KeyNotice, recordNotice } from "../../store/keys/events/key-notices.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";

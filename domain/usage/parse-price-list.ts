@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { LineCounter, parseDocument } from "yaml";
-import { formatPath, type Path, type Position } from "../manifest/diagnostic.ts";
-import { isRecord } from "../manifest/identity.ts";
-import { explainSyntax } from "../manifest/parse.ts";
-import { offsetOf, readNode } from "../manifest/yaml-node.ts";
+import { formatPath, type Path, type Position } from "../manifest/document/diagnostic.ts";
+import { isRecord } from "../manifest/document/identity.ts";
+import { explainSyntax } from "../manifest/document/parse.ts";
+import { offsetOf, readNode } from "../manifest/document/yaml-node.ts";
 import { parseMicros } from "../money.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import type { PriceEntry, PriceList, Prices } from "./price-list.ts";

@@ -4,7 +4,7 @@
  */
 import { PRESETS, type Preset, type Scope } from "../../domain/access/scopes.ts";
 import { defined } from "../../domain/defined.ts";
-import { suggest } from "../../domain/manifest/suggestion.ts";
+import { suggest } from "../../domain/manifest/document/suggestion.ts";
 import schema from "./schema.json" with { type: "json" };
 
 export const ENVIRONMENTS = ["dev", "staging", "production"] as const;

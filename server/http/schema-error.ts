@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { MANAGED_BY_PATTERN } from "../../domain/key/declaration/managed-by.ts";
-import { PATTERNS } from "../../domain/manifest/schema-check.ts";
+import { PATTERNS } from "../../domain/manifest/validation/schema-check.ts";
 
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
 export function describeSchemaError(fault: ErrorObject | undefined, whole: string): string {

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { fetchJson } from "../auth/tokens/issuer-http.ts";
 
 /** How old the keys may get before they are fetched again, and how old where GitHub does not give them. */

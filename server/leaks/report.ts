@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
 
 /** As many leaks as one report of our own format may have; GitHub sends what it has found at a time. */

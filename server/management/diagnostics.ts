@@ -1,6 +1,6 @@
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
-import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../domain/manifest/check-spec.ts";
-import { checkName, checkNamespace } from "../../domain/manifest/identity.ts";
+import { checkName, checkNamespace } from "../../domain/manifest/document/identity.ts";
+import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../domain/manifest/validation/check-spec.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { type Problem, problem } from "../http/errors.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/validation/json-schema.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries/libraries.ts";
 import { findNamesake } from "../../store/objects/objects.ts";

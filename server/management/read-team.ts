@@ -1,8 +1,8 @@
 import type { PlatformTeamSpec } from "../../domain/kinds/generated/platform-team.ts";
-import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
-import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
-import { freeLibraries, placeLibraries, withFreeLibraries } from "../../domain/manifest/team-libraries.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
+import type { FieldDiagnostic } from "../../domain/manifest/validation/check-spec.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/validation/json-schema.ts";
+import { freeLibraries, placeLibraries, withFreeLibraries } from "../../domain/manifest/validation/team-libraries.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import type { StoredTeam } from "../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";

@@ -3,7 +3,7 @@ import type { RouteRecord } from "../../domain/access/key-record.ts";
 import type { Budget } from "../../domain/budget/budget.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/declaration/api-managed-key.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
-import type { Labels } from "../../domain/manifest/labels.ts";
+import type { Labels } from "../../domain/manifest/document/labels.ts";
 import type { TokenFigures } from "../../domain/usage/token-count.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platform-key-policy.ts";
-import { checkSpec } from "../../domain/manifest/check-spec.ts";
+import { checkSpec } from "../../domain/manifest/validation/check-spec.ts";
 
 /**
  * Reads a stored policy; undefined for one that this version cannot read: what it does not know of a policy would be let

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import { CLIMBING, SCOPES_OUTSIDE_THE_LIST } from "../domain/manifest/abuse-cases.ts";
-import { MISTAKE_CASES } from "../domain/manifest/mistake-cases.ts";
 import { mutate, mutation, VALID } from "../domain/manifest/mutations.ts";
 import { errorsOf, key, manifest, readText, storedSpec, team, warningsOf } from "../domain/manifest/read.ts";
-import { RULE_CASES } from "../domain/manifest/rule-cases.ts";
+import { MISTAKE_CASES } from "../domain/manifest/validation/mistake-cases.ts";
+import { RULE_CASES } from "../domain/manifest/validation/rule-cases.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
 import { apply, createNamespaces, remove, urlOf } from "./apply.ts";
 

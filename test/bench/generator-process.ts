@@ -12,7 +12,7 @@ import { eventsPath, objectPath, objectsPath, secretsPath } from "../../controll
 import { FINALIZER } from "../../controller/cluster/port.ts";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { change, commitChange, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";

@@ -7,7 +7,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { API_VERSION } from "../../../domain/kinds/kinds.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { createSerial } from "../../../runtime/serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";

@@ -2,7 +2,7 @@
  * Whether what answers is still the cluster that this was opened on. A kubeconfig's address may lead to another one by
  * now: a restored cluster, a load balancer, a name that has moved.
  */
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { LogLine } from "../../../runtime/log-line.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { readError } from "./api/api-error.ts";

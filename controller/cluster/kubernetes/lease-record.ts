@@ -1,7 +1,7 @@
 /** The Lease object of a leader election: taken, renewed and given back, always under the version that is known. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isConflict, isNotFound } from "./api/api-error.ts";
 import type { ApiRequest } from "./api/transport.ts";

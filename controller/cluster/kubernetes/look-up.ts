@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { lookUpAt, type Presence } from "../../../domain/garbage-collection.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isNotFound, type ResourceName } from "./api/api-error.ts";
 import type { ClusterIdentity } from "./identity.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { isForbidden, isNotFound, readError } from "./api/api-error.ts";
 import { namespacePath, namespaceResource } from "./resources.ts";

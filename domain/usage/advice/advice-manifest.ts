@@ -1,5 +1,5 @@
 import { API_VERSION } from "../../kinds/kinds.ts";
-import { commentLines, writeCommentedYaml } from "../../manifest/write-yaml.ts";
+import { commentLines, writeCommentedYaml } from "../../manifest/document/write-yaml.ts";
 import { redactKeys } from "../../redact.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { type Advice, advisedSpec } from "./advise.ts";

@@ -1,5 +1,5 @@
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
-import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 
 export function checkResponse(diagnostics: readonly FieldDiagnostic[]) {
   const response = new messages.CheckResponse();

@@ -1,9 +1,9 @@
 /** Whether a resource's inputs will do, as admission would say it of a declaration (domain/manifest). */
 import { createHash } from "node:crypto";
-import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
-import { toFieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
-import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/identity.ts";
-import { suggestion } from "../../../domain/manifest/suggestion.ts";
+import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/document/identity.ts";
+import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
+import { toFieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { containsKey } from "../../../domain/redact.ts";
 import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
 import schema from "../schema.json" with { type: "json" };

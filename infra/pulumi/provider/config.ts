@@ -1,7 +1,7 @@
 /** The provider's configuration: which installation it works for, and with what token. */
 import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
-import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
-import { suggestion } from "../../../domain/manifest/suggestion.ts";
+import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import type { Inputs } from "./resources.ts";
 import { type Revealed, reveal, revealAll, UNKNOWN, type Values } from "./values.ts";
 

@@ -1,7 +1,7 @@
 /** The secrets that go into an object and never come out: of a gateway's upstreams, and of a team's webhooks. */
 
 import type { Kind } from "../../../domain/kinds/kinds.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { Secret, type Value, type Values } from "./values.ts";
 
 /** A list of a spec whose entries each have a secret. */

@@ -1,6 +1,6 @@
 /** What is different between what a stack has and what its program wants. */
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { UNKNOWN } from "./values.ts";
 
 export type Difference = {

@@ -1,8 +1,8 @@
 /** The keys of an `EnvironmentKeys` of a program in any language, whose values may be secret, or not known yet. */
 import { PRESETS, type Preset, SCOPES } from "../../../domain/access/scopes.ts";
 import { defined } from "../../../domain/defined.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
-import { suggestion } from "../../../domain/manifest/suggestion.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
+import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
 import {
   defaultScopes,
   ENVIRONMENTS,

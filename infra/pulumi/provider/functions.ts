@@ -1,6 +1,7 @@
 /** `getKey`, `getTeam`, `getGateway`: what is there, whether or not this stack has made it. */
-import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import type { Api } from "./api/api.ts";
 import { type ApiObject, fetchObject, parseObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";

@@ -3,7 +3,7 @@ import { hash, randomBytes } from "node:crypto";
 import { defined } from "../../../domain/defined.ts";
 import { parseDuration } from "../../../domain/duration.ts";
 import { keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { type ApiObject, readVersion, type Version } from "./api/api-object.ts";
 import type { Inputs } from "./resources.ts";
 import type { Update } from "./update.ts";

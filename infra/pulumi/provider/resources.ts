@@ -7,7 +7,7 @@ import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
 /** The kinds that the management API makes. */
 type MadeKind = Exclude<Kind, "PlatformKeyPolicy">;
 
-import { specSchema } from "../../../domain/manifest/json-schema.ts";
+import { specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { Revealed } from "./values.ts";
 
 /** Properties of a resource without marks. */

@@ -1,9 +1,9 @@
 /** Specs as the declarations have them: how those of a program are checked, and when two of them say the same. */
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
-import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../../domain/manifest/identity.ts";
-import { placeLibraries } from "../../../domain/manifest/team-libraries.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
+import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
+import { placeLibraries } from "../../../domain/manifest/validation/team-libraries.ts";
 import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@
  * secrets and what is not known yet are marked.
  */
 import { isDeepStrictEqual } from "node:util";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";

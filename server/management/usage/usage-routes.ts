@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { isLabelName } from "../../../domain/manifest/labels.ts";
+import { isLabelName } from "../../../domain/manifest/document/labels.ts";
 import { sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { isKnownModel, readUsage } from "../../../store/usage/read-usage.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
-import type { Labels } from "../../../domain/manifest/labels.ts";
+import type { Labels } from "../../../domain/manifest/document/labels.ts";
 import type { Db } from "../../database/change.ts";
 
 /** The declaration of a key that was last applied. */

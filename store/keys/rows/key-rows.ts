@@ -12,7 +12,7 @@ import type {
   StoredVersion,
 } from "../../../domain/key/stored/stored-key.ts";
 import { MAX_RETIRING } from "../../../domain/key/stored/version-room.ts";
-import type { Labels } from "../../../domain/manifest/labels.ts";
+import type { Labels } from "../../../domain/manifest/document/labels.ts";
 import type { Db } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";

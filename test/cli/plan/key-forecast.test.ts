@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forecastKey } from "../../../cli/plan/key-forecast.ts";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
-import { type WorldObject, worldOf } from "../../../domain/manifest/manifest-world.ts";
+import { type WorldObject, worldOf } from "../../../domain/manifest/set/manifest-world.ts";
 import { readText } from "../../domain/manifest/read.ts";
 import { key, team } from "../up.ts";
 

@@ -6,7 +6,7 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { expect, onTestFinished, test } from "vitest";
 import { sarifOf } from "../../../cli/validate/validate-sarif.ts";
-import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
+import type { Diagnostic } from "../../../domain/manifest/document/diagnostic.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { keyplane } from "../up.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
-import { parseManifests } from "../../../domain/manifest/parse.ts";
-import { readManifest } from "../../../domain/manifest/validate.ts";
+import { formatDiagnostic } from "../../../domain/manifest/document/diagnostic.ts";
+import { parseManifests } from "../../../domain/manifest/document/parse.ts";
+import { readManifest } from "../../../domain/manifest/validation/validate.ts";
 import { examples } from "../../env/nightly.ts";
 import { mutate, mutation, VALID } from "./mutations.ts";
 

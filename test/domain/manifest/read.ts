@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
-import { parseManifests } from "../../../domain/manifest/parse.ts";
-import { readManifest } from "../../../domain/manifest/validate.ts";
+import { parseManifests } from "../../../domain/manifest/document/parse.ts";
+import { readManifest } from "../../../domain/manifest/validation/validate.ts";
 
 /** Faults as `severity line:column path: message`, and what the documents were read as. */
 export function readText(text: string, old?: Spec) {

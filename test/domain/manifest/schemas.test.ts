@@ -10,7 +10,7 @@ import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
 import { SCHEMAS } from "../../../domain/kinds/generated/schemas.ts";
 import { API_VERSIONS, isClusterScoped, isKind, KINDS } from "../../../domain/kinds/kinds.ts";
 import type { Schema } from "../../../domain/kinds/schema.ts";
-import { PATTERNS } from "../../../domain/manifest/schema-check.ts";
+import { PATTERNS } from "../../../domain/manifest/validation/schema-check.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const run = promisify(execFile);

@@ -8,7 +8,7 @@ import { addedViolations } from "../../../domain/key/policies/added-violations.t
 import { declarePolicy } from "../../../domain/key/policies/declared-policy.ts";
 import { judgeKey } from "../../../domain/key/policies/judge-key.ts";
 import { withPolicyDefaults } from "../../../domain/key/policies/policy-defaults.ts";
-import { checkSpec } from "../../../domain/manifest/check-spec.ts";
+import { checkSpec } from "../../../domain/manifest/validation/check-spec.ts";
 import { checkedSpec } from "../../domain/key/policies/checked-spec.ts";
 
 type Named = { readonly name: string; readonly expression: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonSchema, specSchema } from "../../../domain/manifest/json-schema.ts";
+import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { pluginSource } from "../../../scripts/pulumi-schema.ts";
 import { KEY_SPEC } from "../../../server/management/keys/request/request-schemas.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-managed-key.ts";
-import { specSchema } from "../../../domain/manifest/json-schema.ts";
+import { specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { read } from "../../architecture/sources.ts";
 

@@ -2,7 +2,7 @@
  * Why a declaration is no longer in the folder of manifests, as far as the folder shows it: its author removed it, or
  * the folder is in a state that looks the same. Pure.
  */
-import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import type { Diagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import type { FoundEntry } from "./find-files.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Ending } from "./manifest-text.ts";

@@ -1,11 +1,15 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
 
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
-import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
-import { isRecord, readManifestIdentity } from "../../../../domain/manifest/identity.ts";
-import type { Labels } from "../../../../domain/manifest/labels.ts";
-import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
-import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
+import type { Diagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
+import { isRecord, readManifestIdentity } from "../../../../domain/manifest/document/identity.ts";
+import type { Labels } from "../../../../domain/manifest/document/labels.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/document/parse.ts";
+import {
+  type ReadManifest,
+  readManifest,
+  type SecretManifest,
+} from "../../../../domain/manifest/validation/validate.ts";
 import type { ObjectRef } from "../../port.ts";
 import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./duplicates.ts";
 import type { ParsedFile } from "./folder.ts";

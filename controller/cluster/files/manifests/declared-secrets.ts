@@ -2,7 +2,7 @@
  * The `Secret` manifests, as Secrets that are not ours. Their values are in the folder alone: of one that cannot be
  * seen at a start, only that it was declared is known, and that is not the same as none.
  */
-import type { SecretManifest } from "../../../../domain/manifest/validate.ts";
+import type { SecretManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { ClusterError, type SecretObject } from "../../port.ts";
 import type { SecretName } from "../../secret-names.ts";
 

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
-import type { ManifestIdentity } from "../../../../domain/manifest/identity.ts";
-import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
-import type { Manifest, ReadManifest } from "../../../../domain/manifest/validate.ts";
+import type { ManifestIdentity } from "../../../../domain/manifest/document/identity.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/document/parse.ts";
+import type { Manifest, ReadManifest } from "../../../../domain/manifest/validation/validate.ts";
 import type { ObjectRef } from "../../port.ts";
 import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { ParsedFile } from "./folder.ts";

@@ -7,7 +7,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../../domain/error-text.ts";
-import { MAX_FILE_BYTES, parseManifests } from "../../../../domain/manifest/parse.ts";
+import { MAX_FILE_BYTES, parseManifests } from "../../../../domain/manifest/document/parse.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { type FoundFiles, findFiles, isManifestPath } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";

@@ -4,7 +4,7 @@
  */
 import type { WatchEventType } from "node:fs";
 import { errorText } from "../../../../domain/error-text.ts";
-import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import { formatDiagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import type { ClusterChange, ObjectRef } from "../../port.ts";
 import { forEach } from "../for-each.ts";
 import { refKey } from "../object-store.ts";

@@ -3,7 +3,7 @@
  * restart too, whether a declaration was taken away or only cannot be seen, and which of two counts.
  */
 import { join } from "node:path";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { SecretName } from "../../secret-names.ts";
 import { readJson, replaceFile } from "../disk.ts";
 import type { Origin } from "./absence.ts";

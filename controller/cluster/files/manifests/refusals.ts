@@ -3,7 +3,7 @@
  * out. An object that was admitted once keeps its own status: its last good declaration goes on.
  */
 import { condition } from "../../../../domain/conditions.ts";
-import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import { formatDiagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ObjectRef } from "../../port.ts";
 import { refKey } from "../object-store.ts";

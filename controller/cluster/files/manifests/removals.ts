@@ -1,6 +1,6 @@
 /** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
 import { errorText } from "../../../../domain/error-text.ts";
-import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import { formatDiagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import type { ClusterChange, ObjectRef } from "../../port.ts";
 import type { SecretName } from "../../secret-names.ts";
 import { listTitles } from "../../titles.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../../domain/error-text.ts";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { ClusterError, type ClusterErrorCode } from "../../port.ts";
 
 /** What the API server answered instead of what was asked for, or that it answered nothing. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { ApiClient } from "./api-client.ts";
 
 const PREFIX = "system:serviceaccount:";

@@ -3,7 +3,7 @@
  * is referred to; a change counts when the watch has a later version than the one that was last read or written, so
  * that no write of our own is one. Of the others there the version is kept: what refers to one may be heard of later.
  */
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { Sink } from "../watch/reflector.ts";
 import { isLater } from "../watch/resource-version.ts";
 

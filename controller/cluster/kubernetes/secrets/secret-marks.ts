@@ -1,5 +1,5 @@
 /** The other tools that manage a Secret, by its metadata: they help a person to find out which one deletes it. */
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
 
 /** More than any tools leave together, and longer than their names are; the rest is cut. Characters. */

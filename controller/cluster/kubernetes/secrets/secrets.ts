@@ -1,5 +1,5 @@
 /** Secrets: read by GET and never kept, written under exactly the uid and resourceVersion that were read. */
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { secretData } from "../../../../domain/secret-data.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import { titleOf } from "../../titles.ts";

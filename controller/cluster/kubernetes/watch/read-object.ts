@@ -5,12 +5,12 @@ import { findCondition } from "../../../../domain/conditions.ts";
 import { SCHEMAS } from "../../../../domain/kinds/generated/schemas.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
 import type { Schema } from "../../../../domain/kinds/schema.ts";
-import { type Complaint, formatPath } from "../../../../domain/manifest/diagnostic.ts";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
-import type { Labels } from "../../../../domain/manifest/labels.ts";
-import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
-import { takeOverOf } from "../../../../domain/manifest/take-over-annotation.ts";
-import { type ReadManifest, readManifest } from "../../../../domain/manifest/validate.ts";
+import { type Complaint, formatPath } from "../../../../domain/manifest/document/diagnostic.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
+import type { Labels } from "../../../../domain/manifest/document/labels.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/document/parse.ts";
+import { takeOverOf } from "../../../../domain/manifest/validation/take-over-annotation.ts";
+import { type ReadManifest, readManifest } from "../../../../domain/manifest/validation/validate.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
 
 /** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */

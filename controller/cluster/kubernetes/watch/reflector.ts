@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../../domain/error-text.ts";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { LogLine } from "../../../../runtime/log-line.ts";
 import { backoffMs } from "../../../queue/backoff.ts";
 import type { ApiClient } from "../api/api-client.ts";

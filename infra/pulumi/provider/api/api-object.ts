@@ -1,5 +1,5 @@
 /** What the management API answers, as far as it is read here (docs/reference/management-api.md). */
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { ResourceKind } from "../resources.ts";
 import type { Api, ApiAnswer } from "./api.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";

@@ -1,5 +1,5 @@
-import type { FieldDiagnostic } from "../../../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
+import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 
 /** The API's answer to what it does not do: a problem document (docs/reference/management-api.md). */
 export class Refusal extends Error {

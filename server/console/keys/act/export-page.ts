@@ -1,4 +1,4 @@
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { KeyExport } from "../../../management/keys/shown/export-key.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { Management } from "../../../management/context.ts";
 import type { KeyIdParams } from "../../../management/keys/request/key-request.ts";
 import { exportKey } from "../../../management/keys/shown/export-key.ts";

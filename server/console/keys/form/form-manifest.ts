@@ -1,4 +1,4 @@
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import { redactKeys } from "../../../../domain/redact.ts";
 import type { Management } from "../../../management/context.ts";
 import { newKeyManifest } from "../../../management/keys/make/new-key-manifest.ts";

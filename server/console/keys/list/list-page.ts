@@ -1,6 +1,6 @@
 import { SCOPES } from "../../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../../domain/access/team-member.ts";
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { LISTED_STATES } from "../../../../store/keys/search/key-lists.ts";

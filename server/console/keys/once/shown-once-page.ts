@@ -1,6 +1,6 @@
 import { isScope } from "../../../../domain/access/scopes.ts";
 import { renderSecretData } from "../../../../domain/key/secret/secret-template.ts";
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { chips, factList } from "../../facts.ts";

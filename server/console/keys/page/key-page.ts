@@ -3,7 +3,7 @@ import { parseDuration } from "../../../../domain/duration.ts";
 import { rotationDueAt } from "../../../../domain/key/issuance/issuance-policy.ts";
 import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
-import { writeYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";
 import type { BudgetUse } from "../../../../store/budgets/read-budgets.ts";

@@ -1,5 +1,5 @@
 import { csvLine } from "../../../../domain/csv.ts";
-import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/write-yaml.ts";
+import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { Problem, problem } from "../../../http/errors.ts";

@@ -8,8 +8,8 @@ import {
 } from "../../../../domain/key/observed/resolve-references.ts";
 import { policyOf } from "../../../../domain/key/plan/plan-policy.ts";
 import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
-import type { FieldDiagnostic } from "../../../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { isRecord } from "../../../../domain/manifest/document/identity.ts";
+import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findInTeam } from "../../../../store/objects/references.ts";
 import { type Given, invalid, readGivenObject } from "../../diagnostics.ts";

@@ -1,7 +1,7 @@
 import { API_MANAGED_KEY_FIELDS } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { MANAGED_BY_PATTERN, MAX_MANAGED_BY } from "../../../../domain/key/declaration/managed-by.ts";
 import { SCHEMAS } from "../../../../domain/kinds/generated/schemas.ts";
-import { jsonSchema, pickFields } from "../../../../domain/manifest/json-schema.ts";
+import { jsonSchema, pickFields } from "../../../../domain/manifest/validation/json-schema.ts";
 import { LISTED_STATES, type ListedState } from "../../../../store/keys/search/key-lists.ts";
 import {
   NAME,

@@ -2,7 +2,7 @@ import { MAX_CALLER_NETWORKS } from "../../../../domain/access/caller-network.ts
 import { API_MANAGED_KEY_FIELDS } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../../domain/key/observed/take-over.ts";
 import { API_VERSION } from "../../../../domain/kinds/kinds.ts";
-import { pickFields } from "../../../../domain/manifest/json-schema.ts";
+import { pickFields } from "../../../../domain/manifest/validation/json-schema.ts";
 import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
 import {
   CHANGE_FIELD,

@@ -10,7 +10,7 @@ import {
 } from "../../../../domain/key/policies/made-key.ts";
 import { rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
 import type { TeamPolicy } from "../../../../domain/key/policies/team-policies.ts";
-import { checkSpec } from "../../../../domain/manifest/check-spec.ts";
+import { checkSpec } from "../../../../domain/manifest/validation/check-spec.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { KEY, storedKey, version, versions } from "../situations.ts";
 

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseManifests } from "../../../../domain/manifest/parse.ts";
-import { readManifest } from "../../../../domain/manifest/validate.ts";
+import { parseManifests } from "../../../../domain/manifest/document/parse.ts";
+import { readManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { change } from "../../../../store/database/change.ts";
 import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { libraryDraft, makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";

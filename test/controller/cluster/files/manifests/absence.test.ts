@@ -7,7 +7,7 @@ import {
 } from "../../../../../controller/cluster/files/manifests/absence.ts";
 import type { ParsedFile } from "../../../../../controller/cluster/files/manifests/folder.ts";
 import { endingOf, isCutShort } from "../../../../../controller/cluster/files/manifests/manifest-text.ts";
-import type { Diagnostic } from "../../../../../domain/manifest/diagnostic.ts";
+import type { Diagnostic } from "../../../../../domain/manifest/document/diagnostic.ts";
 
 const ORIGIN: Origin = {
   file: "a/b/c.yaml",

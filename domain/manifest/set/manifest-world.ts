@@ -1,0 +1,155 @@
+/**
+ * What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds,
+ * what a Secret is for.
+ */
+import type { DeclaredKey, NamedRef } from "../../key/declaration/declared-key.ts";
+import { secretTarget } from "../../key/declaration/effective.ts";
+import type { ResolvedReferences } from "../../key/observed/observed-key.ts";
+import {
+  type ResolvedReference,
+  resolveReferences,
+  type UnresolvedReference,
+} from "../../key/observed/resolve-references.ts";
+import type { Kind, Spec } from "../../kinds/kinds.ts";
+import { firstClaims } from "../../namespace-claims.ts";
+import type { Labels } from "../document/labels.ts";
+
+/** A declaration with its defaults filled in. */
+export type WorldObject<K extends Kind = Kind> = {
+  readonly kind: K;
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: Spec<K>;
+  readonly labels?: Labels;
+  /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
+  readonly takeOver: string | null;
+  /** Milliseconds since the epoch; left out of what is not there yet, or of which that is not known. */
+  readonly createdAt?: number;
+};
+
+export type ManifestWorld = {
+  readonly objects: readonly WorldObject[];
+  /** The name of the team that holds a namespace. */
+  teamOf(namespace: string): string | null;
+  find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined;
+  /** Whether a team has an object: it is there, in a namespace that the team holds. */
+  isOfTeam(kind: Kind, ref: NamedRef, team: string): boolean;
+  /** Ids are names here: `namespace/name`. The key's own team is null for a new one. */
+  resolve(
+    declared: DeclaredKey,
+    namespace: string,
+    ownTeamId: string | null,
+  ): { readonly references: ResolvedReferences; readonly unresolved: readonly UnresolvedReference[] };
+  /**
+   * The key that a Secret is of, where another than the one that asks has it: of several that name it, the one that was
+   * there before, or else the first by name. Undefined where it is free, or the asking key's own.
+   */
+  secretTaker(key: NamedRef, secret: string): WorldObject<"PlatformKey"> | undefined;
+  /** The gateway that has a public id which another declares: the one that was there before, or else the first. */
+  publicIdHolder(publicId: string): WorldObject<"ModelGateway"> | undefined;
+  /** How many keys of its team come before a key of this world: older ones, and of equally old ones those with an earlier name. */
+  keysBefore(key: WorldObject<"PlatformKey">): number;
+};
+
+export function isOfKind<K extends Kind>(object: WorldObject, kind: K): object is WorldObject & WorldObject<K> {
+  return object.kind === kind;
+}
+
+/**
+ * @param before the world that these declarations come into: what it has, such as a namespace or a Secret, stays with
+ *   the one that has it
+ */
+export function worldOf(
+  objects: readonly WorldObject[],
+  before?: Pick<ManifestWorld, "teamOf" | "find">,
+): ManifestWorld {
+  const byName = new Map(objects.map((object) => [keyOf(object.kind, object), object]));
+  const sorted = objects.toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  const teams = sorted.filter((object) => isOfKind(object, "PlatformTeam"));
+  const gateways = sorted.filter((object) => isOfKind(object, "ModelGateway"));
+  const keys = sorted.filter((object) => isOfKind(object, "PlatformKey"));
+  const writers = Map.groupBy(
+    keys.filter(({ spec }) => spec.state !== "Revoked"),
+    ({ namespace, name, spec }) => `${namespace}/${secretTarget(name, spec).name}`,
+  );
+
+  const claims = firstClaims(
+    teams.map(({ namespace, name, createdAt, spec: { namespaces } }) => {
+      const knownAt = createdAt ?? before?.find("PlatformTeam", { namespace, name })?.createdAt;
+      // What is yet to be made is younger than whatever is there.
+      return { name, namespaces, createdAt: knownAt ?? Number.POSITIVE_INFINITY };
+    }),
+  );
+
+  function teamOf(namespace: string): string | null {
+    const holder = before?.teamOf(namespace) ?? null;
+    const team = holder === null ? undefined : find("PlatformTeam", { namespace: "", name: holder });
+    return team?.spec.namespaces.includes(namespace) ? holder : (claims.get(namespace) ?? null);
+  }
+
+  function find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined {
+    const object = byName.get(keyOf(kind, ref));
+    return object !== undefined && isOfKind(object, kind) ? object : undefined;
+  }
+
+  /** Those that were there before come first. */
+  function firstOf<K extends Kind>(candidates: readonly WorldObject<K>[]): WorldObject<K> | undefined {
+    return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
+  }
+
+  let places: ReadonlyMap<string, number> | undefined;
+
+  return {
+    objects,
+    teamOf,
+    find,
+    isOfTeam: (kind, ref, team) => byName.has(keyOf(kind, ref)) && teamOf(ref.namespace) === team,
+    resolve(declared, namespace, ownTeamId) {
+      const teamId = teamOf(namespace);
+      const lookUp = (kind: Kind, ref: NamedRef, within: string): ResolvedReference => {
+        // Of a namespace that no team claims any more, all stays with the team that it had.
+        const holder = teamOf(ref.namespace) ?? (teamId === null ? within : null);
+        const isThere = holder === within && byName.has(keyOf(kind, ref));
+        return isThere ? { id: `${ref.namespace}/${ref.name}` } : "absent";
+      };
+      return resolveReferences(declared, { teamId, ownTeamId, find: lookUp });
+    },
+    secretTaker({ namespace, name }, secret) {
+      const taker = firstOf(writers.get(`${namespace}/${secret}`) ?? []);
+      return taker?.name === name ? undefined : taker;
+    },
+    publicIdHolder: (publicId) => firstOf(gateways.filter(({ spec }) => spec.publicID === publicId)),
+    keysBefore(key) {
+      places ??= placesInTeams(keys, teamOf);
+      return places.get(keyOf(key.kind, key)) ?? 0;
+    },
+  };
+}
+
+/** Of keys that are sorted by name: how many of the same team come before each. A revoked one takes no place. */
+function placesInTeams(
+  keys: readonly WorldObject<"PlatformKey">[],
+  teamOf: ManifestWorld["teamOf"],
+): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const taken = new Map<string | null, number>();
+  for (const key of keys.toSorted(byAge)) {
+    const team = teamOf(key.namespace);
+    const before = taken.get(team) ?? 0;
+    places.set(keyOf(key.kind, key), before);
+    if (key.spec.state !== "Revoked") taken.set(team, before + 1);
+  }
+  return places;
+}
+
+/** What is not there yet comes last. */
+function byAge(
+  { createdAt: a = Number.POSITIVE_INFINITY }: WorldObject,
+  { createdAt: b = Number.POSITIVE_INFINITY }: WorldObject,
+): number {
+  return a === b ? 0 : a - b;
+}
+
+function keyOf(kind: Kind, { namespace, name }: NamedRef): string {
+  return `${kind}/${namespace}/${name}`;
+}

@@ -1,0 +1,186 @@
+import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
+import formats from "ajv-formats";
+import { networkFault } from "../../access/source-addresses.ts";
+import { SCHEMAS } from "../../kinds/generated/schemas.ts";
+import type { Kind } from "../../kinds/kinds.ts";
+import type { Schema } from "../../kinds/schema.ts";
+import { containsKey } from "../../redact.ts";
+import { type Complaint, formatPath, type Path, quote } from "../document/diagnostic.ts";
+import { isRecord, WRITABLE } from "../document/identity.ts";
+import { suggestion } from "../document/suggestion.ts";
+import { jsonSchema, specSchema } from "./json-schema.ts";
+
+/** What each pattern in `crds/` asks for. A test holds that none is missing. */
+export const PATTERNS: Readonly<Record<string, string>> = {
+  "^[A-Za-z0-9._@:+=/-]+$": "may hold letters, digits and . _ @ : + = / - alone: write an id such as user-4711",
+  "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$":
+    "is no name: use lower-case letters, digits, - and ., and begin and end with a letter or digit",
+  "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$":
+    "is no name: use lower-case letters, digits and -, and begin and end with a letter or digit",
+  "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$": "is no data key of a Secret: use letters, digits, -, _ and .",
+  "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$":
+    "is no duration: write hours, minutes and seconds, such as 720h or 1h30m (a day is 24h)",
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$":
+    "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
+  "^[0-9]{1,7}(\\.[0-9]{1,6})?$":
+    'is no amount: write it as a text with up to seven digits and six decimals, such as "250.00"',
+  "^[A-Z]{3}$": "is no currency: write its code by ISO 4217, such as USD or EUR",
+  "^[A-Za-z][A-Za-z0-9_+/-]*$": "is no name of a time zone: write an IANA name, such as Europe/Berlin",
+  "^[!-~]+$": "must be visible ASCII without spaces",
+  "^[0-9a-f]{64}$": "is no SHA-256: write 64 lower-case hex digits",
+  "^inf_[!#-+\\--~]{8}$": "is no prefix of a key: write the key's first 12 characters, which begin with inf_",
+  "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$":
+    "is no base URL: write http:// or https://, a host and perhaps a path, without credentials, query or fragment",
+  "^[A-Za-z0-9][-._A-Za-z0-9]*$": "is no route id: use letters, digits, -, _ and ., beginning with a letter or digit",
+  "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$":
+    "is no name of a label: write one such as environment or example.com/tier",
+  "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$": "is no reason: use letters and digits",
+};
+
+/** Said of a field that is not known and seems to hold a key. */
+const PASTED_KEY =
+  "is no field and seems to hold a key: remove it, and revoke that key, since a file has it now. Keyplane mints a key into its Secret; spec.source imports one from a Secret";
+
+/** A hostile manifest may have as many errors as bytes. */
+const MAX_COMPLAINTS = 100;
+
+const validators = new Map<Kind, ValidateFunction>();
+
+/**
+ * Checks an object against its kind's schema as the API server does, and refuses unknown fields besides.
+ * Fills in the schema's defaults: `manifest` is changed.
+ */
+export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Complaint[] {
+  dropNullsWithDefault(SCHEMAS[kind], manifest);
+  const validate = validatorOf(kind);
+  if (validate(manifest)) return [];
+  const errors = (validate.errors ?? []) as DefinedError[];
+  // Of one value one thing is enough, and first of all that it is of another type: it is in no list of values either.
+  const complaints = new Map<string, Complaint>();
+  for (const error of errors.slice(0, MAX_COMPLAINTS)) {
+    const complaint = misplacedField(kind, error) ?? complaintOf(error, pathOf(error.instancePath));
+    const path = formatPath(complaint.path);
+    if (error.keyword === "type" || !complaints.has(path)) complaints.set(path, complaint);
+  }
+  return withoutEmptySpec([...complaints.values()]);
+}
+
+/** A field that stands beside the one that it belongs under, as the commonest slip of indentation puts it there. */
+function misplacedField(kind: Kind, error: DefinedError): Complaint | undefined {
+  if (error.keyword !== "additionalProperties" || error.instancePath !== "") return undefined;
+  const field = error.params.additionalProperty;
+  const under = Object.hasOwn(specSchema(kind).properties ?? {}, field)
+    ? "spec"
+    : WRITABLE.includes(field)
+      ? "metadata"
+      : undefined;
+  return under && { path: [field], of: "key", message: `is a field of ${under}: indent it under ${under}` };
+}
+
+/** That a spec is empty whose fields stand beside it is the same fault. */
+function withoutEmptySpec(complaints: readonly Complaint[]): Complaint[] {
+  const isBeside = complaints.some(({ message }) => message.startsWith("is a field of spec:"));
+  return complaints.filter(({ path }) => !isBeside || formatPath(path) !== "spec");
+}
+
+/** A field with nothing behind it that has a default gets it, as on the API server; others are at fault. */
+function dropNullsWithDefault(schema: Schema, value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const item of value) if (schema.items) dropNullsWithDefault(schema.items, item);
+  } else if (typeof value === "object" && value !== null) {
+    const fields = value as Record<string, unknown>;
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      if (fields[name] === null && field.default !== undefined) delete fields[name];
+      else if (Object.hasOwn(fields, name)) dropNullsWithDefault(field, fields[name]);
+    }
+  }
+}
+
+/** Compiled when first asked for, which takes some 10 ms a kind. */
+function validatorOf(kind: Kind): ValidateFunction {
+  const known = validators.get(kind);
+  if (known) return known;
+  const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
+  formats.default(ajv, ["date-time", "int32", "int64"]);
+  // Beyond what an API server refuses by this format: it lets bits behind the length pass.
+  ajv.addFormat("cidr", (text: string) => networkFault(text) === undefined);
+  const validate = ajv.compile({
+    type: "object",
+    required: ["spec"],
+    properties: { apiVersion: {}, kind: {}, metadata: {}, status: {}, spec: jsonSchema(specSchema(kind)) },
+    additionalProperties: false,
+  });
+  validators.set(kind, validate);
+  return validate;
+}
+
+/** One error of the validator as what to write instead. */
+function complaintOf(error: DefinedError, path: Path): Complaint {
+  switch (error.keyword) {
+    case "additionalProperties": {
+      const field = error.params.additionalProperty;
+      const known = Object.keys((error.parentSchema as Schema).properties ?? {});
+      const value: unknown = isRecord(error.data) ? error.data[field] : undefined;
+      const isKey = typeof value === "string" && containsKey(value);
+      const message = isKey ? PASTED_KEY : `unknown field: ${suggestion(field, known)}`;
+      return { path: [...path, field], of: "key", message };
+    }
+    case "required":
+      return { path: [...path, error.params.missingProperty], message: "is missing: write it" };
+    case "type":
+      return { path, message: explainType(String(error.params.type), error.data) };
+    case "enum": {
+      const near = suggestion(typeof error.data === "string" ? error.data : "", error.params.allowedValues);
+      return { path, message: `unknown value ${quote(error.data)}: ${near}` };
+    }
+    case "pattern":
+      return {
+        path,
+        message: `${quote(error.data)} ${PATTERNS[error.params.pattern] ?? `does not match ${error.params.pattern}`}`,
+      };
+    case "format":
+      return { path, message: `${quote(error.data)} ${formatFault(error.params.format, String(error.data))}` };
+    case "minLength":
+      return { path, message: "is empty: write something, or leave the field out" };
+    case "maxLength":
+      return { path, message: `is longer than ${error.params.limit} characters: shorten it` };
+    case "minItems":
+      return { path, message: "is empty: write at least one entry, or leave the field out" };
+    case "maxItems":
+      return { path, message: `has more than ${error.params.limit} entries: remove some` };
+    case "minimum":
+      return { path, message: `must be at least ${error.params.limit}` };
+    case "maximum":
+      return { path, message: `must be at most ${error.params.limit}` };
+    default:
+      return { path, message: error.message ?? error.keyword };
+  }
+}
+
+function formatFault(format: string, text: string): string {
+  return (
+    (format === "cidr" ? networkFault(text) : undefined) ?? `is no ${format}: write one such as 2027-01-31T00:00:00Z`
+  );
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  object: "a mapping of fields",
+  array: "a list",
+  string: "text",
+  integer: "a whole number",
+  boolean: "true or false",
+};
+
+function explainType(wanted: string, data: unknown): string {
+  if (data === null) return `is empty: write ${NOUNS[wanted]}, or leave the field out`;
+  if (wanted === "string" && typeof data !== "object") return `must be text: write it in quotes, "${String(data)}"`;
+  if (wanted === "array" && typeof data !== "object") return `must be a list: write [${quote(data)}]`;
+  return `must be ${NOUNS[wanted]}`;
+}
+
+function pathOf(pointer: string): Path {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step.replaceAll("~1", "/").replaceAll("~0", "~")));
+}

@@ -1,0 +1,48 @@
+import { secretData } from "../../secret-data.ts";
+import type { Complaint } from "../document/diagnostic.ts";
+import { isRecord } from "../document/identity.ts";
+import { suggestion } from "../document/suggestion.ts";
+
+const FIELDS = ["apiVersion", "kind", "metadata", "type", "immutable", "data", "stringData"];
+const DATA_KEY = /^([-_a-zA-Z0-9]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]{0,252}$/;
+/** With its padding, as Go wants it; lines may break anywhere. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Reads a core Secret as the API server does: `data` in base64, `stringData` in clear and stronger. No message says
+ * anything of a value.
+ */
+export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
+  data: Readonly<Record<string, string>>;
+  complaints: Complaint[];
+} {
+  const complaints: Complaint[] = [];
+  const data: [dataKey: string, value: string][] = [];
+  for (const field of Object.keys(manifest)) {
+    if (!FIELDS.includes(field)) {
+      complaints.push({ path: [field], of: "key", message: `unknown field: ${suggestion(field, FIELDS)}` });
+    }
+  }
+  for (const field of ["data", "stringData"] as const) {
+    const entries = manifest[field] ?? {};
+    if (!isRecord(entries)) {
+      complaints.push({ path: [field], message: "must be a mapping of data keys to text" });
+      continue;
+    }
+    for (const [key, value] of Object.entries(entries)) {
+      const message = faultOf(field, key, value);
+      if (message !== undefined) complaints.push({ path: [field, key], of: "key", message });
+      else data.push([key, field === "data" ? Buffer.from(String(value), "base64").toString("utf8") : String(value)]);
+    }
+  }
+  return { data: secretData(data), complaints };
+}
+
+function faultOf(field: "data" | "stringData", key: string, value: unknown): string | undefined {
+  if (!DATA_KEY.test(key)) return "is no data key of a Secret: use letters, digits, -, _ and .";
+  if (typeof value !== "string") return "must be text: write the value in quotes";
+  if (field === "data" && !BASE64.test(value.replace(/[\r\n]/g, ""))) {
+    return "is not base64: encode it, or put it under stringData in clear";
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import { parseDuration } from "../../duration.ts";
+import { declareOverlap } from "../../key/declaration/declare-key.ts";
+import { overlapLimit } from "../../key/declaration/declared-key.ts";
+import { effectiveScopes } from "../../key/declaration/effective.ts";
+import type { PlatformKeySpec } from "../../kinds/generated/platform-key.ts";
+import type { Complaint } from "../document/diagnostic.ts";
+
+type Advice = {
+  readonly path: readonly string[];
+  readonly message: string;
+  applies(spec: PlatformKeySpec, now: number): boolean;
+};
+
+/** What admission lets through, since it grants nothing, and what its author will hardly have meant. */
+const WARNINGS: readonly Advice[] = [
+  {
+    path: ["spec", "gatewayRef"],
+    message: "has no effect without a gateway scope: add gateway:generate, gateway:embed or gateway:routes to scopes",
+    applies: (spec) => spec.gatewayRef !== undefined && !hasScopeOf(spec, "gateway"),
+  },
+  {
+    path: ["spec", "allowedModels"],
+    message: "has no effect without a gateway scope: add gateway:generate, gateway:embed or gateway:routes to scopes",
+    applies: (spec) => spec.allowedModels !== undefined && !hasScopeOf(spec, "gateway"),
+  },
+  {
+    path: ["spec", "secret", "template"],
+    message: "McpConfig is of no use without a memory scope: add memory:read or memory:write to scopes",
+    applies: (spec) => spec.secret.template === "McpConfig" && !hasScopeOf(spec, "memory"),
+  },
+  {
+    path: ["spec", "expiresAfter"],
+    message: "ends each version before rotation.interval mints the next: write a longer one, or a shorter interval",
+    applies: ({ expiresAfter, rotation }) =>
+      expiresAfter !== undefined &&
+      rotation?.interval !== undefined &&
+      parseDuration(expiresAfter) <= parseDuration(rotation.interval),
+  },
+  {
+    path: ["spec", "rotation", "interval"],
+    message:
+      "is shorter than the overlap, which is 24h by default, so that old versions pile up and a rotation may wait for one to end: write a longer one, or a shorter overlap",
+    applies: ({ rotation }) =>
+      rotation?.interval !== undefined &&
+      parseDuration(rotation.interval) < overlapLimit(declareOverlap(rotation.overlap)),
+  },
+  {
+    path: ["spec", "expiresAt"],
+    message: "is in the past, so that the key is refused: write a later time",
+    applies: ({ expiresAt }, now) => expiresAt !== undefined && Date.parse(expiresAt) <= now,
+  },
+];
+
+/**
+ * Warnings about a valid key.
+ *
+ * @param now milliseconds since the epoch; without it nothing is said of what is over
+ */
+export function warningsFor(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINITY): Complaint[] {
+  return WARNINGS.filter((advice) => advice.applies(spec, now));
+}
+
+function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boolean {
+  return effectiveScopes(spec).some((scope) => scope.startsWith(`${product}:`));
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { Spec } from "../../../../domain/kinds/kinds.ts";
+import { warningsFor } from "../../../../domain/manifest/validation/warnings.ts";
+import { key, storedSpec } from "../read.ts";
+
+const NOW = Date.parse("2026-11-01T00:00:00Z");
+
+/** The fields of a key's spec that are warned of. */
+function warned(spec: string, now?: number): string[] {
+  return warningsFor(storedSpec(key(spec)) as Spec<"PlatformKey">, now).map(({ path }) => path.slice(1).join("."));
+}
+
+describe("what a key names of a product that it has no scope of", () => {
+  test.each([
+    ["{ preset: MCPReadOnly, gatewayRef: { name: main } }", ["gatewayRef"]],
+    ["{ preset: MCPReadOnly, allowedModels: [a] }", ["allowedModels"]],
+    ["{ scopes: [gateway:embed], gatewayRef: { name: main }, allowedModels: [a] }", []],
+    ["{ preset: GatewayDefault, gatewayRef: { name: main } }", []],
+    ["{ scopes: [gateway:routes], secret: { template: McpConfig } }", ["secret.template"]],
+    ["{ preset: MCPReadOnly, secret: { template: McpConfig } }", []],
+    ["{ scopes: [gateway:routes], secret: { template: Env } }", []],
+  ])("%s: %j", (spec, fields) => expect(warned(spec)).toEqual(fields));
+});
+
+describe("times that do not fit together", () => {
+  test.each([
+    ["a version that ends before its successor", "expiresAfter: 24h, rotation: { interval: 48h }", ["expiresAfter"]],
+    ["one that ends as its successor is minted", "expiresAfter: 48h, rotation: { interval: 48h }", ["expiresAfter"]],
+    ["one that outlives the interval", "expiresAfter: 49h, rotation: { interval: 48h }", []],
+    ["an interval below the overlap of 24h by default", "rotation: { interval: 12h }", ["rotation.interval"]],
+    ["an interval as long as that overlap", "rotation: { interval: 24h }", []],
+    [
+      "an interval below a declared overlap",
+      "rotation: { interval: 48h, overlap: { mode: Fixed, duration: 72h } }",
+      ["rotation.interval"],
+    ],
+    [
+      "an interval below the longest that an adoption may take",
+      "rotation: { interval: 48h, overlap: { mode: Adoption, min: 1h, max: 72h } }",
+      ["rotation.interval"],
+    ],
+  ])("%s", (_, fields, expected) => expect(warned(`{ preset: MCPReadOnly, ${fields} }`)).toEqual(expected));
+});
+
+describe("an end that is in the past", () => {
+  const ending = (at: string) => `{ preset: MCPReadOnly, expiresAt: "${at}" }`;
+
+  test("is warned of at that moment and after it", () => {
+    expect(warned(ending("2026-11-01T00:00:00Z"), NOW)).toEqual(["expiresAt"]);
+    expect(warned(ending("2026-11-01T00:00:01Z"), NOW)).toEqual([]);
+  });
+
+  test("is not judged where no time is given: the same text has the same warnings", () => {
+    expect(warned(ending("2020-01-01T00:00:00Z"))).toEqual([]);
+  });
+});
+
+test("a key with nothing surprising in it has no warning", () => {
+  expect(warned("{ preset: MCPReadWrite, rotation: { interval: 720h }, expiresAfter: 1440h }", NOW)).toEqual([]);
+});
