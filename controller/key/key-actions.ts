@@ -1,13 +1,12 @@
 import { errorText } from "../../domain/error-text.ts";
 import { isHeal } from "../../domain/key/issuance/issuance-policy.ts";
-import type { KeyAction, StoreAction } from "../../domain/key/plan/key-action.ts";
-import { policyChange, whyIssued } from "../../domain/key/plan/key-history.ts";
+import type { KeyAction } from "../../domain/key/plan/key-action.ts";
+import { whyIssued } from "../../domain/key/plan/key-history.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
-import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
+import { type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
-import type { Reservation } from "../../store/keys/lifecycle/key-reservations.ts";
-import { reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
+import { type Reservation, reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import {
   activateVersion,
   endRetiring,
@@ -18,19 +17,14 @@ import {
 import { releaseKey } from "../../store/keys/lifecycle/release.ts";
 import { takeOverKey } from "../../store/keys/lifecycle/take-over.ts";
 import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
-import {
-  ClusterError,
-  type ClusterEvent,
-  type DeclaredObject,
-  RESTART_ANNOTATION_PREFIX,
-  type SecretObject,
-} from "../cluster/port.ts";
+import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import { recordEvent } from "../context/record-event.ts";
+import { deliverSecret, holdsText } from "./deliver-secret.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { forgetKey } from "./key-memory.ts";
-import { type DeclarationObservation, type KeyObservation, takeOverRequest } from "./key-observation.ts";
-import { draftSecret } from "./key-secret.ts";
-import { rememberWrite, secretToRecord } from "./observe-secret.ts";
+import { type KeyObservation, takeOverRequest } from "./key-observation.ts";
+import { secretToRecord } from "./observe-secret.ts";
+import { actOnStore } from "./store-action.ts";
 
 type Act<A extends KeyAction["do"]> = (
   deps: KeyDeps,
@@ -116,7 +110,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const isFirstWrite = await changeUnseen(deps, (tx) => markMayBeRead(tx, stored.id, number));
     const unmark = () => changeUnseen(deps, (tx) => unmarkMayBeRead(tx, stored.id, number));
     try {
-      const written = await deliver(deps, observation, held.plaintext, number);
+      const written = await deliverSecret(deps, observation, held.plaintext, number);
       if (isFirstWrite && written !== undefined && !holdsText(written, held.plaintext)) await unmark();
     } catch (error) {
       const isRefused = error instanceof ClusterError && error.code !== "Unclear";
@@ -163,7 +157,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const { declared, stored, secret } = observation;
     const active = versionIn(stored, "active");
     const value = secret?.data[declared.secret.dataKey];
-    if (value !== undefined && active !== undefined) await deliver(deps, observation, value, active.number);
+    if (value !== undefined && active !== undefined) await deliverSecret(deps, observation, value, active.number);
   },
 
   async Restart(deps, { object, declared, stored }, { version }) {
@@ -225,46 +219,6 @@ export function actOnKey(
   return act(deps, observation, action);
 }
 
-/**
- * Revokes a key, or changes what it may do, and nothing else: the event waits in memory for {@link recordEvents}.
- *
- * @throws StoreError: read again before the next step
- */
-export async function actOnStore(
-  { confirmations, keyChanges, keyMemory }: KeyDeps,
-  { object: { uid }, stored }: DeclarationObservation,
-  action: StoreAction,
-): Promise<void> {
-  if (stored === undefined) return;
-  const { id: keyId } = stored;
-  confirmations.changing(uid);
-  if (action.do === "Revoke") {
-    confirmations.changed(uid, await keyChanges.revoke(keyId, action.reason));
-    keyMemory.held.delete(uid);
-  } else {
-    const { generation, policy, expiresAfter, keptEnds = [] } = action;
-    confirmations.changed(uid, await keyChanges.updatePolicy({ keyId, policy, expiresAfter, keptEnds, generation }));
-  }
-  const event = eventOf(action, stored);
-  if (event !== undefined) keyMemory.events.set(uid, [...(keyMemory.events.get(uid) ?? []), event]);
-}
-
-function eventOf(action: StoreAction, stored: StoredKey): ClusterEvent | undefined {
-  if (action.do === "Revoke") {
-    const message = `The key and all its versions are revoked (${action.reason}).`;
-    return { type: "Normal", reason: "Revoked", message };
-  }
-  const message = policyChange(stored, action);
-  return message === "" ? undefined : { type: "Normal", reason: "Updated", message };
-}
-
-/** Records what {@link actOnStore} has done. */
-export async function recordEvents(deps: KeyDeps, object: DeclaredObject<"PlatformKey">): Promise<void> {
-  const events = deps.keyMemory.events.get(object.uid) ?? [];
-  deps.keyMemory.events.delete(object.uid);
-  for (const event of events) await recordEvent(deps, object, event);
-}
-
 /** The row that a declaration gets with its first version. */
 function newKey(deps: KeyDeps, { object, observed, declared }: KeyObservation): Reservation["key"] {
   return {
@@ -277,33 +231,6 @@ function newKey(deps: KeyDeps, { object, observed, declared }: KeyObservation): 
     source: declared.source.type,
     generation: object.generation,
   };
-}
-
-/**
- * Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none.
- *
- * @returns what was answered
- */
-async function deliver(
-  deps: KeyDeps,
-  observation: KeyObservation,
-  plaintext: string,
-  number: number,
-): Promise<SecretObject | undefined> {
-  const { object, rows, stored, secret } = observation;
-  if (stored === undefined) return undefined;
-  const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
-  // Whatever is answered, or not answered: what was known of it is so no more.
-  deps.keyMemory.delivered.set(object.uid, null);
-  const written =
-    secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
-  rememberWrite(deps, { ...observation, stored }, { draft, before: secret, written }, number, rows.now);
-  return written;
-}
-
-/** Whether a text stands anywhere in a Secret: something else may have changed what was written. */
-function holdsText({ data }: SecretObject, text: string): boolean {
-  return Object.values(data).some((value) => value.includes(text));
 }
 
 function recordRetired(

@@ -18,12 +18,13 @@ import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
-import { actOnKey, actOnStore, recordEvents } from "./key-actions.ts";
+import { actOnKey } from "./key-actions.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { type KeyObservation, observeDeclaration, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
 import { reportNotices } from "./notices.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
+import { actOnStore, recordEvents } from "./store-action.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MAX_STEPS = 32;

@@ -1,0 +1,33 @@
+import type { SecretObject } from "../cluster/port.ts";
+import type { KeyDeps } from "./key-deps.ts";
+import type { KeyObservation } from "./key-observation.ts";
+import { draftSecret } from "./key-secret.ts";
+import { rememberWrite } from "./observe-secret.ts";
+
+/**
+ * Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none.
+ *
+ * @returns what was answered; undefined for a key that is not stored
+ * @throws ClusterError: `Unclear` where the Secret may have been written
+ */
+export async function deliverSecret(
+  deps: KeyDeps,
+  observation: KeyObservation,
+  plaintext: string,
+  number: number,
+): Promise<SecretObject | undefined> {
+  const { object, rows, stored, secret } = observation;
+  if (stored === undefined) return undefined;
+  const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
+  // The outcome may stay unknown: the remembered Secret is dropped first.
+  deps.keyMemory.delivered.set(object.uid, null);
+  const written =
+    secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
+  rememberWrite(deps, { ...observation, stored }, { draft, before: secret, written }, number, rows.now);
+  return written;
+}
+
+/** Whether a text stands anywhere in a Secret: something else may have changed what was written. */
+export function holdsText({ data }: SecretObject, text: string): boolean {
+  return Object.values(data).some((value) => value.includes(text));
+}
