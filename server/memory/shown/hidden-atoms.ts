@@ -1,7 +1,7 @@
 import type { Db } from "../../../store/database/change.ts";
 import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { rankAtoms } from "../../../store/memory/search/atom-search.ts";
-import type { SearchFilter } from "../../../store/memory/search/candidates/candidates.ts";
+import type { SearchFilter } from "../../../store/memory/search/candidates/search-scope.ts";
 import { partSearch } from "../../../store/memory/search/words/search-words.ts";
 
 /** So many are counted. */

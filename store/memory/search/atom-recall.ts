@@ -7,14 +7,10 @@ import type { Reach } from "../rows/atom.ts";
 import type { AtomsWithin } from "../rows/atoms-within.ts";
 import type { PageSize } from "../rows/page.ts";
 import { lexemesOf, parseTextQuery, printAnyOf } from "../rows/text-query.ts";
-import {
-  type AtomSearchBounds,
-  candidates,
-  readFrequencies,
-  resolveScope,
-  SEARCH_BOUNDS,
-  type SearchScope,
-} from "./candidates/candidates.ts";
+import { candidates } from "./candidates/candidates.ts";
+import { readFrequencies } from "./candidates/frequencies.ts";
+import { type AtomSearchBounds, SEARCH_BOUNDS } from "./candidates/search-bounds.ts";
+import { resolveScope, type SearchScope } from "./candidates/search-scope.ts";
 import {
   type Comparison,
   compareTexts,

@@ -7,16 +7,11 @@ import type { Atom, AtomPosition, Reach } from "../rows/atom.ts";
 import { orderOf, type Sort } from "../rows/atom-order.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../rows/page.ts";
 import { rankNearest } from "./atom-recall.ts";
-import {
-  type AtomSearchBounds,
-  candidates,
-  type Frequencies,
-  readFrequencies,
-  resolveScope,
-  SEARCH_BOUNDS,
-  type SearchScope,
-} from "./candidates/candidates.ts";
+import { candidates } from "./candidates/candidates.ts";
+import { type Frequencies, readFrequencies } from "./candidates/frequencies.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
+import { type AtomSearchBounds, SEARCH_BOUNDS } from "./candidates/search-bounds.ts";
+import { resolveScope, type SearchScope } from "./candidates/search-scope.ts";
 import {
   type Comparison,
   compareTexts,

@@ -10,8 +10,8 @@ import {
 } from "../../embedding/embedding-model.ts";
 import type { Reach } from "../../rows/atom.ts";
 import { OF_SUBJECT } from "../../rows/reachable-libraries.ts";
-import { candidateCondition, type SearchScope } from "./candidates.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
+import { candidateCondition, type SearchScope } from "./search-scope.ts";
 
 /** Libraries, and a subject's parts of them, whose vectors can be compared with one of a question. */
 export type QuestionSpace = EmbeddingModel & {

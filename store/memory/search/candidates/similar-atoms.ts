@@ -16,15 +16,10 @@ import {
 } from "../words/similar-condition.ts";
 import { type Likeness, rarityOf, similarity } from "../words/similarity.ts";
 import { takeTurns } from "../words/text-turns.ts";
-import {
-  type AtomSearchBounds,
-  atRandom,
-  byMetadata,
-  candidateCondition,
-  firstOfEach,
-  type SearchScope,
-} from "./candidates.ts";
+import { atRandom, byMetadata, firstOfEach } from "./candidate-sources.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
+import type { AtomSearchBounds } from "./search-bounds.ts";
+import { candidateCondition, type SearchScope } from "./search-scope.ts";
 
 type SimilarAtom = RankedRow & Likeness;
 

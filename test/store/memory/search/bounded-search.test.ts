@@ -5,7 +5,7 @@ import type { Atom, Reach } from "../../../../store/memory/rows/atom.ts";
 import type { ListPage } from "../../../../store/memory/rows/page.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import type { AtomSearchBounds } from "../../../../store/memory/search/candidates/candidates.ts";
+import type { AtomSearchBounds } from "../../../../store/memory/search/candidates/search-bounds.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 

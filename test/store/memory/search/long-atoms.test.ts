@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { type AtomSearchBounds, SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/candidates.ts";
+import { type AtomSearchBounds, SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search-bounds.ts";
 import { describeOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/candidates.ts";
+import { SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search-bounds.ts";
 import { describeOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { type StoredAtom, storeAged } from "./recall/stored.ts";
