@@ -9,12 +9,12 @@ import { problem } from "../http/errors.ts";
 import { type ChangeContext, changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";
+import { showObject } from "./objects/resource.ts";
+import { TEAMS } from "./objects/teams.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
 import { PAGE, type PageQuery, REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "./request-schemas.ts";
-import { showObject } from "./resource.ts";
 import { closedObject, pageSchema, TEXT, TIME_OR_NULL, TIMESTAMP } from "./response-schemas.ts";
 import { requireRight, rightsOf, seesTeam } from "./rights.ts";
-import { TEAMS } from "./teams.ts";
 
 type ById = { id: string };
 

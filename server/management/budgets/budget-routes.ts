@@ -16,8 +16,8 @@ import type { Management } from "../context.ts";
 import { type KeyIdParams, keyIdOf } from "../keys/request/key-request.ts";
 import { showKey } from "../keys/shown/shown-key.ts";
 import { managedRoute } from "../managed-route.ts";
+import { findVisible } from "../objects/resource.ts";
 import { REASON, type ReasonBody } from "../request-schemas.ts";
-import { findVisible } from "../resource.ts";
 import { requireInstallation, rightsOf } from "../rights.ts";
 import { BUDGETS, type BudgetsJson, budgetsJson } from "./budget-json.ts";
 

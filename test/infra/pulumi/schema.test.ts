@@ -3,8 +3,8 @@ import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json
 import packageJson from "../../../package.json" with { type: "json" };
 import { pluginSource } from "../../../scripts/pulumi-schema.ts";
 import { KEY_SPEC } from "../../../server/management/keys/request/request-schemas.ts";
-import { GATEWAY_SPEC } from "../../../server/management/read-gateway.ts";
-import { TEAM_SPEC } from "../../../server/management/read-team.ts";
+import { GATEWAY_SPEC } from "../../../server/management/objects/read-gateway.ts";
+import { TEAM_SPEC } from "../../../server/management/objects/read-team.ts";
 import { read } from "../../architecture/sources.ts";
 
 /** A node of the schema, as far as it is looked at here. */

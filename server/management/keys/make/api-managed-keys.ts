@@ -14,7 +14,7 @@ import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.t
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { problem } from "../../../http/errors.ts";
 import type { ChangeContext } from "../../change-context.ts";
-import { invalid } from "../../diagnostics.ts";
+import { invalid } from "../../objects/diagnostics.ts";
 import { lifeOfNextVersion } from "../request/held-keys.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "../request/request-schemas.ts";
 import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "../request/requirements.ts";

@@ -12,7 +12,7 @@ import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findInTeam } from "../../../../store/objects/references.ts";
-import { type Given, invalid, readGivenObject } from "../../diagnostics.ts";
+import { type Given, invalid, readGivenObject } from "../../objects/diagnostics.ts";
 
 /** A key that the management API is to make or change, read. */
 export type ReadKey = {

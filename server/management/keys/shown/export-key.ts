@@ -5,7 +5,7 @@ import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../../../store/objects/references.ts";
 import { namespacesOfTeam, teamNames } from "../../../../store/teams/teams.ts";
 import { problem } from "../../../http/errors.ts";
-import { invalid } from "../../diagnostics.ts";
+import { invalid } from "../../objects/diagnostics.ts";
 import type { Rights } from "../../rights.ts";
 import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "../request/requirements.ts";
 import { type ExportedKey, type KeyManifest, keyManifest, undeclaredReferences } from "./key-manifest.ts";

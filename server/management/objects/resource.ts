@@ -1,13 +1,13 @@
-import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import type { Db, Tx } from "../../store/database/change.ts";
-import { isId } from "../../store/database/ids.ts";
-import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../store/objects/objects.ts";
-import { type Problem, problem } from "../http/errors.ts";
-import type { ChangeContext } from "./change-context.ts";
-import type { UNSEEN } from "./preconditions.ts";
-import type { ReasonBody } from "./request-schemas.ts";
-import { type Action, type Rights, requireRight, seesTeam, visibleTeams } from "./rights.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
+import { isId } from "../../../store/database/ids.ts";
+import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../../store/objects/objects.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import type { ChangeContext } from "../change-context.ts";
+import type { UNSEEN } from "../preconditions.ts";
+import type { ReasonBody } from "../request-schemas.ts";
+import { type Action, type Rights, requireRight, seesTeam, visibleTeams } from "../rights.ts";
 
 /** A kind of object, and what is its own in the routes that all kinds have alike. */
 export type ManagedResource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import { SUBJECT_FORM } from "../../domain/access/subject.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { change, type Db } from "../../store/database/change.ts";
-import { isId } from "../../store/database/ids.ts";
-import { eraseSubject, listRetainedLibraries, listSubjects } from "../../store/memory/libraries/subjects.ts";
-import { listObjects, type StoredOf } from "../../store/objects/objects.ts";
-import { principalOf } from "../auth/management/author.ts";
-import { problem } from "../http/errors.ts";
-import { changeContextOf } from "./change-context.ts";
-import type { Management } from "./context.ts";
-import { managedRoute } from "./managed-route.ts";
-import { pageOf, readCursor } from "./paging.ts";
-import { OBJECTS_QUERY, type ObjectsQuery, PAGE, type PageQuery, REASON, type ReasonBody } from "./request-schemas.ts";
-import { closedObject, pageSchema, TEXT, TIMESTAMP } from "./response-schemas.ts";
-import { type Rights, requireRight, rightsOf, visibleTeams } from "./rights.ts";
+import { SUBJECT_FORM } from "../../../domain/access/subject.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import { change, type Db } from "../../../store/database/change.ts";
+import { isId } from "../../../store/database/ids.ts";
+import { eraseSubject, listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
+import { listObjects, type StoredOf } from "../../../store/objects/objects.ts";
+import { principalOf } from "../../auth/management/author.ts";
+import { problem } from "../../http/errors.ts";
+import { changeContextOf } from "../change-context.ts";
+import type { Management } from "../context.ts";
+import { managedRoute } from "../managed-route.ts";
+import { pageOf, readCursor } from "../paging.ts";
+import { OBJECTS_QUERY, type ObjectsQuery, PAGE, type PageQuery, REASON, type ReasonBody } from "../request-schemas.ts";
+import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
+import { type Rights, requireRight, rightsOf, visibleTeams } from "../rights.ts";
 
 type ById = { id: string };
 

@@ -1,9 +1,9 @@
-import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { Db } from "../../store/database/change.ts";
-import { holdsNamespace, teamsNamed } from "../../store/teams/teams.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { holdsNamespace, teamsNamed } from "../../../store/teams/teams.ts";
+import { type Problem, problem } from "../../http/errors.ts";
+import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
-import { type Action, type Rights, requireRight, seesTeam } from "./rights.ts";
 
 /**
  * The team that something is to be made for. A team that the caller does not belong to counts as absent.

@@ -1,11 +1,15 @@
-import type { PlatformTeamSpec } from "../../domain/kinds/generated/platform-team.ts";
-import { isRecord } from "../../domain/manifest/document/identity.ts";
-import type { FieldDiagnostic } from "../../domain/manifest/validation/check-spec.ts";
-import { jsonSchema, specSchema } from "../../domain/manifest/validation/json-schema.ts";
-import { freeLibraries, placeLibraries, withFreeLibraries } from "../../domain/manifest/validation/team-libraries.ts";
-import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
-import type { StoredTeam } from "../../store/objects/objects.ts";
-import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
+import type { PlatformTeamSpec } from "../../../domain/kinds/generated/platform-team.ts";
+import { isRecord } from "../../../domain/manifest/document/identity.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
+import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
+import {
+  freeLibraries,
+  placeLibraries,
+  withFreeLibraries,
+} from "../../../domain/manifest/validation/team-libraries.ts";
+import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
+import type { StoredTeam } from "../../../store/objects/objects.ts";
+import type { WebhookDraft } from "../../../store/webhooks/team-webhooks.ts";
 import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** A team that is to be made or changed, read. */

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { change, commitChange, seqIfKnown } from "../../store/database/change.ts";
-import { listObjects, type ObjectKind } from "../../store/objects/objects.ts";
-import { principalOf } from "../auth/management/author.ts";
-import { changeContextOf } from "./change-context.ts";
-import type { Management } from "./context.ts";
-import { createOnce, creationOf, markCreated } from "./creation.ts";
-import { managedRoute } from "./managed-route.ts";
-import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
-import { checkIfMatch, requireIfMatch, withEtag } from "./preconditions.ts";
+import { change, commitChange, seqIfKnown } from "../../../store/database/change.ts";
+import { listObjects, type ObjectKind } from "../../../store/objects/objects.ts";
+import { principalOf } from "../../auth/management/author.ts";
+import { changeContextOf } from "../change-context.ts";
+import type { Management } from "../context.ts";
+import { createOnce, creationOf, markCreated } from "../creation.ts";
+import { managedRoute } from "../managed-route.ts";
+import { bodyMayBeMissing, pageOf, readCursor } from "../paging.ts";
+import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
 import {
   OBJECTS_QUERY,
   type ObjectsQuery,
@@ -16,10 +16,10 @@ import {
   type ReasonBody,
   type ReplaceBody,
   replaceBody,
-} from "./request-schemas.ts";
+} from "../request-schemas.ts";
+import { objectSchema, pageSchema, RECEIPT } from "../response-schemas.ts";
+import { rightsOf, visibleTeams } from "../rights.ts";
 import { lockChangeable, type ManagedResource, objectJson, showObject } from "./resource.ts";
-import { objectSchema, pageSchema, RECEIPT } from "./response-schemas.ts";
-import { rightsOf, visibleTeams } from "./rights.ts";
 
 type IdParams = { id: string };
 type Schema = ReturnType<typeof objectSchema>;

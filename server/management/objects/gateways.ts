@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { generatedPublicId } from "../../domain/public-id.ts";
-import type { Tx } from "../../store/database/change.ts";
-import { PublicIdTakenError } from "../../store/database/errors.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { generatedPublicId } from "../../../domain/public-id.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { PublicIdTakenError } from "../../../store/database/errors.ts";
 import {
   type GatewayDraft,
   readUpstreamCredential,
   releaseGateway,
   saveGateway,
-} from "../../store/gateways/gateways.ts";
-import { findNamesake } from "../../store/objects/objects.ts";
-import type { ChangeContext } from "./change-context.ts";
+} from "../../../store/gateways/gateways.ts";
+import { findNamesake } from "../../../store/objects/objects.ts";
+import type { ChangeContext } from "../change-context.ts";
+import { UNSEEN } from "../preconditions.ts";
+import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "../request-schemas.ts";
 import { invalid } from "./diagnostics.ts";
 import { nameTaken, requireNamespace, teamFor } from "./placement.ts";
-import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
-import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 import type { ManagedResource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { declareLimits, limitSpec } from "../../domain/access/declared-limits.ts";
-import { type TeamMember, teamMember } from "../../domain/access/team-member.ts";
-import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { leakActionOf } from "../../domain/key/stored/leak.ts";
-import type { Tx } from "../../store/database/change.ts";
-import { findTeamNamesake, type StoredTeam } from "../../store/objects/objects.ts";
-import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
-import type { ChangeContext } from "./change-context.ts";
+import { declareLimits, limitSpec } from "../../../domain/access/declared-limits.ts";
+import { type TeamMember, teamMember } from "../../../domain/access/team-member.ts";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { leakActionOf } from "../../../domain/key/stored/leak.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { findTeamNamesake, type StoredTeam } from "../../../store/objects/objects.ts";
+import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
+import type { ChangeContext } from "../change-context.ts";
+import { UNSEEN } from "../preconditions.ts";
+import { NEW_NAME, REASON, type ReasonBody } from "../request-schemas.ts";
+import { requireInstallation } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
 import { nameTaken } from "./placement.ts";
-import { UNSEEN } from "./preconditions.ts";
 import { type ReadTeam, readTeam, TEAM_SPEC } from "./read-team.ts";
-import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
 import type { ManagedResource } from "./resource.ts";
-import { requireInstallation } from "./rights.ts";
 
 type CreateBody = ReasonBody & { name: string; spec: unknown };
 
