@@ -70,7 +70,7 @@ const ALWAYS_THERE = "items";
 export function compact<Fields extends object>(fields: Fields): Partial<Fields> {
   const isDefault = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
   const shown = Object.entries(fields).filter(([name, value]) => name === ALWAYS_THERE || !isDefault(value));
-  // What is left out is what may be missing.
+  // Partial: the fields at their default are left out.
   return Object.fromEntries(shown) as Partial<Fields>;
 }
 

@@ -34,7 +34,7 @@ const PURPOSES = {
 } as const;
 
 /**
- * A library's own key: bound to the gateway, with the one scope and the one model.
+ * Stores the key that a library calls its model with: bound to the gateway, with the one scope and the one model.
  *
  * @param keyId the key that it has for this; undefined for none
  * @returns the id of the key to go by; undefined where a person has revoked it

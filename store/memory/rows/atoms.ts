@@ -130,14 +130,14 @@ async function presentIds(
 }
 
 /**
- * Makes what says where a link may lead: to an atom that the reach has; and of the kind `replaces`, since it changes what
- * the other one counts, to one that its writer may change.
+ * Decides whether links may lead where they do: each to an atom that the reach has; one of the kind `replaces`, since it
+ * changes what the other atom counts, to one that its writer may change.
  */
 export async function linkRule(
   db: QueryExecutorProvider,
   reach: Reach,
   links: readonly AtomLink[],
-): Promise<(link: AtomLink) => "leads" | "astray" | "shared"> {
+): Promise<(link: AtomLink) => "allowed" | "unknown" | "shared"> {
   const present = await presentIds(
     db,
     reach,
@@ -151,8 +151,8 @@ export async function linkRule(
     isWritable(reach),
   );
   return (link) => {
-    if (!present.has(link.id)) return "astray";
-    return replaced.includes(link) && !own.has(link.id) ? "shared" : "leads";
+    if (!present.has(link.id)) return "unknown";
+    return replaced.includes(link) && !own.has(link.id) ? "shared" : "allowed";
   };
 }
 

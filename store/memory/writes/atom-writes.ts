@@ -8,13 +8,13 @@ import { isReachable, isWritable, WHOLE_LIBRARY_ID } from "../rows/reachable-lib
 import { storedSketch } from "./near-duplicates.ts";
 
 /** Why an atom was not changed: `revision` is the present one; a shared one is no subject's. */
-export type MovedOn =
+export type UnchangedAtom =
   | { readonly kind: "conflict"; readonly revision: number }
   | { readonly kind: "absent" }
   | { readonly kind: "shared" };
-export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | MovedOn;
+export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | UnchangedAtom;
 /** `libraryId` is the library's as callers know it. */
-export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | MovedOn;
+export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | UnchangedAtom;
 
 type AtomDraft = AtomFields & {
   readonly libraryId: string;
@@ -92,7 +92,7 @@ export async function correctAtom(
     update atoms a set ${sql.join(set)} from libraries l
     where ${isAtRevision(reach, id, expected)}
     returning ${atomColumns(reach)}`.execute(db);
-  if (rows[0] === undefined) return whatStands(db, reach, id);
+  if (rows[0] === undefined) return whyUnchanged(db, reach, id);
   const atom = toAtom(rows[0]);
   assertEverValid(atom);
   return { kind: "corrected", atom };
@@ -121,7 +121,7 @@ export async function deleteAtom(
       select library_id from present union all select library_id from forgotten`.execute(db);
     if (rows[0]) return { kind: "deleted", libraryId: rows[0].library_id };
   }
-  return whatStands(db, reach, id);
+  return whyUnchanged(db, reach, id);
 }
 
 /** The condition of the one row of `a`, atoms or forgotten ones, and of its library `l`. */
@@ -131,7 +131,7 @@ export function isAtRevision(reach: Reach, id: string, expected: number | null):
 }
 
 /** Why no row of the atom was at the revision that was expected. */
-export async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): Promise<MovedOn> {
+export async function whyUnchanged(db: QueryExecutorProvider, reach: Reach, id: string): Promise<UnchangedAtom> {
   const { subject, ...shared } = reach;
   if (subject !== undefined && (await findAtoms(db, shared, [id])).length > 0) return { kind: "shared" };
   const [present] = await findAtoms(db, reach, [id]);
@@ -151,9 +151,9 @@ async function assertLinksLead(db: QueryExecutorProvider, reach: Reach, links: r
   const ruleOf = await linkRule(db, reach, links);
   for (const [index, link] of links.entries()) {
     const rule = ruleOf(link);
-    if (rule === "leads") continue;
+    if (rule === "allowed") continue;
     throw new InvalidAtomError(
-      rule === "astray"
+      rule === "unknown"
         ? `"links.${index}.id" names no atom that this key may reach: look its id up, or leave the link out.`
         : `"links.${index}" would replace an atom that is shared by all subjects: give the link another rel, or leave it out.`,
     );

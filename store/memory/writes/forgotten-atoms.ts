@@ -2,7 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import type { Atom, Reach } from "../rows/atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, toAtom } from "../rows/atoms.ts";
 import { WHOLE_LIBRARY_ID } from "../rows/reachable-libraries.ts";
-import { isAtRevision, type MovedOn, whatStands } from "./atom-writes.ts";
+import { isAtRevision, type UnchangedAtom, whyUnchanged } from "./atom-writes.ts";
 
 /** For how long an atom that was forgotten can be restored. */
 export const DAYS_KEPT = 30;
@@ -14,7 +14,7 @@ const MAX_MADE_ROOM = 10;
 /** `libraryId` is the library's as callers know it, `keptUntil` in milliseconds since the epoch. */
 export type Forgetting =
   | { readonly kind: "forgotten"; readonly libraryId: string; readonly keptUntil: number }
-  | MovedOn;
+  | UnchangedAtom;
 
 /** All that is stored of an atom, but what the database makes of it. */
 const COLUMNS = sql`id, library_id, team_id, content, tags, source, importance, created_at, updated_at, revision, metadata,
@@ -45,8 +45,8 @@ export async function forgetAtom(
     )
     select kept.library_id, kept.kept_ms, gone.whole_id from kept join gone using (id)`.execute(db);
   const [kept] = rows;
-  if (kept === undefined) return whatStands(db, reach, id);
-  // Chosen before they are locked: with the ones in front of them, all that is kept would be.
+  if (kept === undefined) return whyUnchanged(db, reach, id);
+  // The rows are chosen before they are locked: `for update` beside `offset` would lock the rows that stay, too.
   await sql`delete from forgotten_atoms where id = any(array(
     select id from forgotten_atoms where id = any(array(
       select id from forgotten_atoms where library_id = ${kept.library_id}

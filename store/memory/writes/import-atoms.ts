@@ -136,7 +136,7 @@ async function resolvedLinks(
   const wanted = placed.map(({ fields }) => fields.links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })));
   const ruleOf = await linkRule(tx, reach, wanted.flat());
   return placed.map(({ fields }, index) => ({
-    kept: (wanted[index] ?? []).filter((link) => ruleOf(link) === "leads"),
+    kept: (wanted[index] ?? []).filter((link) => ruleOf(link) === "allowed"),
     hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined),
   }));
 }

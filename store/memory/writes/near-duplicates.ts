@@ -21,7 +21,7 @@ export const MAX_SHOWN = 3;
 
 /**
  * The atoms of a library that say almost the same as a statement, the closest first, and those with other numbers last.
- * One that says the same counts no longer where almost the same was saved since: to say it again is news.
+ * One that says the same is left out where almost the same was saved since: saving it again changes what holds.
  * The same statement is found for certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
  */
 export async function findNearDuplicates(
@@ -48,7 +48,7 @@ export async function findNearDuplicates(
     const near = nearnessOf(atom.content);
     if (near !== undefined) alike.push({ atom, ...near });
   }
-  // What is replaced says no longer what holds: to say it again is no repetition.
+  // A replaced atom holds no longer: the same statement, saved again, is no repetition of it.
   const replacements = await findReplacements(
     db,
     reach,
