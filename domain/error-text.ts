@@ -14,10 +14,14 @@ export function errorMessage(error: unknown): string {
   return redactKeys(error instanceof Error ? error.message : String(error));
 }
 
+/** What OpenSSL says of itself besides is of its sources: `...:SSL routines:a_function:wrong version number:a_file:78:`. */
+const OF_OPENSSL = /:SSL routines:[^:]*:([^:]+):/;
+
 /** Why a request got no answer: `fetch` has it in the cause of what it throws, at times as a class alone. */
 export function connectionErrorText(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return errorText(cause) || (cause instanceof Error ? cause.name : "");
+  const text = errorText(cause) || (cause instanceof Error ? cause.name : "");
+  return OF_OPENSSL.exec(text)?.[1] ?? text;
 }
 
 /** What becomes of a request whose connection ends before its answer, by Node's and undici's codes. */

@@ -1,4 +1,5 @@
 /** What a server says to those who call it. */
+import { connectionAdvice } from "../../domain/connection-advice.ts";
 import { connectionErrorText, errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { ManagementClient } from "../management/management-client.ts";
@@ -40,7 +41,8 @@ async function checkConnection({ url, now }: Server): Promise<Finding[]> {
       ? [reached]
       : [reached, judgeClock("the server's", date, { before: before - 1_000, after })];
   } catch (error) {
-    return [wrong("server-connection", `no answer from ${url.href} (${connectionErrorText(error)})`, step)];
+    const message = `no answer from ${url.href} (${connectionErrorText(error)})`;
+    return [wrong("server-connection", message, connectionAdvice(error, step))];
   }
 }
 

@@ -1,6 +1,7 @@
 /** One call of a server's API, and the message to a person where it fails. */
 import { setTimeout as delay } from "node:timers/promises";
 import { SUBJECT_HEADER } from "../../domain/access/subject.ts";
+import { connectionAdvice } from "../../domain/connection-advice.ts";
 import { connectionErrorText, isBrokenConnection } from "../../domain/error-text.ts";
 import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -112,10 +113,8 @@ async function send(
     });
     return { status: answer.status, text: await answer.text() };
   } catch (error) {
-    throw new Error(
-      `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there, and that the URL is right`,
-      { cause: error },
-    );
+    const advice = connectionAdvice(error, "see that the server runs there, and that the URL is right");
+    throw new Error(`no answer from ${url} (${connectionErrorText(error)}): ${advice}`, { cause: error });
   }
 }
 

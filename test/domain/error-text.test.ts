@@ -13,4 +13,7 @@ it("an error of a request that got no answer says why, and shows no key either",
   expect(failed(new AggregateError([]))).toBe("AggregateError");
   expect(failed(new Error("no host inf_0123456789abcdef"))).toBe("no host inf_...");
   expect(failed(undefined)).toBe("fetch failed");
+  const ofOpenssl =
+    "40135D816B7F0000:error:0A00010B:SSL routines:tls_record:wrong version number:../ssl/tlsany_meth.c:78:";
+  expect(failed(new Error(ofOpenssl))).toBe("wrong version number");
 });

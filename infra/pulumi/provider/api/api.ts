@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { connectionAdvice } from "../../../../domain/connection-advice.ts";
 import { connectionErrorText, isBrokenConnection } from "../../../../domain/error-text.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ProviderConfig } from "../config.ts";
@@ -58,8 +59,9 @@ export function openApi(config: ProviderConfig): Api {
         headers: { ...headers, authorization: `Bearer ${token}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }).catch((error: unknown) => {
+        const advice = connectionAdvice(error, "see that the server runs there and that keyplane:url is right");
         throw new UnreachableError(
-          `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
+          `no answer from ${url} (${connectionErrorText(error)}): ${advice}, then run it again`,
           { cause: error },
         );
       });

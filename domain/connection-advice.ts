@@ -1,0 +1,34 @@
+/** What to do where `fetch` got no answer, by the code of what stands in between. */
+const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [
+  [
+    [
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    ],
+    "its certificate is of no authority that is known here: name a file with that authority, in PEM, by the variable NODE_EXTRA_CA_CERTS",
+  ],
+  [["ERR_TLS_CERT_ALTNAME_INVALID"], "name the host in the URL as its certificate does"],
+  [["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"], "see this machine's clock, and have the certificate renewed"],
+  [["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"], "no TLS is spoken there: write http in the URL"],
+  [["ENOTFOUND", "EAI_AGAIN"], "see the host's name in the URL, and that this machine can resolve it"],
+];
+/** What `fetch` says, without a code, of an answer that leads elsewhere: a credential does not follow it. */
+const REDIRECT = "unexpected redirect";
+
+/**
+ * What to do about a request of `fetch` that got no answer.
+ *
+ * @param error that it threw
+ * @param otherwise where it is none of what is known: most often no program listens there
+ */
+export function connectionAdvice(error: unknown, otherwise: string): string {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one.message === REDIRECT) return "it sends callers to another URL: give that one, most often with https";
+    const code = "code" in one ? String(one.code) : "";
+    const known = ADVICE.find(([codes]) => codes.includes(code));
+    if (known !== undefined) return known[1];
+  }
+  return otherwise;
+}
