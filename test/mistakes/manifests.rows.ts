@@ -225,4 +225,52 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     command,
     says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that gateway serves its routes alone: did you mean fast-chat?",
   },
+  {
+    done: "The base URL of a provider ends in /v1, as SDKs have it.",
+    manifests: changed("gateway.yaml", "https://api.openai.com", "https://api.openai.com/v1"),
+    command,
+    says: "manifests/gateway.yaml:12:7: warning: spec.upstreams[0].baseURL: ends in /v1, and the whole path of a call, such as /v1/chat/completions, is put behind it: leave /v1 out",
+  },
+  {
+    done: "A key names its team.",
+    manifests: changed("key.yaml", "  displayName: Docs agent", "  team: research"),
+    command,
+    says: "manifests/key.yaml:7:3: error: spec.team: unknown field: the team is the one that has this namespace in its spec.namespaces, so leave this out",
+  },
+  {
+    done: "A gateway is named by a text, and not under name.",
+    manifests: changed("key.yaml", "gatewayRef: { name: main }", "gatewayRef: main"),
+    command,
+    says: 'manifests/key.yaml:9:15: error: spec.gatewayRef: must be a mapping: write {name: "main"}',
+  },
+  {
+    done: "A number stands where fields belong.",
+    manifests: changed("key.yaml", "  rotation:", "  rateLimit: 60\n  rotation:"),
+    command,
+    says: "manifests/key.yaml:11:14: error: spec.rateLimit: must be a mapping with fields of these: requestsPerMinute, burst, tokensPerMinute, scope, concurrent",
+  },
+  {
+    done: "A text has a colon in it, and no quotes.",
+    manifests: changed("key.yaml", "Docs agent", "Docs: agent"),
+    command,
+    says: "manifests/key.yaml:7:16: error: this is not YAML: write a text that has a colon in it in quotes; or a line here is indented too far",
+  },
+  {
+    done: "A list has no bracket at its end.",
+    manifests: changed("key.yaml", "gateway:routes]", "gateway:routes"),
+    command,
+    says: "manifests/key.yaml:9:3: error: this is not YAML: a line here is indented otherwise than those beside it, or a bracket before it is not closed",
+  },
+  {
+    done: "A merge has left its marks in the file.",
+    manifests: changed("key.yaml", "  rotation:", "<<<<<<< HEAD\n  rotation:"),
+    command,
+    says: "manifests/key.yaml:11:1: error: this is not YAML: a line here has no colon: complete it, or remove what a merge has left",
+  },
+  {
+    done: "A template of Helm's was not rendered.",
+    manifests: changed("key.yaml", "namespace: research-dev", "namespace: {{ .Release.Namespace }}"),
+    command,
+    says: "manifests/key.yaml:5:15: error: metadata.namespace: a field's name must be plain text: render a template, which has {{ in it, before it is read",
+  },
 ];

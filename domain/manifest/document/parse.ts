@@ -135,23 +135,20 @@ function documentOf(parsed: Document.Parsed, file: string, value: unknown, lines
   };
 }
 
-/** Codes of the YAML library whose messages quote nothing of the text, which may be a Secret's. */
-const QUOTES_NOTHING = [
-  "BAD_INDENT",
-  "BLOCK_AS_IMPLICIT_KEY",
-  "BLOCK_IN_FLOW",
-  "MISSING_CHAR",
-  "MULTILINE_IMPLICIT_KEY",
-];
+/** What to do, by a code of the YAML library. Its own messages name what its parser was at, and may quote a Secret. */
+const SYNTAX: Readonly<Record<string, string>> = {
+  BAD_INDENT: "a line here is indented otherwise than those beside it, or a bracket before it is not closed",
+  BLOCK_AS_IMPLICIT_KEY: "write a text that has a colon in it in quotes; or a line here is indented too far",
+  MULTILINE_IMPLICIT_KEY: "a line here has no colon: complete it, or remove what a merge has left",
+  TAB_AS_INDENT: "a tab indents this line: indent it with spaces",
+};
 
 /** Says what is wrong with the syntax of YAML, and quotes nothing that may be secret. */
-export function explainSyntax({ code, message }: YAMLError): string {
-  if (code === "TAB_AS_INDENT") return "this is not YAML: a tab indents this line: indent it with spaces";
+export function explainSyntax({ code }: YAMLError): string {
   if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
   if (code === "BAD_DQ_ESCAPE")
     return "in double quotes a backslash begins an escape: write it twice, or use single quotes";
-  if (QUOTES_NOTHING.includes(code)) return `this is not YAML: ${message}`;
-  return "this is not YAML: look for a missing quote, bracket or colon, here or just before";
+  return `this is not YAML: ${SYNTAX[code] ?? "look for a missing quote, bracket or colon, here or just before"}`;
 }
 
 function countLines(text: string): LineCounter {

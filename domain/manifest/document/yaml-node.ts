@@ -5,6 +5,9 @@ import { yaml11Surprise } from "./yaml-11.ts";
 /** Something to say about a node: where it begins in the text, and the field it is. */
 type NodeNote = { readonly offset: number; readonly path: Path; readonly message: string };
 
+/** Of a name that is no text; what a program such as Helm fills in is read as one. */
+const NOT_PLAIN = "a field's name must be plain text: render a template, which has {{ in it, before it is read";
+
 /**
  * A parsed YAML node as plain JSON values, with what JSON cannot say as faults: aliases (of which a few lines make a
  * gigabyte), keys given twice, keys that are no text.
@@ -31,7 +34,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
     for (const { key, value } of pairs) {
       const name = keyText(key);
       if (name === undefined || name === "__proto__") {
-        diagnostics.push({ offset: start(key), path, message: "a field's name must be plain text" });
+        diagnostics.push({ offset: start(key), path, message: NOT_PLAIN });
       } else if (name === "<<") {
         diagnostics.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
       } else if (Object.hasOwn(object, name)) {

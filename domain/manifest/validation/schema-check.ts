@@ -41,6 +41,9 @@ export const PATTERNS: Readonly<Record<string, string>> = {
 const PASTED_KEY =
   "is no field and seems to hold a key: remove it, and revoke that key, since a file has it now. Keyplane mints a key into its Secret; spec.source imports one from a Secret";
 
+/** Said of a team that an object names: it follows from the namespace. */
+const OF_THE_NAMESPACE = "the team is the one that has this namespace in its spec.namespaces, so leave this out";
+
 /** A hostile manifest may have as many errors as bytes. */
 const MAX_COMPLAINTS = 100;
 
@@ -58,7 +61,7 @@ export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Comp
   // Of one value one thing is enough, and first of all that it is of another type: it is in no list of values either.
   const complaints = new Map<string, Complaint>();
   for (const error of errors.slice(0, MAX_COMPLAINTS)) {
-    const complaint = misplacedField(kind, error) ?? complaintOf(error, pathOf(error.instancePath));
+    const complaint = misplacedField(kind, error) ?? complaintOf(kind, error, pathOf(error.instancePath));
     const path = formatPath(complaint.path);
     if (error.keyword === "type" || !complaints.has(path)) complaints.set(path, complaint);
   }
@@ -115,20 +118,22 @@ function validatorOf(kind: Kind): ValidateFunction {
 }
 
 /** One error of the validator as what to write instead. */
-function complaintOf(error: DefinedError, path: Path): Complaint {
+function complaintOf(kind: Kind, error: DefinedError, path: Path): Complaint {
   switch (error.keyword) {
     case "additionalProperties": {
       const field = error.params.additionalProperty;
       const known = Object.keys((error.parentSchema as Schema).properties ?? {});
       const value: unknown = isRecord(error.data) ? error.data[field] : undefined;
       const isKey = typeof value === "string" && containsKey(value);
-      const message = isKey ? PASTED_KEY : `unknown field: ${suggestion(field, known)}`;
+      const isTeam = /^team(?:Name|Ref)?$/.test(field) && formatPath(path) === "spec" && !isClusterScoped(kind);
+      const step = isTeam ? OF_THE_NAMESPACE : suggestion(field, known);
+      const message = isKey ? PASTED_KEY : `unknown field: ${step}`;
       return { path: [...path, field], of: "key", message };
     }
     case "required":
       return { path: [...path, error.params.missingProperty], message: "is missing: write it" };
     case "type":
-      return { path, message: explainType(String(error.params.type), error.data) };
+      return { path, message: explainType(String(error.params.type), error.data, error.parentSchema as Schema) };
     case "enum": {
       const near = suggestion(typeof error.data === "string" ? error.data : "", error.params.allowedValues);
       return { path, message: `unknown value ${quote(error.data)}: ${near}` };
@@ -171,11 +176,22 @@ const NOUNS: Readonly<Record<string, string>> = {
   boolean: "true or false",
 };
 
-function explainType(wanted: string, data: unknown): string {
+function explainType(wanted: string, data: unknown, schema: Schema): string {
   if (data === null) return `is empty: write ${NOUNS[wanted]}, or leave the field out`;
   if (wanted === "string" && typeof data !== "object") return `must be text: write it in quotes, "${String(data)}"`;
   if (wanted === "array" && typeof data !== "object") return `must be a list: write [${quote(data)}]`;
+  if (wanted === "object") return explainMapping(data, schema);
   return `must be ${NOUNS[wanted]}`;
+}
+
+/** A text in the place of a mapping is mostly the name in it. */
+function explainMapping(data: unknown, { properties = {}, required = [] }: Schema): string {
+  const fields = Object.keys(properties);
+  if (fields.length === 0) return `must be ${NOUNS.object}`;
+  if (typeof data === "string" && required.length === 1 && required[0] === "name") {
+    return `must be a mapping: write {name: ${quote(data)}}`;
+  }
+  return `must be a mapping with fields of these: ${fields.join(", ")}`;
 }
 
 function pathOf(pointer: string): Path {

@@ -8,7 +8,7 @@ import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
 import { readSecretData } from "./secret-manifest.ts";
 import { takeOverOf, takeOverWarnings } from "./take-over-annotation.ts";
-import { warningsFor } from "./warnings.ts";
+import { upstreamWarnings, warningsFor } from "./warnings.ts";
 
 /** A declaration that is valid as far as can be checked without a cluster, with the schema's defaults filled in. */
 type Declaration<K extends Kind = Kind> = {
@@ -73,15 +73,19 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
   const read = conclude(document, identity, complaints, {
     ...{ spec: declared, takeOver: takeOverOf(kind, metadata), labels },
   });
-  if (read.manifest?.kind !== "PlatformKey") return read;
-  const { spec, takeOver } = read.manifest;
-  const advice = [...warningsFor(spec, now), ...takeOverWarnings(spec, takeOver)].map(({ path, message }) =>
-    document.diagnostic(path, message, WARNINGS),
-  );
+  if (read.manifest === undefined) return read;
+  const advice = adviceOn(read.manifest, now).map(({ path, message }) => document.diagnostic(path, message, WARNINGS));
   return { ...read, diagnostics: listDiagnostics([...read.diagnostics, ...advice]) };
 }
 
 const WARNINGS = { of: "key", severity: "warning" } as const;
+
+/** What admission lets through, and its author will hardly have meant. */
+function adviceOn(manifest: Manifest, now: number | undefined): Complaint[] {
+  if (manifest.kind === "ModelGateway") return upstreamWarnings(manifest.spec);
+  if (manifest.kind !== "PlatformKey") return [];
+  return [...warningsFor(manifest.spec, now), ...takeOverWarnings(manifest.spec, manifest.takeOver)];
+}
 
 /** A spec as the API server stores it: one that was declared before a default came to be lacks it. */
 function withDefaults(kind: Kind, spec: object): unknown {

@@ -4,6 +4,7 @@ import { overlapLimit } from "../../key/declaration/declared-key.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
 import type { PlatformKeySpec } from "../../kinds/generated/platform-key.ts";
 import type { Complaint } from "../document/diagnostic.ts";
+import type { ModelGatewaySpec } from "../../kinds/generated/model-gateway.ts";
 
 type Advice = {
   readonly path: readonly string[];
@@ -62,4 +63,18 @@ export function warningsFor(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINIT
 
 function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boolean {
   return effectiveScopes(spec).some((scope) => scope.startsWith(`${product}:`));
+}
+
+/** What an SDK's base URL ends in, or the URL of a call: a version, perhaps with an operation behind it. */
+const PATH_OF_CALL =
+  /\/v1(?:alpha|beta)?(?:\/(?:chat\/completions|completions|responses|embeddings|messages|models))?\/?$/;
+
+/** Warnings about a valid gateway. */
+export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
+  return upstreams.flatMap(({ baseURL }, i) => {
+    const [end] = PATH_OF_CALL.exec(baseURL) ?? [];
+    if (end === undefined) return [];
+    const message = `ends in ${end}, and the whole path of a call, such as /v1/chat/completions, is put behind it: leave ${end} out`;
+    return [{ path: ["spec", "upstreams", i, "baseURL"], message }];
+  });
 }

@@ -32,7 +32,7 @@ describe("a fault says what to write instead", () => {
     ["a misspelt value", { state: "active" }, 'spec.state: unknown value "active": did you mean Active?'],
     ["a number for text", { displayName: 7 }, 'spec.displayName: must be text: write it in quotes, "7"'],
     ["text for a list", { allowedModels: "a" }, 'spec.allowedModels: must be a list: write ["a"]'],
-    ["text for a mapping", { secret: "s" }, "spec.secret: must be a mapping of fields"],
+    ["text for a mapping", { secret: "s" }, "spec.secret: must be a mapping with fields of these: name, "],
     [
       "an empty list",
       { allowedModels: [] },

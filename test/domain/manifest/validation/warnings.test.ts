@@ -58,3 +58,28 @@ describe("an end that is in the past", () => {
 test("a key with nothing surprising in it has no warning", () => {
   expect(warned("{ preset: MCPReadWrite, rotation: { interval: 720h }, expiresAfter: 1440h }", NOW)).toEqual([]);
 });
+
+describe("b263: a provider's base URL with what belongs to the path of a call", () => {
+  test.each([
+    ["https://api.openai.com", false],
+    ["https://api.groq.com/openai", false],
+    ["https://models.example.com/v1/tenants/a", false],
+    ["https://api.openai.com/v1", true],
+    ["https://api.openai.com/v1/", true],
+    ["https://api.openai.com/v1/chat/completions", true],
+    ["https://api.anthropic.com/v1/messages", true],
+    ["https://generativelanguage.googleapis.com/v1beta", true],
+    ["https://generativelanguage.googleapis.com/v1beta/models", true],
+  ])("%s: %j", (baseURL, isWarned) => {
+    const upstream = {
+      name: "a",
+      dialect: "openai",
+      baseURL,
+      credentialRef: { name: "provider", key: "api-key" },
+    } as const;
+    const paths = upstreamWarnings({ routesOnly: false, upstreams: [upstream], routes: [] }).map(({ path }) =>
+      path.join("."),
+    );
+    expect(paths).toEqual(isWarned ? ["spec.upstreams.0.baseURL"] : []);
+  });
+});
