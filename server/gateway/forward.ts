@@ -406,7 +406,10 @@ class Exchange implements AttemptListener {
   }
 }
 
-const NO_CREDENTIAL = problem("bad_gateway", "The gateway has no credential for this upstream at present.");
+const NO_CREDENTIAL = problem(
+  "bad_gateway",
+  "The gateway has no credential for this upstream at present: its owner creates the Secret that the ModelGateway names.",
+);
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 

@@ -4,7 +4,7 @@ import { PROBLEMS } from "../../server/http/errors.ts";
 import { filesBelow, read } from "./sources.ts";
 
 const PAGE = read("docs/guides/refused-calls.md");
-const STATUSES: readonly number[] = [401, 403, 404, 429, 503];
+const STATUSES: readonly number[] = [401, 403, 404, 429, 502, 503, 504, 507];
 
 /** What stands in the first column of the tables that have this heading. */
 function firstColumn(heading: string): string[] {

@@ -113,6 +113,7 @@ describe("docs/security/threats.md", () => {
       "b236",
       "b237",
       "b263",
+      "b264",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

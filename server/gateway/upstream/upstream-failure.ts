@@ -12,7 +12,10 @@ export type UpstreamFailure = {
 };
 
 const UNUSABLE = problem("bad_gateway");
-const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
+const UNREACHABLE = problem(
+  "bad_gateway",
+  "The upstream cannot be reached. Your key is not at fault: the server's log says why, under this request's id.",
+);
 const TOO_LATE = problem("gateway_timeout");
 
 /** An answer that went on for a while. */
