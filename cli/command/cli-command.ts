@@ -24,6 +24,38 @@ export type Example = { readonly line: string; readonly does: string };
 /** A variable that no flag stands for, and what it holds. */
 export type Variable = { readonly name: string; readonly holds: string };
 
+/** What is meant by a word that other programs have for a command, or by a kind in a command's place. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ["list", "get"],
+  ["ls", "get"],
+  ["show", "get"],
+  ["status", "get all, or doctor"],
+  ["health", "doctor"],
+  ["create", "init"],
+  ["new", "init"],
+  ["check", "validate"],
+  ["lint", "validate"],
+  ["diff", "plan"],
+  ["apply", "plan, or kubectl apply"],
+  ["start", "up"],
+  ["run", "up"],
+  ["serve", "server"],
+  ["delete", "revoke"],
+  ["remove", "revoke"],
+  ["logs", "events"],
+  ["login", "console"],
+  ...["keys", "teams", "gateways", "libraries"].map((kind): [string, string] => [kind, `get ${kind}`]),
+]);
+
+const UNKNOWN = /^error: unknown command '([^']*)'/;
+
+/** A word that is known to be meant otherwise is: the one that looks most like it may do something else. */
+function inOurWords(message: string): string {
+  const [unknown, word = ""] = UNKNOWN.exec(message) ?? [];
+  const meant = MEANT.get(word);
+  return unknown === undefined || meant === undefined ? message : `${unknown}\n(Did you mean ${meant}?)`;
+}
+
 /** A command of commander's that has, for its help and for the reference, examples and variables besides. */
 export class CliCommand extends Command {
   readonly examples: Example[] = [];
@@ -78,7 +110,7 @@ export class CliCommand extends Command {
 
   /** Refuses what was typed, in one line as every error is. What was typed may be a key. */
   override error(message: string, options?: ErrorOptions): never {
-    const what = `${redactKeys(message)}${this.#adviceOn(message)}`
+    const what = `${redactKeys(inOurWords(message))}${this.#adviceOn(message)}`
       .replace(/^error: /, "")
       .replace(/\s*\n\(Did you mean (.*)\?\)/, ": did you mean $1?")
       .replace(/(?<!\.)\.$/, "");

@@ -114,6 +114,7 @@ describe("docs/security/threats.md", () => {
       "b237",
       "b263",
       "b264",
+      "b265",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -43,6 +43,21 @@ const CASES: Readonly<Record<string, Case>> = {
     /^unknown option '-x'; a <subject> that begins with - stands last, behind --: see keyplane memory-erase-subject --help$/,
   ],
   "a subject behind --": [["memory-erase-subject", "--library", "l", "--", "-x"], 2, /^say where the keys are: /],
+  "b265: a word that other programs have for a command": [
+    ["status"],
+    2,
+    /^unknown command 'status': did you mean get all, or doctor\?: see keyplane --help$/,
+  ],
+  "b265: a word that looks like another command, and does not mean it": [
+    ["create"],
+    2,
+    /^unknown command 'create': did you mean init\?: see keyplane --help$/,
+  ],
+  "b265: a kind where a command belongs": [
+    ["keys"],
+    2,
+    /^unknown command 'keys': did you mean get keys\?: see keyplane --help$/,
+  ],
   "a command that is none, but a name of every object's": [
     ["constructor"],
     2,

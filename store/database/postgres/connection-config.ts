@@ -40,7 +40,8 @@ const URL_FILE = "the database's URL file";
 const PASSWORD_FILE = "the database's password file";
 const CA_FILE = "the database's CA file";
 
-const NO_URL = "must be a URL such as postgres://keyplane@db.example.com:5432/keyplane";
+const NO_URL =
+  "must be a URL such as postgres://keyplane@db.example.com:5432/keyplane, without quotes, and with %23, %2F and %3F for #, / and ? in a password";
 const MANY_HOSTS =
   "names several hosts, among which Keyplane does not choose: name one that leads to the primary, such as a Service, a virtual IP, a DNS name or a pooler in session mode";
 const NODES_OWN =
