@@ -125,6 +125,7 @@ async function sendInParts(target: Target, sending: Sending, batch: ImportItem[]
 function withoutPlace(message: string): string {
   return message
     .replace(/In "atoms\.\d+": /g, "")
+    .replace(/The body's "atoms\.\d+"(?=\s)/g, "It")
     .replace(/"atoms\.\d+\.([^"]*)"/g, '"$1"')
     .replace(/"atoms\.\d+"/g, "it");
 }

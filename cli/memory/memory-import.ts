@@ -1,3 +1,4 @@
+import { counted } from "../../domain/counted.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { type AddCommand, STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -57,19 +58,16 @@ async function runImport(
 
 function resultText(result: ImportResult): string {
   const { imported, corrected, unchanged, newer, expired, droppedLinks, leftOut } = result;
-  const counted = (count: number, text: string) => (count === 0 ? [] : [`${text}: ${count}.`]);
+  const line = (count: number, text: string) => (count === 0 ? [] : [`${text}: ${count}.`]);
   return [
-    `Imported ${imported} atoms.`,
-    ...counted(corrected, "Atoms that were imported before, have changed, and were corrected"),
-    ...counted(unchanged, "Atoms that were there already"),
-    ...counted(
-      newer.length,
-      "Atoms that were changed in the library since they were exported, and were left as they are",
-    ),
+    `Imported ${counted(imported, "atom")}.`,
+    ...line(corrected, "Atoms that were imported before, have changed, and were corrected"),
+    ...line(unchanged, "Atoms that were there already"),
+    ...line(newer.length, "Atoms that were changed in the library since they were exported, and were left as they are"),
     ...newer.map((where) => `  ${where}`),
-    ...counted(expired, "Atoms that have expired, and were left out"),
-    ...counted(droppedLinks, "Links that lead to no atom, and were dropped"),
-    ...counted(leftOut.length, "Not imported"),
+    ...line(expired, "Atoms that have expired, and were left out"),
+    ...line(droppedLinks, "Links that lead to no atom, and were dropped"),
+    ...line(leftOut.length, "Not imported"),
     ...leftOut.map(({ what, why }) => `  ${what}: ${why}`),
   ]
     .map(plainText)

@@ -1,4 +1,4 @@
-/** Where a path that is not served is probably meant to lead, by how it begins. */
+/** Where a path that is not served is probably meant to lead, by how it begins, or by an operation of an SDK that it has. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [
     /^\/(?:memory|v1|api(?:\/v1)?)\/atoms(?:\/|$)/,
@@ -6,7 +6,7 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^\/(?:api\/)?(?:v1\/)?(?:memory\/)?(?:mcp|sse)(?:\/|$)/, "The memory's MCP endpoint is at /api/v1/memory/mcp."],
   [
-    /^\/(?:(?:openai\/)?v1(?:beta)?|(?:api\/v1\/)?(?:openai|anthropic|gemini|chat|completions|responses|embeddings|messages|models))(?:\/|$)/,
+    /^\/(?:(?:openai\/)?v1(?:beta)?|(?:api\/v1\/)?(?:openai|anthropic|gemini|chat|completions|responses|embeddings|messages|models))(?:\/|$)|\/v1(?:beta)?\/(?:chat\/completions|completions|responses|embeddings|messages|models)(?:\/|$)/,
     "The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. The status of a ModelGateway has its public id.",
   ],
 ];
@@ -21,5 +21,5 @@ const ELSEWHERE = "There is nothing at this path. The page at / has the addresse
  */
 export function pathHint(path: string): string {
   const [bare = ""] = path.split("?", 1);
-  return PLACES.find(([beginning]) => beginning.test(bare))?.[1] ?? ELSEWHERE;
+  return PLACES.find(([mark]) => mark.test(bare))?.[1] ?? ELSEWHERE;
 }

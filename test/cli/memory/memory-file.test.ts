@@ -294,7 +294,7 @@ test("memory-import names the line of the file that a server refuses, and import
   const before = server.counted.length;
   const none = await importing(others.map((line) => JSON.stringify(line)).join("\n"));
   expect([none.code, none.out]).toEqual([1, ""]);
-  expect(none.err).toMatch(/line \d+ of .*content.*, and so on for 99 more \(nothing was imported\)/);
+  expect(none.err).toMatch(/line \d+ of .*: It lacks "content"\..*, and so on for 99 more \(nothing was imported\)/);
   expect(server.counted.length - before).toBeLessThanOrEqual(100);
   for (const args of [
     ["memory-import", join(folder, "nowhere"), ...as],
@@ -327,7 +327,7 @@ test("memory-import names what is refused for how a body is built, wherever in i
   writeFileSync(join(vault, "atom.md"), `---\n${atom}\nmetadata:\n  __proto__: x\n---\n\nAn atom.\n`);
   const read = await keyplane(["memory-import", vault, ...as]);
   expect([read.code, read.err]).toEqual([1, ""]);
-  expect(read.out).toContain("Imported 1 atoms.\n");
+  expect(read.out).toContain("Imported 1 atom.\n");
   expect(read.out).toMatch(/Not imported: 1\.\n {2}atom\.md: .*__proto__/);
 });
 

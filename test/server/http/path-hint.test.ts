@@ -14,6 +14,8 @@ test.each([
   ["/api/v1/memory/mcp/sse", "/api/v1/memory/mcp"],
   ["/api/v1/memory/sse", "/api/v1/memory/mcp"],
   ["/api/v1/chat/completions", "/g/<public id>/v1"],
+  ["/research-main/v1/chat/completions", "/g/<public id>/v1"],
+  ["//g/research-main/v1/messages", "/g/<public id>"],
   ["/memory/atoms", "at /atoms"],
   ["/api/v1/atoms/search?q=x", "at /atoms"],
   ["/v1/atoms", "at /atoms"],
