@@ -11,7 +11,10 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
   ],
   [["ERR_TLS_CERT_ALTNAME_INVALID"], "name the host in the URL as its certificate does"],
   [["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"], "see this machine's clock, and have the certificate renewed"],
-  [["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"], "no TLS is spoken there: write http in the URL"],
+  [
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"],
+    "no TLS is spoken there: see the port in the URL, or write http where the server is on this machine",
+  ],
   [["ENOTFOUND", "EAI_AGAIN"], "see the host's name in the URL, and that this machine can resolve it"],
 ];
 /** What `fetch` says, without a code, of an answer that leads elsewhere: a credential does not follow it. */

@@ -33,7 +33,11 @@ const CASES: readonly (readonly [what: string, url: () => string, way: string])[
     () => at("http", moved),
     "it sends callers to another URL: give that one, most often with https",
   ],
-  ["https where no TLS is spoken", () => at("https", plain), "no TLS is spoken there: write http in the URL"],
+  [
+    "https where no TLS is spoken",
+    () => at("https", plain),
+    "no TLS is spoken there: see the port in the URL, or write http where the server is on this machine",
+  ],
   [
     "a host that has no address",
     () => "https://keys.nowhere.invalid",
