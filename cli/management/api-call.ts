@@ -71,6 +71,10 @@ async function insist(ask: () => Promise<Answer>, tries: number, { signal }: Tar
  */
 export function serverUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  const [, path] = /(\/api\/v1|\/dashboard)\/*$/.exec(url?.pathname ?? "") ?? [];
+  if (path !== undefined) {
+    throw new UsageError(`--${flag}: name the server alone, without ${path}: such a path is put behind it`);
+  }
   if (url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === ""))
     return text.replace(/\/+$/, "");
   // It is not shown: there may be a password in it, or a key.

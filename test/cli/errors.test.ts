@@ -130,6 +130,16 @@ const CASES: Readonly<Record<string, Case>> = {
     1,
     /^--database-url: .*: see the host's name in the URL/,
   ],
+  "a server's URL with the path of its API": [
+    get("--server", "https://keys.example.com/api/v1/"),
+    2,
+    /^--server: name the server alone, without \/api\/v1: such a path is put behind it$/,
+  ],
+  "a database's URL whose password has a character that is a URL's own": [
+    ["migrate", "--database-url", `postgres://me:${PASSWORD}#1@127.0.0.1:1/x`],
+    2,
+    /^--database-url, .* with %23, %2F and %3F for #, \/ and \? in a password$/,
+  ],
   "no encryption key": [server(), 2, /^give the encryption keys: --encryption-key-file FILE/],
   "an encryption key's file that is missing": [
     server("--encryption-key-file", file("nope")),
