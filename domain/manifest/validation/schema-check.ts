@@ -2,7 +2,7 @@ import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { networkFault } from "../../access/source-addresses.ts";
 import { SCHEMAS } from "../../kinds/generated/schemas.ts";
-import type { Kind } from "../../kinds/kinds.ts";
+import { isClusterScoped, type Kind } from "../../kinds/kinds.ts";
 import type { Schema } from "../../kinds/schema.ts";
 import { containsKey } from "../../redact.ts";
 import { type Complaint, formatPath, type Path, quote } from "../document/diagnostic.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
-import { warningsFor } from "../../../../domain/manifest/validation/warnings.ts";
+import { upstreamWarnings, warningsFor } from "../../../../domain/manifest/validation/warnings.ts";
 import { key, storedSpec } from "../read.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
